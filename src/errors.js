@@ -1,0 +1,64 @@
+/**
+ * Errors that people see. Misuse and refusals *before* the run throw one of these; a refused request *during*
+ * the run is an outcome, never an exception.
+ */
+
+/** Exit codes of the command line. */
+export const EXIT = Object.freeze({
+  ok: 0,
+  usage: 1,
+  target: 2,
+  invalidMeasurement: 98,
+  requirement: 99,
+  interrupted: 130,
+});
+
+/**
+ * An error with a stable `code`, a sentence that names the culprit, and a `remedy` that says what to do.
+ * Its message never holds a token, a private key or a stack trace.
+ */
+export class PkiLoadError extends Error {
+  /**
+   * @param {string} code stable, `snake_case`; callers may branch on it
+   * @param {string} message one sentence, names the culprit
+   * @param {{remedy?: string, exitCode?: number, cause?: unknown}} [details]
+   */
+  constructor(code, message, { remedy, exitCode = EXIT.usage, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'PkiLoadError';
+    this.code = code;
+    this.remedy = remedy;
+    this.exitCode = exitCode;
+  }
+
+  /** The message with its remedy, as the command line shows it. */
+  get full() {
+    return this.remedy === undefined ? this.message : `${this.message} ${this.remedy}`;
+  }
+}
+
+/**
+ * Wrong usage or a local problem: nothing was sent. Exit code 1.
+ *
+ * @param {string} code
+ * @param {string} message
+ * @param {string} [remedy]
+ * @param {unknown} [cause]
+ * @returns {PkiLoadError}
+ */
+export function usageError(code, message, remedy, cause) {
+  return new PkiLoadError(code, message, { remedy, exitCode: EXIT.usage, cause });
+}
+
+/**
+ * The target refused or could not be reached before the run. Exit code 2.
+ *
+ * @param {string} code
+ * @param {string} message
+ * @param {string} [remedy]
+ * @param {unknown} [cause]
+ * @returns {PkiLoadError}
+ */
+export function targetError(code, message, remedy, cause) {
+  return new PkiLoadError(code, message, { remedy, exitCode: EXIT.target, cause });
+}
