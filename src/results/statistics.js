@@ -1,0 +1,248 @@
+/**
+ * The statistics behind a verdict. Pure functions; every bound is one-sided at 95 % confidence.
+ *
+ * Binomial probabilities follow C. Loader, "Fast and Accurate Computation of Binomial Probabilities" (2000): the
+ * saddle-point form keeps full precision where differences of log-factorials would cancel (n up to 1e9 and beyond).
+ */
+
+/** One-sided confidence of every bound here. */
+export const CONFIDENCE = 0.95;
+
+/** 95 % quantile of the standard normal distribution. */
+const NORMAL_95 = 1.6448536269514722;
+
+/** ln(n!) minus Stirling's approximation of it, for n = 0..15. */
+const STIRLING_ERRORS = stirlingErrorTable(15);
+
+/**
+ * P(Bin(n, p) <= k). Sums outwards from k with a running ratio: all terms positive, about 10 standard deviations of them.
+ *
+ * @param {number} k
+ * @param {number} n trials
+ * @param {number} p success probability, 0..1
+ * @returns {number}
+ */
+export function binomialCdf(k, n, p) {
+  if (k < 0) return 0;
+  if (k >= n) return 1;
+  if (p <= 0) return 1;
+  if (p >= 1) return 0;
+  if (k <= n * p) return lowerTail(k, n, p);
+  return 1 - lowerTail(n - k - 1, n, 1 - p);
+}
+
+/**
+ * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
+ * P(Bin(n, q) <= k - 1) >= 0.95.
+ *
+ * @param {number} n samples
+ * @param {number} q quantile, 0..1
+ * @returns {number | null} rank from 1, or null when n is too small for any
+ */
+export function upperRank(n, q) {
+  if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
+  return firstTrue(1, n, (k) => binomialCdf(k - 1, n, q) >= CONFIDENCE);
+}
+
+/**
+ * The rank whose value is a lower confidence bound of the q-quantile: the largest k with P(Bin(n, q) >= k) >= 0.95.
+ *
+ * @param {number} n samples
+ * @param {number} q quantile, 0..1
+ * @returns {number | null} rank from 1, or null when n is too small for any
+ */
+export function lowerRank(n, q) {
+  const mirrored = upperRank(n, 1 - q);
+  return mirrored === null ? null : n + 1 - mirrored;
+}
+
+/**
+ * The rank of the observed q-quantile: ceil(q n), forgiving the rounding error of q n.
+ *
+ * @param {number} n samples, at least 1
+ * @param {number} q quantile, 0..1
+ * @returns {number} 1..n
+ */
+export function quantileRank(n, q) {
+  return Math.min(n, Math.max(1, Math.ceil(q * n * (1 - 1e-12))));
+}
+
+/**
+ * How many samples without one exceedance it takes to show that at most `share` exceed: ln(0.05) / ln(1 - share).
+ *
+ * @param {number} share 0..1
+ * @returns {number}
+ */
+export function samplesToProve(share) {
+  return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
+}
+
+/**
+ * Clopper-Pearson upper bound of a proportion: the p at which P(Bin(n, p) <= x) falls to 0.05.
+ *
+ * @param {number} x events
+ * @param {number} n trials, at least 1
+ * @returns {number} 0..1
+ */
+export function proportionUpperBound(x, n) {
+  if (x >= n) return 1;
+  if (x === 0) return -Math.expm1(Math.log(1 - CONFIDENCE) / n);
+  let [low, high] = [x / n, 1];
+  while (high - low > low * 1e-13) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (binomialCdf(x, n, middle) > 1 - CONFIDENCE) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/**
+ * 95 % quantile of Student's t: bisection of the exact finite sum up to 100 degrees of freedom
+ * (Abramowitz & Stegun 26.7.3-4), above that the expansion about the normal quantile (26.7.5).
+ *
+ * @param {number} df degrees of freedom, a whole number from 1
+ * @returns {number}
+ */
+export function studentT95(df) {
+  if (df > 100) return studentTExpansion(df);
+  let [low, high] = [0, 7];
+  for (let i = 0; i < 60; i += 1) {
+    const middle = (low + high) / 2;
+    if (studentCentral(middle, df) < 2 * CONFIDENCE - 1) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/**
+ * Mean and unbiased variance (Welford's recurrence); the variance of fewer than two values is 0.
+ *
+ * @param {ArrayLike<number>} values
+ * @returns {{count: number, mean: number, variance: number}} mean is NaN when there are no values
+ */
+export function meanAndVariance(values) {
+  const count = values.length;
+  let mean = 0;
+  let squares = 0;
+  for (let i = 0; i < count; i += 1) {
+    const delta = values[i] - mean;
+    mean += delta / (i + 1);
+    squares += delta * (values[i] - mean);
+  }
+  return { count, mean: count === 0 ? Number.NaN : mean, variance: count < 2 ? 0 : squares / (count - 1) };
+}
+
+/**
+ * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it does.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {(k: number) => boolean} holds
+ * @returns {number}
+ */
+export function firstTrue(low, high, holds) {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = from + Math.floor((to - from) / 2);
+    if (holds(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/**
+ * @param {number} k at most n p
+ * @param {number} n
+ * @param {number} p
+ */
+function lowerTail(k, n, p) {
+  if (k < 0) return 0;
+  const odds = (1 - p) / p;
+  let [term, sum] = [1, 1];
+  for (let i = k; i > 0 && term > sum * 1e-18; i -= 1) {
+    term *= (i / (n - i + 1)) * odds;
+    sum += term;
+  }
+  return Math.min(1, binomialPmf(k, n, p) * sum);
+}
+
+/**
+ * @param {number} k
+ * @param {number} n
+ * @param {number} p
+ */
+function binomialPmf(k, n, p) {
+  if (k === 0) return Math.exp(n * Math.log1p(-p));
+  if (k === n) return Math.exp(n * Math.log(p));
+  const corrections = stirlingError(n) - stirlingError(k) - stirlingError(n - k);
+  const deviances = deviance(k, n * p) + deviance(n - k, n * (1 - p));
+  return Math.exp(corrections - deviances) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
+}
+
+/**
+ * x ln(x / m) + m - x, without cancellation where x is near m (Loader's bd0).
+ *
+ * @param {number} x
+ * @param {number} m
+ */
+function deviance(x, m) {
+  const difference = x - m;
+  if (Math.abs(difference) >= 0.1 * (x + m)) return x * Math.log(x / m) - difference;
+  const v = difference / (x + m);
+  let sum = difference * v;
+  let term = 2 * x * v;
+  for (let j = 3; ; j += 2) {
+    term *= v * v;
+    const next = sum + term / j;
+    if (next === sum) return sum;
+    sum = next;
+  }
+}
+
+/** @param {number} n */
+function stirlingError(n) {
+  if (n < STIRLING_ERRORS.length) return STIRLING_ERRORS[n];
+  const n2 = n * n;
+  return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / n2) / n2) / n2) / n2) / n;
+}
+
+/** @param {number} last */
+function stirlingErrorTable(last) {
+  const table = [0];
+  let logFactorial = 0;
+  for (let n = 1; n <= last; n += 1) {
+    logFactorial += Math.log(n);
+    table.push(logFactorial - ((n + 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI)));
+  }
+  return table;
+}
+
+/**
+ * P(|T| < t).
+ *
+ * @param {number} t
+ * @param {number} df
+ */
+function studentCentral(t, df) {
+  const angle = Math.atan(t / Math.sqrt(df));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const odd = df % 2 === 1;
+  let term = odd ? cosine : 1;
+  let sum = df === 1 ? 0 : term;
+  for (let i = odd ? 3 : 2; i < df; i += 2) {
+    term *= (cosine * cosine * (i - 1)) / i;
+    sum += term;
+  }
+  return odd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+}
+
+/** @param {number} df */
+function studentTExpansion(df) {
+  const z = NORMAL_95;
+  const g1 = (z ** 3 + z) / 4;
+  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
+  const g4 = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160;
+  return z + g1 / df + g2 / df ** 2 + g3 / df ** 3 + g4 / df ** 4;
+}
