@@ -1,0 +1,182 @@
+/**
+ * The Result: one declaration that gives the type, the validation and the published JSON Schema. Every report is made
+ * from it alone. Keys that are not named here are allowed, so that an older reader takes a newer file.
+ */
+import { z } from 'zod';
+import { usageError } from '../errors.js';
+
+/** Value of `schema` in every result file. */
+export const SCHEMA_ID = 'vault-pki-load/result/1';
+
+const count = z.int().min(0);
+const amount = z.number().min(0);
+
+/** Milliseconds; null where nothing was recorded. */
+const ms = amount.nullable();
+
+const Latency = z
+  .object({
+    count,
+    min: ms,
+    mean: ms,
+    p50: ms,
+    p90: ms,
+    p95: ms,
+    p99: ms,
+    p999: ms,
+    max: ms,
+    /** HDR V2 compressed, base64, in microseconds. */
+    histogram: z.string().nullable(),
+  })
+  .meta({ id: 'Latency' });
+
+/** response = done - intended, service = done - sent, sendLag = sent - intended. */
+const Latencies = z
+  .object({ response: Latency, service: Latency, sendLag: Latency })
+  .meta({ id: 'Latencies' });
+
+/** sent + dropped + neverSent = planned; succeeded + failed = sent. */
+const Totals = z
+  .object({
+    planned: count,
+    sent: count,
+    succeeded: count,
+    failed: count,
+    dropped: count,
+    neverSent: count,
+    /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
+    neverSentDue: count.optional(),
+  })
+  .meta({ id: 'Totals' });
+
+/** Successes. */
+const Rates = z.object({ perSecond: amount, perHour: amount, peakOneSecond: amount }).meta({ id: 'Rates' });
+
+/** By name; `dropped` and `never_sent` may stand beside the outcomes of sent requests. */
+const Outcomes = z.record(z.string(), count);
+
+const OutcomeDetails = z
+  .record(z.string(), z.object({ count, success: z.boolean(), latencyMs: Latencies }))
+  .meta({ id: 'OutcomeDetails' });
+
+const Verification = z
+  .object({
+    /** Answers checked in full, and those of them that passed. */
+    checked: count,
+    passed: count,
+    /** True when some answers were left out for lack of time; `unchecked` says how many. */
+    sampled: z.boolean(),
+    unchecked: count,
+    /** Rule -> answers that broke it; one answer may break several. */
+    failures: z.record(z.string(), count),
+    notes: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'Verification' });
+
+const Block = z.object({
+  totals: Totals,
+  rates: Rates,
+  latencyMs: Latencies,
+  outcomes: Outcomes,
+  outcomeDetails: OutcomeDetails,
+  verification: Verification,
+});
+
+const Load = z.object({
+  model: z.enum(['open', 'closed']),
+  ratePerSecond: amount.nullable(),
+  concurrency: count,
+  threads: count,
+  arrivals: z.enum(['constant', 'poisson']),
+  seed: z.number().nullable(),
+  timeoutMs: amount,
+  overflow: z.enum(['queue', 'drop']),
+  durationMs: amount.nullable(),
+  requests: count.nullable(),
+  warmupMs: amount,
+  rampUpMs: amount,
+  pacing: z.string(),
+  connections: count.optional(),
+});
+
+const TimelineRow = z.object({
+  second: count,
+  sent: count,
+  succeeded: count,
+  failed: count,
+  p50: ms,
+  p99: ms,
+  max: ms,
+});
+
+const RequirementVerdict = z.object({
+  text: z.string(),
+  verdict: z.enum(['met', 'not met', 'not proven']),
+  /** In `unit`; null where there is no number, e.g. when the percentile falls on a failed request. */
+  actual: z.number().nullable(),
+  limit: z.number(),
+  unit: z.enum(['ms', '/s', 'fraction']),
+  reason: z.string(),
+});
+
+const Measurement = z.object({
+  verdict: z.enum(['valid', 'suspect', 'invalid']),
+  reasons: z.array(z.object({ code: z.string(), text: z.string(), remedy: z.string().optional() })),
+});
+
+export const Result = z
+  .object({
+    schema: z.literal(SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    startedAt: z.iso.datetime(),
+    /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
+    durationSeconds: amount,
+    interrupted: z.boolean(),
+    command: z.string(),
+    /** The plan as it ran; never a token or a key. */
+    plan: z.record(z.string(), z.unknown()),
+    target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+    load: Load,
+    warmup: z.object({ seconds: amount, sent: count }),
+    ...Block.shape,
+    operations: z.record(z.string(), Block),
+    timeline: z.array(TimelineRow),
+    requirements: z.array(RequirementVerdict),
+    measurement: Measurement,
+    environment: z.object({ node: z.string(), platform: z.string(), cpus: count }),
+  })
+  .meta({ title: 'Result of a vault-pki-load run' });
+
+/** @typedef {z.infer<typeof Result>} Result */
+/** @typedef {z.infer<typeof Block>} OperationBlock what is said of the whole and of each operation */
+/** @typedef {z.infer<typeof Latency>} LatencyBlock */
+/** @typedef {z.infer<typeof Latencies>} LatencyBlocks */
+/** @typedef {z.infer<typeof Verification>} VerificationBlock */
+/** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
+/** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
+/** @typedef {z.infer<typeof Measurement>} Measurement */
+
+/**
+ * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) that is published as `result.schema.json`
+ */
+export function resultJsonSchema() {
+  const { $schema, ...rest } = z.toJSONSchema(Result, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, $id: SCHEMA_ID, ...rest };
+}
+
+/**
+ * @param {unknown} value e.g. parsed from a file
+ * @param {string} [name] what to call it in an error
+ * @returns {Result} the same value, unknown keys and all
+ */
+export function validateResult(value, name = 'The result') {
+  const parsed = Result.safeParse(value);
+  if (parsed.success) return /** @type {Result} */ (value);
+  const [issue] = parsed.error.issues;
+  const place = issue.path.length > 0 ? issue.path.join('.') : 'the whole';
+  throw usageError(
+    'bad_result',
+    `${name} is not a ${SCHEMA_ID}: ${place}: ${issue.message}.`,
+    'Give a file that vault-pki-load wrote with --out FILE.json.',
+  );
+}
