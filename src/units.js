@@ -4,7 +4,7 @@
  */
 import { usageError } from './errors.js';
 
-const MS_PER_UNIT = Object.freeze({ us: 0.001, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 });
+const MS_PER_UNIT = Object.freeze({ us: 0.001, µs: 0.001, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 });
 const SECONDS_PER_UNIT = Object.freeze({ s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d: 86_400, day: 86_400 });
 
 /** A decimal number: no sign, no hex, no bare exponent; `1_000` and `1e6` are accepted. */
@@ -18,9 +18,9 @@ const NUMBER = '(?:\\d[\\d_]*(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?';
  * @returns {number} milliseconds
  */
 export function parseDuration(text, name = 'duration') {
-  const source = String(text).trim();
+  const source = String(text).trim().replaceAll('μ', 'µ');
   if (new RegExp(`^${NUMBER}$`).test(source)) return checkFinite(toNumber(source) * 1000, source, name);
-  const part = new RegExp(`(${NUMBER})\\s*(us|ms|min|s|m|h|d)\\s*`, 'y');
+  const part = new RegExp(`(${NUMBER})\\s*(us|µs|ms|min|s|m|h|d)\\s*`, 'y');
   let total = 0;
   while (part.lastIndex < source.length || source === '') {
     const match = part.exec(source);
@@ -55,14 +55,25 @@ export function parseRate(text, name = 'rate') {
  */
 export function formatDuration(ms) {
   if (!Number.isFinite(ms)) return '–';
+  if (ms < 0) return `-${formatDuration(-ms)}`;
   if (ms === 0) return '0 ms';
-  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
-  if (ms < 1000) return `${significant(ms)} ms`;
-  if (ms < 60_000) return `${significant(ms / 1000)} s`;
+  if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
+  if (ms < 999.5) return `${significant(ms)} ms`;
+  if (ms < 59_950) return `${significant(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
   if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`;
   return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
+}
+
+/**
+ * @param {number} ms
+ * @returns {string} for columns: milliseconds or seconds with three digits, to 1 µs: `0.012 ms`, `3.40 ms`, `812 ms`, `1.25 s`
+ */
+export function formatLatency(ms) {
+  if (!Number.isFinite(ms)) return '–';
+  if (ms < 999.5) return `${threeDigits(ms)} ms`;
+  return `${threeDigits(ms / 1000)} s`;
 }
 
 /**
@@ -93,6 +104,17 @@ export function formatCount(value) {
 function significant(value) {
   if (value >= 100) return String(Math.round(value));
   return String(Number(value.toPrecision(3)));
+}
+
+/**
+ * @param {number} value
+ * @returns {string} a fixed number of decimals for its size, so that columns line up
+ */
+function threeDigits(value) {
+  const size = Math.abs(value);
+  if (size === 0 || size >= 99.95) return formatCount(value.toFixed(0));
+  if (size >= 9.995) return value.toFixed(1);
+  return value.toFixed(size >= 0.0995 ? 2 : 3);
 }
 
 /** @param {string} text */
