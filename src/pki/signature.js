@@ -1,0 +1,113 @@
+/** Signatures by algorithm identifier, verified with `node:crypto` over the raw bytes that were signed. */
+import { constants, verify } from 'node:crypto';
+import { contextTag, DerError, DerReader, TAG } from './der.js';
+import { readAlgorithm } from './ocsp-fields.js';
+
+/**
+ * `family` is the only type of key that may be used with the algorithm: without that a swapped identifier would do.
+ *
+ * @type {Readonly<Record<string, {family: 'rsa' | 'ec' | 'ed25519' | 'ed448', hash: string | null}>>}
+ */
+const ALGORITHMS = Object.freeze({
+  '1.2.840.113549.1.1.5': { family: 'rsa', hash: 'sha1' },
+  '1.2.840.113549.1.1.11': { family: 'rsa', hash: 'sha256' },
+  '1.2.840.113549.1.1.12': { family: 'rsa', hash: 'sha384' },
+  '1.2.840.113549.1.1.13': { family: 'rsa', hash: 'sha512' },
+  '1.2.840.10045.4.1': { family: 'ec', hash: 'sha1' },
+  '1.2.840.10045.4.3.2': { family: 'ec', hash: 'sha256' },
+  '1.2.840.10045.4.3.3': { family: 'ec', hash: 'sha384' },
+  '1.2.840.10045.4.3.4': { family: 'ec', hash: 'sha512' },
+  '1.3.101.112': { family: 'ed25519', hash: null },
+  '1.3.101.113': { family: 'ed448', hash: null },
+});
+
+const RSASSA_PSS = '1.2.840.113549.1.1.10';
+const ID_MGF1 = '1.2.840.113549.1.1.8';
+
+/** @type {Readonly<Record<string, string>>} */
+const HASHES = Object.freeze({
+  '1.3.14.3.2.26': 'sha1',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+});
+
+/**
+ * @param {{oid: string, parameters: Uint8Array | null, data: Uint8Array, signature: Uint8Array}} signed
+ * @param {import('node:crypto').KeyObject} key public key of the signer
+ * @returns {'valid' | 'bad' | 'unsupported'} never throws
+ */
+export function verifySignature({ oid, parameters, data, signature }, key) {
+  try {
+    if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
+    const algorithm = ALGORITHMS[oid];
+    if (algorithm === undefined || !isNullOrAbsent(parameters)) return 'unsupported';
+    if (key.asymmetricKeyType !== algorithm.family) return 'bad';
+    return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
+  } catch (error) {
+    return isUnsupported(error) ? 'unsupported' : 'bad';
+  }
+}
+
+/**
+ * RSASSA-PSS (RFC 4055 section 3.1); node can only use the same hash for the message and for MGF1.
+ *
+ * @param {Uint8Array | null} parameters
+ * @param {Uint8Array} data
+ * @param {Uint8Array} signature
+ * @param {import('node:crypto').KeyObject} key
+ */
+function verifyPss(parameters, data, signature, key) {
+  const pss = readPssParameters(parameters);
+  if (pss === null) return 'unsupported';
+  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') return 'bad';
+  const options = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength };
+  return verify(pss.hash, data, options, signature) ? 'valid' : 'bad';
+}
+
+/**
+ * @param {Uint8Array | null} parameters RSASSA-PSS-params; what is left out is SHA-1 and 20
+ * @returns {{hash: string, saltLength: number} | null} null where we cannot do it
+ */
+function readPssParameters(parameters) {
+  if (parameters === null) return null;
+  const fields = new DerReader(parameters).enter(TAG.sequence);
+  const hashField = fields.enterOptional(contextTag(0));
+  const hash = hashField === null ? 'sha1' : HASHES[readAlgorithm(hashField).oid];
+  const mgfField = fields.enterOptional(contextTag(1));
+  const mgf = mgfField === null ? null : readAlgorithm(mgfField);
+  const mgfHash = mgf === null ? 'sha1' : mgf1Hash(mgf);
+  const saltLength = saltLengthOf(fields.enterOptional(contextTag(2)));
+  const trailer = fields.enterOptional(contextTag(3))?.readSmallNumber(TAG.integer) ?? 1;
+  fields.finish();
+  return hash === undefined || mgfHash !== hash || trailer !== 1 ? null : { hash, saltLength };
+}
+
+/**
+ * OpenSSL signs with the longest salt that fits, which takes two octets to say: 222 for RSA-2048 with SHA-256.
+ *
+ * @param {DerReader | null} field
+ */
+function saltLengthOf(field) {
+  if (field === null) return 20;
+  const value = field.readInteger();
+  if (value.length > 3 || value[0] > 0x7f) throw new DerError('Salt length is out of range');
+  return value.readUIntBE(0, value.length);
+}
+
+/** @param {{oid: string, parameters: Uint8Array | null}} mgf */
+function mgf1Hash(mgf) {
+  if (mgf.oid !== ID_MGF1 || mgf.parameters === null) return null;
+  return HASHES[readAlgorithm(new DerReader(mgf.parameters)).oid] ?? null;
+}
+
+/** @param {Uint8Array | null} parameters */
+export function isNullOrAbsent(parameters) {
+  return parameters === null || (parameters.length === 2 && parameters[0] === TAG.null);
+}
+
+/** @param {unknown} error */
+function isUnsupported(error) {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /UNSUPPORTED|INVALID_DIGEST/.test(code);
+}
