@@ -39,14 +39,23 @@ const RATE_UNITS = { s: 's', sec: 's', min: 'min', m: 'min', h: 'h', hour: 'h', 
 export function parseRequirement(text) {
   const source = String(text).trim();
   const match = SHAPE.exec(source);
-  if (match === null || match[1] === '') throw bad(source, `it does not begin with what to measure (${METRICS})`);
+  if (match === null || match[1] === '')
+    throw bad(source, `it does not begin with what to measure (${METRICS})`);
   const [, name, seriesName, comparator, limitText] = match;
   const metric = parseMetric(source, name);
   const series = parseSeries(source, metric.metric, seriesName);
-  if (comparator === undefined) throw bad(source, `after ${quote(name)} comes no comparison; use <, <=, > or >=`);
-  if (!isComparator(comparator)) throw bad(source, `${quote(comparator)} is not a comparison; use <, <=, > or >=`);
+  if (comparator === undefined)
+    throw bad(source, `after ${quote(name)} comes no comparison; use <, <=, > or >=`);
+  if (!isComparator(comparator))
+    throw bad(source, `${quote(comparator)} is not a comparison; use <, <=, > or >=`);
   if (limitText === '') throw bad(source, `there is no limit after ${quote(comparator)}`);
-  return { text: source, ...metric, series, comparator, ...parseLimit(source, metric.metric, comparator, limitText) };
+  return {
+    text: source,
+    ...metric,
+    series,
+    comparator,
+    ...parseLimit(source, metric.metric, comparator, limitText),
+  };
 }
 
 /**
@@ -126,7 +135,8 @@ function parseLimit(source, metric, comparator, text) {
  * @param {string} text
  */
 function parseTimeLimit(source, text) {
-  if (/^[\d._]+$/.test(text)) throw bad(source, `the limit ${quote(text)} has no unit; say ${text}ms or ${text}s`);
+  if (/^[\d._]+$/.test(text))
+    throw bad(source, `the limit ${quote(text)} has no unit; say ${text}ms or ${text}s`);
   return translate(
     () => parseDuration(text),
     () => bad(source, `the limit ${quote(text)} is not a duration such as 200ms, 1.5s or 2m`),
@@ -164,7 +174,8 @@ function parseErrorsLimit(source, comparator, text) {
   }
   const limit = match[2] === undefined ? number : number / 100;
   if (limit > 1) throw bad(source, `the limit ${quote(text)} is more than all requests`);
-  if (limit === 0 && comparator === '<') throw bad(source, 'there cannot be fewer than 0 errors; write errors<=0');
+  if (limit === 0 && comparator === '<')
+    throw bad(source, 'there cannot be fewer than 0 errors; write errors<=0');
   return limit;
 }
 
