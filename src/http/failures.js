@@ -1,0 +1,214 @@
+/**
+ * One table from what a socket, TLS or the HTTP parser reports to the names this program uses. The same names are
+ * error codes before the run and outcomes during it.
+ */
+
+/**
+ * @typedef {object} TransportFailure
+ * @property {string} code stable, `snake_case`
+ * @property {string} text what happened, to follow the target's name: `<target> <text>.` Never holds bytes of an answer
+ * @property {string} [remedy] one sentence, where there is more to say than "try again"
+ */
+
+const TRUST_REMEDY =
+  'Name the CA that signed its certificate with --ca-cert FILE (VAULT_CACERT), or --tls-skip-verify for a test.';
+const CLIENT_CERTIFICATE_REMEDY =
+  'Give --client-cert and --client-key (VAULT_CLIENT_CERT, VAULT_CLIENT_KEY).';
+
+/** @type {Record<string, TransportFailure>} */
+const FAILURES = {
+  connection_refused: {
+    code: 'connection_refused',
+    text: 'refused the connection: nothing listens there',
+    remedy: 'Start the server, or correct the host and port in --url (VAULT_ADDR).',
+  },
+  connection_reset: {
+    code: 'connection_reset',
+    text: 'closed the connection without an answer',
+    remedy: "Look at the server's log; a proxy or a load balancer in between can do this too.",
+  },
+  host_not_found: {
+    code: 'host_not_found',
+    text: 'cannot be found: no address for this host name',
+    remedy: 'Correct the host name in --url (VAULT_ADDR), or look at the DNS of this machine.',
+  },
+  host_unreachable: {
+    code: 'host_unreachable',
+    text: 'cannot be reached: no route to it',
+    remedy: 'Look at the network, VPN and firewall between this machine and the target.',
+  },
+  connect_timeout: {
+    code: 'connect_timeout',
+    text: 'did not take the connection in time',
+    remedy: 'Look at the address in --url and the firewall, or raise --timeout.',
+  },
+  no_answer: {
+    code: 'no_answer',
+    text: 'took the connection but gave no full answer in time',
+    remedy: 'Look at the load and the log of the server, or raise --timeout.',
+  },
+  certificate_not_trusted: {
+    code: 'certificate_not_trusted',
+    text: 'shows a certificate that no known CA vouches for',
+    remedy: TRUST_REMEDY,
+  },
+  certificate_self_signed: {
+    code: 'certificate_not_trusted',
+    text: 'shows a self-signed certificate, or one below an unknown self-signed CA',
+    remedy: TRUST_REMEDY,
+  },
+  certificate_name_mismatch: {
+    code: 'certificate_name_mismatch',
+    text: 'shows a certificate for other names than the one in its address',
+    remedy:
+      'Use a name that is in the certificate, or give that name with --tls-server-name (VAULT_TLS_SERVER_NAME).',
+  },
+  certificate_expired: {
+    code: 'certificate_expired',
+    text: 'shows a certificate that has expired',
+    remedy: 'Renew it, or look at the clock of this machine; --tls-skip-verify accepts it for a test.',
+  },
+  certificate_not_yet_valid: {
+    code: 'certificate_not_yet_valid',
+    text: 'shows a certificate that is not valid yet',
+    remedy: 'Look at the clocks of this machine and of the server; --tls-skip-verify accepts it for a test.',
+  },
+  client_certificate_required: {
+    code: 'client_certificate_required',
+    text: 'asks for a client certificate, and none was given',
+    remedy: CLIENT_CERTIFICATE_REMEDY,
+  },
+  client_certificate_refused: {
+    code: 'client_certificate_required',
+    text: 'did not accept the client certificate, or asks for one',
+    remedy: CLIENT_CERTIFICATE_REMEDY,
+  },
+  wrong_scheme_https_to_http_port: {
+    code: 'wrong_scheme_https_to_http_port',
+    text: 'speaks plain HTTP on this port, not TLS',
+    remedy: 'Write http:// in place of https:// in --url (VAULT_ADDR).',
+  },
+  wrong_scheme_http_to_https_port: {
+    code: 'wrong_scheme_http_to_https_port',
+    text: 'speaks TLS on this port, not plain HTTP',
+    remedy: 'Write https:// in place of http:// in --url (VAULT_ADDR).',
+  },
+  tls_error: {
+    code: 'tls_error',
+    text: 'and this machine could not agree on TLS',
+    remedy:
+      'Look at the TLS versions and certificates of the server; it may want a client certificate (--client-cert).',
+  },
+  bad_http: {
+    code: 'bad_http',
+    text: 'answered with something that is not HTTP/1.1',
+    remedy: 'Look at the port in --url: another kind of server may listen there.',
+  },
+  truncated: {
+    code: 'truncated',
+    text: 'closed the connection in the middle of an answer',
+    remedy: "Look at the server's log; a proxy or a load balancer in between can do this too.",
+  },
+  answer_too_large: { code: 'answer_too_large', text: 'sent more than a right answer can hold' },
+  too_many_open_files: {
+    code: 'too_many_open_files',
+    text: 'could not be asked: this machine allows no more open files',
+    remedy: 'Raise the limit (ulimit -n), or lower --concurrency.',
+  },
+  no_local_port: {
+    code: 'no_local_port',
+    text: 'could not be asked: this machine has no local port or address left for it',
+    remedy: 'Lower --concurrency, or wait until old connections have left TIME_WAIT.',
+  },
+  aborted: { code: 'aborted', text: 'was not waited for: the request was given up' },
+  transport_error: { code: 'transport_error', text: 'could not be asked' },
+};
+
+/** Codes of Node, OpenSSL, llhttp and undici -> keys of FAILURES. */
+const BY_CODE = new Map(
+  Object.entries({
+    connection_refused: 'ECONNREFUSED',
+    connection_reset: 'ECONNRESET EPIPE ECONNABORTED UND_ERR_SOCKET',
+    host_not_found: 'ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME',
+    host_unreachable: 'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN',
+    connect_timeout: 'UND_ERR_CONNECT_TIMEOUT ETIMEDOUT',
+    no_answer: 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT',
+    certificate_not_trusted:
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY CERT_UNTRUSTED ' +
+      'CERT_REJECTED CERT_SIGNATURE_FAILURE CERT_CHAIN_TOO_LONG INVALID_CA INVALID_PURPOSE CERT_REVOKED',
+    certificate_self_signed: 'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN',
+    certificate_name_mismatch: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH',
+    certificate_expired: 'CERT_HAS_EXPIRED',
+    certificate_not_yet_valid: 'CERT_NOT_YET_VALID',
+    client_certificate_required:
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED',
+    client_certificate_refused:
+      'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED ' +
+      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN ERR_SSL_TLS_ALERT_UNKNOWN_CA ERR_SSL_TLS_ALERT_BAD_CERTIFICATE',
+    wrong_scheme_https_to_http_port:
+      'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST',
+    tls_error: 'EPROTO ERR_TLS_HANDSHAKE_TIMEOUT ERR_TLS_PROTOCOL_VERSION_CONFLICT',
+    truncated: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH HPE_INVALID_EOF_STATE',
+    bad_http: 'UND_ERR_HEADERS_OVERFLOW',
+    answer_too_large: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+    too_many_open_files: 'EMFILE ENFILE',
+    no_local_port: 'EADDRNOTAVAIL EADDRINUSE',
+    aborted: 'UND_ERR_ABORTED UND_ERR_ABORT ABORT_ERR UND_ERR_DESTROYED UND_ERR_CLOSED',
+  }).flatMap(([key, codes]) => codes.split(' ').map((code) => /** @type {const} */ ([code, key]))),
+);
+
+/**
+ * @param {unknown} error what undici, a socket or TLS reported
+ * @param {{headersSeen?: boolean}} [details] `headersSeen`: the status line had come, so a closed connection cut the
+ *   answer off
+ * @returns {TransportFailure}
+ */
+export function describeTransportError(error, { headersSeen = false } = {}) {
+  const { code, data } = innermost(error);
+  if (headersSeen && BY_CODE.get(code) === 'connection_reset') return FAILURES.truncated;
+  const known = BY_CODE.get(code);
+  if (known !== undefined) return FAILURES[known];
+  if (code.startsWith('HPE_'))
+    return isTlsAlert(data) ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_'))
+    return FAILURES.tls_error;
+  return FAILURES.transport_error;
+}
+
+/**
+ * @param {keyof typeof FAILURES} name
+ * @returns {TransportFailure} for a caller that knows better than the error it was given
+ */
+export function transportFailure(name) {
+  return FAILURES[name];
+}
+
+/**
+ * An alert record (RFC 8446, 5.1 and 6) is what many TLS ports answer to plain HTTP.
+ *
+ * @param {string} data first bytes of the answer
+ */
+function isTlsAlert(data) {
+  return data.charCodeAt(0) === 0x15 && data.charCodeAt(1) === 0x03;
+}
+
+/** Every code that {@link describeTransportError} can give. */
+export const TRANSPORT_CODES = Object.freeze([
+  ...new Set(Object.values(FAILURES).map((failure) => failure.code)),
+]);
+
+/**
+ * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`.
+ *
+ * @param {unknown} error
+ * @returns {{code: string, data: string}}
+ */
+function innermost(error) {
+  /** @type {any} */
+  let current = error;
+  for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
+    if (typeof current.code === 'string') return { code: current.code, data: String(current.data ?? '') };
+    current = current.cause ?? current.errors?.[0];
+  }
+  return { code: '', data: '' };
+}

@@ -1,0 +1,164 @@
+/**
+ * Single requests, for the few calls before and after a run. The load path has a dispatcher of its own.
+ */
+import { connect as connectSocket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Client } from 'undici';
+import { targetError, usageError } from '../errors.js';
+import { describeTransportError, transportFailure } from './failures.js';
+import { connectOptions } from './tls.js';
+
+export { describeTransportError } from './failures.js';
+
+/** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
+/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer}} Asked */
+
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * @param {string} text
+ * @param {string} [name] what to call it in an error
+ * @returns {{origin: string, basePath: string}} `basePath` is '' or starts with a slash and does not end with one
+ */
+export function parseTargetUrl(text, name = '--url') {
+  const bad = (/** @type {string} */ why) =>
+    usageError('bad_url', `${name} ${why}.`, 'Give a URL such as https://vault.example.com:8200.');
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.username || url?.password) throw bad('holds a user name or password, which Vault does not take');
+  const shown = JSON.stringify(text.slice(0, 120));
+  if (url === null || !/^https?:\/\//i.test(text.trim()))
+    throw bad(`is ${shown}, which is not an http:// or https:// URL`);
+  if (url.search || url.hash) throw bad(`is ${shown}, which has a query or fragment`);
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+}
+
+/**
+ * @param {{origin: string, tls?: import('./tls.js').TlsOptions, timeoutMs?: number, maxBodyBytes?: number}} options
+ *   `timeoutMs` bounds one whole request, connecting and body included
+ */
+export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES }) {
+  const client = new Client(origin, {
+    connect: { ...connectOptions(tls), timeout: timeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    pipelining: 1,
+    allowH2: false,
+    maxResponseSize: maxBodyBytes,
+  });
+  return {
+    /**
+     * @param {Asked} asked
+     * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) when there is no answer
+     */
+    async request({ method = 'GET', path, headers = {}, body }) {
+      const deadline = new AbortController();
+      const progress = { headersSeen: false };
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      try {
+        const sent = await client.request({
+          method: /** @type {import('undici').Dispatcher.HttpMethod} */ (method),
+          path,
+          headers,
+          body,
+          signal: deadline.signal,
+        });
+        progress.headersSeen = true;
+        const answer = Buffer.from(await sent.body.arrayBuffer());
+        return checkScheme(origin, { status: sent.statusCode, headers: sent.headers, body: answer });
+      } catch (error) {
+        if (error instanceof Error && error.name === 'PkiLoadError') throw error;
+        throw await explain(error, { origin, timedOut: deadline.signal.aborted, ...progress });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    /** Open connections are ended; a request under way fails. */
+    async close() {
+      await client.destroy();
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createRequester>} Requester */
+
+/**
+ * @param {unknown} error
+ * @param {{origin: string, timedOut: boolean, headersSeen: boolean}} context
+ */
+async function explain(error, { origin, timedOut, headersSeen }) {
+  let failure = describeTransportError(error, { headersSeen });
+  if (timedOut) failure = transportFailure((await accepts(origin)) ? 'no_answer' : 'connect_timeout');
+  const silentClose = failure.code === 'connection_reset' || failure.code === 'bad_http';
+  if (silentClose && origin.startsWith('http:') && (await speaksTls(origin))) {
+    failure = transportFailure('wrong_scheme_http_to_https_port');
+  }
+  return targetError(failure.code, `${origin} ${failure.text}.`, failure.remedy);
+}
+
+/**
+ * Go's and nginx's words for plain HTTP on a TLS port.
+ *
+ * @param {string} origin
+ * @param {Answer} answer
+ */
+function checkScheme(origin, answer) {
+  if (answer.status === 400 && origin.startsWith('http:')) {
+    const text = answer.body.subarray(0, 2048).toString('latin1');
+    if (/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)) {
+      const failure = transportFailure('wrong_scheme_http_to_https_port');
+      throw targetError(failure.code, `${origin} ${failure.text}.`, failure.remedy);
+    }
+  }
+  return answer;
+}
+
+/**
+ * Servers that drop plain HTTP on a TLS port without a word (Node does) are told apart by one handshake.
+ *
+ * @param {string} origin
+ * @returns {Promise<boolean>}
+ */
+function speaksTls(origin) {
+  const { hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const socket = connectTls({
+    host,
+    port: Number(port || 80),
+    rejectUnauthorized: false,
+    timeout: PROBE_TIMEOUT_MS,
+  });
+  return settle(socket, 'secureConnect');
+}
+
+/**
+ * @param {string} origin
+ * @returns {Promise<boolean>} whether the port takes a TCP connection
+ */
+function accepts(origin) {
+  const { hostname, port, protocol } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const socket = connectSocket({
+    host,
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+    timeout: PROBE_TIMEOUT_MS,
+  });
+  return settle(socket, 'connect');
+}
+
+/**
+ * @param {import('node:net').Socket} socket
+ * @param {string} success
+ * @returns {Promise<boolean>}
+ */
+function settle(socket, success) {
+  return new Promise((resolve) => {
+    const end = (/** @type {boolean} */ outcome) => {
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.once(success, () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
+}

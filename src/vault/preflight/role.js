@@ -1,0 +1,168 @@
+/** Is the role there, may the token use it, and would it allow what will be asked? */
+import { PkiLoadError, targetError } from '../../errors.js';
+import { formatDuration, parseDuration } from '../../units.js';
+import { listOf, whyNotAllowed } from './names.js';
+
+/**
+ * @typedef {object} RoleQuestion
+ * @property {string} mount
+ * @property {string} role
+ * @property {'issue' | 'sign'} [operation]
+ * @property {string | null} [commonName] one name as it will be asked: placeholders filled in
+ * @property {string[]} [altNames]
+ * @property {string[]} [ipSans]
+ * @property {string | number | null} [ttl]
+ * @property {'rsa' | 'ec' | 'ed25519' | null} [keyType] of the CSRs, for `sign`
+ * @property {number | null} [keyBits]
+ */
+
+/**
+ * @typedef {object} RoleFacts
+ * @property {Record<string, any> | null} role as Vault returns it; null: the token may not read it
+ * @property {boolean} checked
+ * @property {string[]} warnings sentences
+ */
+
+/**
+ * @param {import('../client.js').VaultClient} client
+ * @param {RoleQuestion} question
+ * @returns {Promise<RoleFacts>}
+ */
+export async function checkRole(client, question) {
+  const { mount, role: name, operation = 'issue' } = question;
+  const role = await readRole(client, mount, name);
+  await checkPermission(client, `${mount}/${operation}/${name}`);
+  if (role === null) {
+    const text = `The token may not read the role ${name}, so what it allows and stores could not be checked.`;
+    return { role: null, checked: false, warnings: [text] };
+  }
+  checkNames(role, question);
+  checkKey(role, question);
+  return { role, checked: true, warnings: ttlWarnings(role, question) };
+}
+
+/**
+ * @param {import('../client.js').VaultClient} client
+ * @param {string} mount
+ * @param {string} name
+ * @returns {Promise<Record<string, any> | null>}
+ */
+async function readRole(client, mount, name) {
+  try {
+    return (await client.read(`${mount}/roles/${name}`)).data ?? {};
+  } catch (error) {
+    if (!(error instanceof PkiLoadError)) throw error;
+    if (error.code === 'vault_permission_denied') return null;
+    if (error.code !== 'vault_not_found') throw error;
+    throw targetError(
+      'role_not_found',
+      `There is no role ${name} on the mount ${mount}.`,
+      `${await otherRoles(client, mount)} Name one with --role.`,
+    );
+  }
+}
+
+/**
+ * @param {import('../client.js').VaultClient} client
+ * @param {string} mount
+ */
+async function otherRoles(client, mount) {
+  try {
+    const names = await client.list(`${mount}/roles`);
+    if (names.length === 0) return 'The mount has no roles at all.';
+    return `There are ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', ...' : ''}.`;
+  } catch {
+    return 'This token may not list the roles there are.';
+  }
+}
+
+/**
+ * `sys/capabilities-self` is in the default policy; where it is not allowed, nothing is known and nothing is said.
+ *
+ * @param {import('../client.js').VaultClient} client
+ * @param {string} path
+ */
+async function checkPermission(client, path) {
+  let capabilities;
+  try {
+    const { data } = await client.write('sys/capabilities-self', { paths: [path] });
+    capabilities = listOf(data?.[path]);
+  } catch (error) {
+    if (error instanceof PkiLoadError) return;
+    throw error;
+  }
+  const enough = ['root', 'update', 'create', 'sudo'].some((each) => capabilities.includes(each));
+  if (enough || capabilities.length === 0) return;
+  throw targetError(
+    'role_permission_denied',
+    `The token may not write to ${path}.`,
+    `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`,
+  );
+}
+
+/**
+ * @param {Record<string, any>} role
+ * @param {RoleQuestion} question
+ */
+function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = [] }) {
+  if (!commonName && role.require_cn) {
+    throw targetError(
+      'common_name_missing',
+      `The role ${roleName} requires a common name.`,
+      'Give one with --cn.',
+    );
+  }
+  const names = [...(commonName && !uncheckedCommonName(role) ? [commonName] : []), ...altNames];
+  for (const name of names) {
+    const why = whyNotAllowed(role, name);
+    if (why === null) continue;
+    throw targetError(
+      'name_not_allowed',
+      `The role ${roleName} does not allow the name ${JSON.stringify(name.slice(0, 120))}: ${why}.`,
+      'Give another name with --cn (and --alt-names), another --role, or change the role.',
+    );
+  }
+  if (ipSans.length > 0 && role.allow_ip_sans === false) {
+    throw targetError(
+      'ip_sans_not_allowed',
+      `The role ${roleName} allows no IP addresses in certificates.`,
+      'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
+    );
+  }
+}
+
+/** @param {Record<string, any>} role */
+function uncheckedCommonName(role) {
+  return listOf(role.cn_validations).includes('disabled');
+}
+
+/**
+ * @param {Record<string, any>} role
+ * @param {RoleQuestion} question
+ */
+function checkKey(role, { role: roleName, operation, keyType, keyBits }) {
+  if (operation !== 'sign' || !keyType || !role.key_type || role.key_type === 'any') return;
+  const bits = Number(role.key_bits ?? 0);
+  const tooFew = keyType === role.key_type && keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;
+  if (keyType === role.key_type && !tooFew) return;
+  throw targetError(
+    'role_key_type',
+    `The role ${roleName} signs ${role.key_type} keys${bits > 0 ? ` of ${bits} bits` : ''}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}.`,
+    'Give the fitting --key-type, or another --role.',
+  );
+}
+
+/**
+ * Vault cuts a TTL that is too long and issues all the same.
+ *
+ * @param {Record<string, any>} role
+ * @param {RoleQuestion} question
+ */
+function ttlWarnings(role, { role: roleName, ttl }) {
+  const maxMs = Number(role.max_ttl ?? 0) * 1000;
+  if (ttl === null || ttl === undefined || maxMs === 0) return [];
+  const askedMs = parseDuration(ttl, '--ttl');
+  if (askedMs <= maxMs) return [];
+  const [asked, max] = [formatDuration(askedMs), formatDuration(maxMs)];
+  return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
+}

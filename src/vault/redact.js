@@ -1,0 +1,20 @@
+/** What a server wrote, made fit for people: one line, bounded, without secrets. */
+
+/** Vault's and OpenBao's token forms, and the legacy `s.`, `b.`, `r.` ones. */
+const TOKEN = /\b(?:hv[sbr]|[sbr])\.[A-Za-z0-9_-]{20,}/g;
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+
+/**
+ * @param {string} text
+ * @param {(string | null | undefined)[]} [secrets] exact strings that must not appear
+ * @returns {string} at most 300 characters
+ */
+export function redact(text, secrets = []) {
+  let safe = text;
+  for (const secret of secrets) {
+    if (secret) safe = safe.replaceAll(secret, '<redacted>');
+  }
+  safe = safe.replace(PRIVATE_KEY, '<redacted>').replace(TOKEN, '<redacted>');
+  const line = safe.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}
