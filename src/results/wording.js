@@ -23,13 +23,6 @@ export function sentence(...parts) {
 }
 
 /**
- * @param {number} ms
- */
-export function timeText(ms) {
-  return formatLatency(ms);
-}
-
-/**
  * @param {number} fraction
  * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for what is only near it
  */
@@ -48,7 +41,7 @@ export function formatPercent(fraction) {
 export function timeMargin(requirement, actual) {
   const { metric, quantile = 0, series, limit } = requirement;
   const name = metric === 'percentile' ? `p${Number((quantile * 100).toPrecision(8))}` : metric;
-  return `${name}${SERIES_NAMES[series]} is ${timeText(actual)}, ${margin(actual, limit, timeText)}`;
+  return `${name}${SERIES_NAMES[series]} is ${formatLatency(actual)}, ${margin(actual, limit, formatLatency)}`;
 }
 
 /**
