@@ -34,7 +34,7 @@ export function parseTargetUrl(text, name = '--url') {
 }
 
 /**
- * @param {{origin: string, tls?: import('./tls.js').TlsOptions, timeoutMs?: number, maxBodyBytes?: number}} options
+ * @param {{origin: string, tls?: import('./tls.js').Tls, timeoutMs?: number, maxBodyBytes?: number}} options
  *   `timeoutMs` bounds one whole request, connecting and body included
  */
 export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES }) {

@@ -18,7 +18,7 @@ import { usageError } from '../errors.js';
  */
 
 /**
- * @typedef {object} TlsOptions structured-cloneable; `key` is a private key: never to be shown
+ * @typedef {object} Tls structured-cloneable; `key` is a private key: never to be shown
  * @property {string[]} [ca] in place of the default roots
  * @property {string} [cert]
  * @property {string} [key]
@@ -30,10 +30,10 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]+?-----END (?
 
 /**
  * @param {TlsFiles} [files]
- * @returns {TlsOptions}
+ * @returns {Tls}
  */
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
-  /** @type {TlsOptions} */
+  /** @type {Tls} */
   const tls = { rejectUnauthorized: !skipVerify };
   const ca = [
     ...(caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : []),
@@ -46,7 +46,7 @@ export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, ski
 }
 
 /**
- * @param {TlsOptions | undefined} tls
+ * @param {Tls | undefined} tls
  * @returns {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
  *   ALPNProtocols: string[]}} undici's `connect` option; HTTP/1.1 only
  */

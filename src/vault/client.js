@@ -18,7 +18,7 @@ import { apiError } from './refusals.js';
 const MAX_REDIRECTS = 3;
 
 /**
- * @param {{url: string, token?: string | null, namespace?: string | null, tls?: import('../http/tls.js').TlsOptions,
+ * @param {{url: string, token?: string | null, namespace?: string | null, tls?: import('../http/tls.js').Tls,
  *   timeoutMs?: number}} options
  */
 export function createVaultClient({ url, token = null, namespace = null, tls, timeoutMs = 10_000 }) {

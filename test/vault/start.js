@@ -1,0 +1,228 @@
+/**
+ * A real Vault for tests: built from test/vault/go.mod, started on a free loopback port with a home of its own.
+ * Nothing here is downloaded but Go modules.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadTls } from '../../src/http/tls.js';
+import { createVaultClient } from '../../src/vault/client.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const BUILD = join(HERE, '.build');
+const BINARY = join(BUILD, 'vault');
+const STAMP = join(BUILD, 'sources.sha256');
+const START_TIMEOUT_MS = 60_000;
+
+/** @typedef {Awaited<ReturnType<typeof startVault>>} RunningVault */
+
+/**
+ * Minutes when cold, nothing when up to date.
+ *
+ * @returns {Promise<string>} the path of the binary
+ */
+export async function buildVault() {
+  const sources = ['main.go', 'go.mod', 'go.sum'].map((name) => readFileSync(join(HERE, name)));
+  const wanted = createHash('sha256').update(Buffer.concat(sources)).digest('hex');
+  if (existsSync(BINARY) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return BINARY;
+  mkdirSync(BUILD, { recursive: true });
+  const child = spawn('go', ['build', '-trimpath', '-o', '.build/vault', '.'], {
+    cwd: HERE,
+    stdio: 'inherit',
+  });
+  const [code] = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (...how) => resolve(how));
+  });
+  if (code !== 0) throw new Error(`go build of Vault ended with ${code}`);
+  writeFileSync(STAMP, wanted);
+  return BINARY;
+}
+
+/**
+ * `inmem` is Vault's dev mode: all is gone after a restart. `file` keeps what it has, and is unsealed again.
+ *
+ * @param {{tls?: boolean, storage?: 'inmem' | 'file', port?: number}} [options]
+ */
+export async function startVault({ tls = false, storage = 'inmem', port } = {}) {
+  const binary = await buildVault();
+  const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-'));
+  const at = port ?? (await freePort());
+  const origin = `${tls ? 'https' : 'http'}://127.0.0.1:${at}`;
+  const state = { token: `root-${randomBytes(12).toString('hex')}`, unsealKey: '' };
+  const command = storage === 'inmem' ? devCommand(folder, at, state.token, tls) : fileCommand(folder, at);
+  let child = launch(binary, command, folder);
+  const caCert = tls ? join(folder, 'vault-ca.pem') : null;
+  const connect = (token = state.token) =>
+    createVaultClient({ url: origin, token, tls: loadTls({ caCert }), timeoutMs: 20_000 });
+  await ready();
+
+  async function ready() {
+    await untilAnswers(connect, () => child.exitCode);
+    if (storage === 'file') await openFileVault(connect, state);
+  }
+  const kill = (/** @type {NodeJS.Signals} */ signal) => endProcess(child, signal);
+  const killOnExit = () => child.kill('SIGKILL');
+  process.once('exit', killOnExit);
+
+  return {
+    url: origin,
+    port: at,
+    caCert,
+    folder,
+    get token() {
+      return state.token;
+    },
+    get unsealKey() {
+      return state.unsealKey;
+    },
+    /** A new client; close it. */
+    connect,
+    /** As if the machine lost power. */
+    kill9: () => kill('SIGKILL'),
+    /** On the same port; after `kill9` or while it runs. */
+    async restart() {
+      await kill('SIGKILL');
+      child = launch(binary, command, folder);
+      await ready();
+    },
+    async stop() {
+      process.removeListener('exit', killOnExit);
+      await kill('SIGTERM');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * @param {string} folder
+ * @param {number} port
+ * @param {string} token
+ * @param {boolean} tls
+ */
+function devCommand(folder, port, token, tls) {
+  const listen = [
+    `-dev-listen-address=127.0.0.1:${port}`,
+    `-dev-root-token-id=${token}`,
+    '-dev-no-store-token',
+  ];
+  return ['server', '-dev', ...listen, ...(tls ? ['-dev-tls', `-dev-tls-cert-dir=${folder}`] : [])];
+}
+
+/**
+ * @param {string} folder
+ * @param {number} port
+ */
+function fileCommand(folder, port) {
+  const config = {
+    storage: { file: { path: join(folder, 'data') } },
+    listener: { tcp: { address: `127.0.0.1:${port}`, tls_disable: true } },
+    disable_mlock: true,
+    api_addr: `http://127.0.0.1:${port}`,
+  };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  return ['server', `-config=${join(folder, 'config.json')}`];
+}
+
+/**
+ * @param {string} binary
+ * @param {string[]} args
+ * @param {string} folder
+ */
+function launch(binary, args, folder) {
+  const env = { PATH: process.env.PATH, HOME: folder, VAULT_DISABLE_FILE_PERMISSIONS_CHECK: 'true' };
+  const child = spawn(binary, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const log = createWriteStream(join(folder, 'vault.log'), { flags: 'a' });
+  log.on('error', () => {});
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  child.unref();
+  return child;
+}
+
+/**
+ * @param {() => import('../../src/vault/client.js').VaultClient} connect
+ * @param {() => number | null} exitCode
+ */
+async function untilAnswers(connect, exitCode) {
+  for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += 100) {
+    if (exitCode() !== null) throw new Error(`Vault ended with ${exitCode()} before it answered`);
+    if (await answers(connect)) return;
+    await sleep(100);
+  }
+  throw new Error('Vault did not answer in time');
+}
+
+/** @param {() => import('../../src/vault/client.js').VaultClient} connect `-dev-tls` writes its CA file late */
+async function answers(connect) {
+  try {
+    const client = connect();
+    const { status } = await client.health().finally(() => client.close());
+    return [200, 501, 503].includes(status);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {(token?: string) => import('../../src/vault/client.js').VaultClient} connect
+ * @param {{token: string, unsealKey: string}} state
+ */
+async function openFileVault(connect, state) {
+  const client = connect();
+  if (state.unsealKey === '') {
+    const response = await fetch(`${client.origin}/v1/sys/init`, {
+      method: 'PUT',
+      body: JSON.stringify({ secret_shares: 1, secret_threshold: 1 }),
+    });
+    const made = /** @type {{keys: string[], root_token: string}} */ (await response.json());
+    state.unsealKey = made.keys[0];
+    state.token = made.root_token;
+  }
+  await unseal(client.origin, state.unsealKey);
+  for (let tries = 0; tries < 100 && (await client.health()).status !== 200; tries++) await sleep(100);
+  await client.close();
+}
+
+/**
+ * @param {string} origin
+ * @param {string} key
+ */
+export async function unseal(origin, key) {
+  await fetch(`${origin}/v1/sys/unseal`, { method: 'PUT', body: JSON.stringify({ key }) });
+}
+
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+async function endProcess(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** @returns {Promise<number>} */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
