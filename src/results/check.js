@@ -8,7 +8,7 @@
  * - the timeline, and the operations together, add up to the whole
  * - a histogram decodes to the count beside it
  */
-import { decodeFromCompressedBase64 } from 'hdr-histogram-js';
+import { decodeHistogram } from '../histogram.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./schema.js').OperationBlock} OperationBlock */
@@ -151,7 +151,7 @@ function checkLatency({ count, min, mean, p50, p90, p95, p99, p999, max, histogr
 function histogramCount(histogram) {
   if (histogram === null) return 0;
   try {
-    return decodeFromCompressedBase64(histogram).totalCount;
+    return decodeHistogram(histogram).totalCount;
   } catch {
     return null;
   }
