@@ -1,0 +1,49 @@
+/** The process of a target: its own clock, its own event loop. Talks to startTarget() over IPC. */
+import { createServer } from 'node:http';
+import { BEHAVIOURS } from './behaviours.js';
+
+/** @typedef {{behaviour: string, settings: import('./behaviours.js').Settings, port: number, afterRequests: number}} Start */
+
+let behaviour = '';
+/** @type {import('./behaviours.js').Settings} */
+let settings;
+/** @type {{atNs: string, method: string, path: string, bytes: number}[]} */
+let arrivals = [];
+let startNs = 0n;
+
+const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  const arrival = {
+    atNs: String(process.hrtime.bigint()),
+    method: req.method ?? '',
+    path: req.url ?? '',
+    bytes: Number(req.headers['content-length'] ?? 0),
+  };
+  arrivals.push(arrival);
+  req.resume();
+  const elapsedMs = () => Number(process.hrtime.bigint() - startNs) / 1e6;
+  BEHAVIOURS[behaviour]({ req, res, socket: req.socket, settings, elapsedMs });
+});
+server.on('connection', (socket) => socket.setNoDelay(true).on('error', () => {}));
+
+/** @param {any} message */
+function onMessage(message) {
+  if (message.type === 'start') {
+    ({ behaviour, settings } = message);
+    server.listen(message.port, '127.0.0.1', () => {
+      startNs = process.hrtime.bigint();
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      process.send?.({ type: 'started', port, startNs: String(startNs) });
+    });
+  } else if (message.type === 'behave') {
+    behaviour = message.behaviour;
+    Object.assign(settings, message.settings);
+    process.send?.({ type: 'behaving' });
+  } else {
+    process.send?.({ type: 'arrivals', arrivals });
+    arrivals = message.clear ? [] : arrivals;
+  }
+}
+
+process.on('message', onMessage);
+process.on('disconnect', () => process.exit());
+server.on('error', (error) => process.send?.({ type: 'failed', message: error.message }));
