@@ -4,8 +4,26 @@
  */
 import { usageError } from './errors.js';
 
-const MS_PER_UNIT = Object.freeze({ us: 0.001, µs: 0.001, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 });
-const SECONDS_PER_UNIT = Object.freeze({ s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d: 86_400, day: 86_400 });
+const MS_PER_UNIT = Object.freeze({
+  us: 0.001,
+  µs: 0.001,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+});
+const SECONDS_PER_UNIT = Object.freeze({
+  s: 1,
+  sec: 1,
+  m: 60,
+  min: 60,
+  h: 3600,
+  hour: 3600,
+  d: 86_400,
+  day: 86_400,
+});
 
 /** A decimal number: no sign, no hex, no bare exponent; `1_000` and `1e6` are accepted. */
 const NUMBER = '(?:\\d[\\d_]*(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?';
@@ -24,7 +42,8 @@ export function parseDuration(text, name = 'duration') {
   let total = 0;
   while (part.lastIndex < source.length || source === '') {
     const match = part.exec(source);
-    if (match === null) throw badUnit('bad_duration', name, source, 'a duration such as 30s, 500ms, 2m or 1h');
+    if (match === null)
+      throw badUnit('bad_duration', name, source, 'a duration such as 30s, 500ms, 2m or 1h');
     total += toNumber(match[1]) * MS_PER_UNIT[/** @type {keyof typeof MS_PER_UNIT} */ (match[2])];
   }
   return checkFinite(total, source, name);
@@ -61,17 +80,23 @@ export function formatDuration(ms) {
   if (ms < 999.5) return `${significant(ms)} ms`;
   if (ms < 59_950) return `${significant(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
+  const [hours, minutes, rest] = [
+    Math.floor(seconds / 3600),
+    Math.floor((seconds % 3600) / 60),
+    seconds % 60,
+  ];
   if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`;
   return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
 }
 
 /**
  * @param {number} ms
- * @returns {string} for columns: milliseconds or seconds with three digits, to 1 µs: `0.012 ms`, `3.40 ms`, `812 ms`, `1.25 s`
+ * @returns {string} for columns, at most seven characters: `12 µs`, `0.12 ms`, `3.40 ms`, `812 ms`, `1.25 s`
  */
 export function formatLatency(ms) {
   if (!Number.isFinite(ms)) return '–';
+  if (ms < 0) return `-${formatLatency(-ms)}`;
+  if (ms < 0.0995) return ms === 0 ? '0 ms' : `${Math.round(ms * 1000)} µs`;
   if (ms < 999.5) return `${threeDigits(ms)} ms`;
   return `${threeDigits(ms / 1000)} s`;
 }
@@ -111,10 +136,8 @@ function significant(value) {
  * @returns {string} a fixed number of decimals for its size, so that columns line up
  */
 function threeDigits(value) {
-  const size = Math.abs(value);
-  if (size === 0 || size >= 99.95) return formatCount(value.toFixed(0));
-  if (size >= 9.995) return value.toFixed(1);
-  return value.toFixed(size >= 0.0995 ? 2 : 3);
+  if (value >= 99.95) return formatCount(value.toFixed(0));
+  return value.toFixed(value >= 9.995 ? 1 : 2);
 }
 
 /** @param {string} text */

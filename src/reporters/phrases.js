@@ -59,6 +59,7 @@ export function verificationPhrase({ verification, operations }) {
   const { checked, passed, sampled, unchecked } = verification;
   const names = [...new Set(Object.keys(operations).map((name) => ANSWERS[name] ?? 'answers'))];
   const answers = names.length === 1 ? names[0] : 'answers';
+  if (checked + unchecked === 0) return 'nothing: no answer came that could be checked';
   if (checked === 0) return `none of ${formatCount(unchecked)} ${answers} checked`;
   const all = checked + unchecked;
   const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';

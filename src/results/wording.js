@@ -15,11 +15,11 @@ const SERIES_NAMES = { response: '', service: ' of the service time', sendLag: '
 
 /**
  * @param {...string} parts
- * @returns {string} one sentence: parts joined by `; `, first letter large, full stop
+ * @returns {string} one sentence: parts joined by `; `, first letter large (but `p99`), full stop
  */
 export function sentence(...parts) {
   const text = parts.filter((part) => part !== '').join('; ');
-  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 /**
