@@ -91,10 +91,10 @@ function requests({ totals, rates, durationSeconds }) {
     ]),
     ...labelled('Wall time', formatDuration(durationSeconds * 1000)),
     ...labelled(
-      'Rate',
+      'Steady rate',
       `${perSecondText(rates.perSecond)} = ${formatCount(Math.round(rates.perHour))}/h succeeded`,
     ),
-    ...labelled('Peak', `${formatCount(Number(rates.peakOneSecond.toFixed(1)))} in one second`),
+    ...labelled('Peak', `${formatCount(Number(rates.peakOneSecond.toFixed(1)))} succeeded in one second`),
   ];
 }
 

@@ -65,7 +65,11 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
       neverSent,
       neverSentDue: 0,
     },
-    rates: { perSecond, perHour: perSecond * 3600, peakOneSecond: Math.ceil(perSecond) + 1 },
+    rates: {
+      perSecond,
+      perHour: perSecond * 3600,
+      peakOneSecond: perSecond === 0 ? 0 : Math.ceil(perSecond) + 1,
+    },
     latencyMs: latencies(groups),
     outcomes: Object.fromEntries(groups.map(({ outcome, service }) => [outcome, service.length])),
     outcomeDetails: Object.fromEntries(

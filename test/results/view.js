@@ -17,7 +17,7 @@ export function quantiles(values) {
 }
 
 /**
- * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[]} & Partial<import('../../src/results/judge.js').RunView>} [given]
+ * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[]} & Partial<Omit<import('../../src/results/judge.js').RunView, 'failed' | 'dropped'>>} [given]
  *   `good`, `failed` and `waiting` are the ages of those requests; the rest overrides the view
  * @returns {import('../../src/results/judge.js').RunView}
  */
