@@ -1,0 +1,74 @@
+/**
+ * Latencies as HdrHistograms: whole microseconds, three significant digits, growing as needed. The text form is the
+ * V2 compressed base64 encoding that HdrHistogram's other implementations read.
+ */
+import { build, decodeFromCompressedBase64 } from 'hdr-histogram-js';
+
+/** @typedef {import('hdr-histogram-js').Histogram} Histogram */
+
+/** Longer latencies are counted as this long: 24 h. */
+const MAX_US = 86_400_000_000;
+
+/** @returns {Histogram} */
+export function createHistogram() {
+  return build({
+    bitBucketSize: 32,
+    autoResize: true,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 2,
+    numberOfSignificantValueDigits: 3,
+    useWebAssembly: false,
+  });
+}
+
+/**
+ * @param {Histogram} histogram
+ * @param {number} ms negative (clock rounding) counts as zero; must not be NaN
+ */
+export function recordMs(histogram, ms) {
+  const us = Math.round(ms * 1000);
+  if (!(us >= 0)) {
+    if (Number.isNaN(us)) throw new RangeError('a latency is not a number');
+    return histogram.recordValue(0);
+  }
+  histogram.recordValue(us > MAX_US ? MAX_US : us);
+}
+
+/**
+ * @param {Histogram} histogram
+ * @returns {string}
+ */
+export function encodeHistogram(histogram) {
+  return histogram.encodeIntoCompressedBase64();
+}
+
+/**
+ * @param {string} text
+ * @returns {Histogram}
+ */
+export function decodeHistogram(text) {
+  return decodeFromCompressedBase64(text, 32, false);
+}
+
+/**
+ * The sum of several histograms, bucket for bucket.
+ *
+ * @param {(Histogram | string)[]} parts
+ * @returns {Histogram}
+ */
+export function sumHistograms(parts) {
+  const sum = createHistogram();
+  for (const part of parts) sum.add(typeof part === 'string' ? decodeHistogram(part) : part);
+  return sum;
+}
+
+/**
+ * @param {Histogram} histogram
+ * @param {number} rank from 1: the rank-th smallest latency
+ * @returns {number} ms
+ */
+export function valueAtRank(histogram, rank) {
+  // A percentile half a sample below the rank is rounded to the rank, however the division rounds.
+  const us = histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
+  return Math.min(us, histogram.maxValue) / 1000;
+}

@@ -1,0 +1,73 @@
+/**
+ * Wakes the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early, so the last stretch
+ * of an exact wait is spun on `setImmediate`, which lets sockets be served meanwhile.
+ */
+
+/** From here on an exact wait spins: a timer's own uncertainty. */
+const SPIN_FROM_MS = 1.6;
+
+/** A timer cannot wait longer; on waking early the rest is waited for again. */
+const LONGEST_TIMER_MS = 0x7fff_ffff;
+
+/**
+ * @typedef {object} Alarm
+ * @property {(atMs: number) => void} set replaces an earlier time
+ * @property {() => void} clear
+ */
+
+/**
+ * @param {import('./clock.js').Clock} clock
+ * @param {'auto' | 'spin' | 'sleep'} pacing `auto` sleeps until shortly before the time and spins the rest;
+ *   `spin` never sleeps; `sleep` never spins
+ * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
+ * @returns {Alarm}
+ */
+export function createAlarm(clock, pacing, onTime) {
+  const spinFrom = { auto: SPIN_FROM_MS, spin: Number.POSITIVE_INFINITY, sleep: 0 }[pacing];
+  let at = Number.POSITIVE_INFINITY;
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  let spinning = false;
+
+  function wait() {
+    const remaining = at - clock();
+    if (remaining <= spinFrom) {
+      spinning = true;
+      setImmediate(onImmediate);
+      return;
+    }
+    const ms = pacing === 'sleep' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
+    timer = setTimeout(onTimer, Math.min(ms, LONGEST_TIMER_MS));
+  }
+  function onTimer() {
+    timer = undefined;
+    check();
+  }
+  function onImmediate() {
+    spinning = false;
+    if (timer === undefined && at !== Number.POSITIVE_INFINITY) check();
+  }
+  function check() {
+    if (clock() >= at) fire();
+    else wait();
+  }
+  function fire() {
+    at = Number.POSITIVE_INFINITY;
+    onTime();
+  }
+
+  return {
+    set(atMs) {
+      if (timer !== undefined && atMs === at) return;
+      clearTimeout(timer);
+      timer = undefined;
+      at = atMs;
+      if (!spinning) wait();
+    },
+    clear() {
+      clearTimeout(timer);
+      timer = undefined;
+      at = Number.POSITIVE_INFINITY;
+    },
+  };
+}

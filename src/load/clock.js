@@ -1,0 +1,20 @@
+/**
+ * One monotonic clock for all threads of a process: milliseconds, fractions included, since an instant that the
+ * whole run agreed on. `performance.now()` counts from another origin in every thread, `process.hrtime` does not.
+ */
+
+/**
+ * @typedef {() => number} Clock milliseconds since the agreed instant
+ */
+
+/**
+ * @param {bigint} originNs value of `process.hrtime.bigint()` at the agreed instant; may lie in the future
+ * @returns {Clock}
+ */
+export function createClock(originNs) {
+  const before = performance.now();
+  const hrtime = process.hrtime.bigint();
+  const after = performance.now();
+  const offset = Number(hrtime - originNs) / 1e6 - (before + after) / 2;
+  return () => performance.now() + offset;
+}

@@ -1,0 +1,127 @@
+/**
+ * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never awaits
+ * an answer. A backlog is no list but the distance between the next index and the clock.
+ */
+
+/**
+ * @typedef {object} Arrivals what one shard sends: its own indexes i with i mod shards = shard, in order
+ * @property {number} shard
+ * @property {number} shards
+ * @property {import('./schedule.js').Schedule | null} schedule null: closed loop
+ * @property {number} stopAtMs nothing is sent from then on: in a closed loop the end of the measured part, in an open
+ *   one the end of the time allowed for working off a backlog
+ * @property {number} warmupMs
+ * @property {number | null} requests closed loop: measured requests of this shard at most
+ */
+/**
+ * @typedef {object} Pacer
+ * @property {() => void} start
+ * @property {() => void} tick to be called when a slot became free
+ * @property {() => void} stop hands out nothing more
+ * @property {() => number} waiting arrivals that are due and have no slot yet
+ * @property {() => boolean} ended nothing more will be handed out
+ * @property {number} next the first index that was neither handed out nor dropped
+ */
+
+/** Estimates of the backlog for the display are searched for, not counted. */
+const SEARCH_STEPS = 64;
+
+/**
+ * @param {object} context
+ * @param {Arrivals} context.arrivals
+ * @param {import('./clock.js').Clock} context.clock
+ * @param {ReturnType<typeof import('./slots.js').createSlots>} context.slots
+ * @param {'queue' | 'drop'} context.overflow
+ * @param {(clock: import('./clock.js').Clock, onTime: () => void) => import('./alarm.js').Alarm} context.createAlarm
+ * @param {(index: number, intended: number) => void} context.onDrop
+ * @param {() => void} context.onEnd called once
+ * @returns {Pacer}
+ */
+export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
+  const { schedule, shards, stopAtMs } = arrivals;
+  const alarm = createAlarm(clock, tick);
+  let next = arrivals.shard;
+  let measured = 0;
+  let ended = false;
+
+  function end() {
+    if (ended) return;
+    ended = true;
+    alarm.clear();
+    onEnd();
+  }
+
+  function tick() {
+    if (ended) return;
+    if (schedule === null) closedLoop();
+    else openLoop(schedule);
+  }
+
+  /** @param {import('./schedule.js').Schedule} schedule */
+  function openLoop(schedule) {
+    for (;;) {
+      if (next >= schedule.count) return end();
+      const due = schedule.dueMs(next);
+      const now = clock();
+      if (due > now) return alarm.set(due);
+      if (now >= stopAtMs) return end();
+      if (slots.free > 0) {
+        const index = next;
+        next += shards;
+        slots.fire(index, due);
+      } else if (overflow === 'drop') {
+        onDrop(next, due);
+        next += shards;
+      } else {
+        return alarm.set(stopAtMs);
+      }
+    }
+  }
+
+  function closedLoop() {
+    while (slots.free > 0) {
+      const now = clock();
+      if (now < 0) return alarm.set(0);
+      if (now >= stopAtMs || measured === arrivals.requests) return end();
+      const intended = Math.max(slots.nextFreeSince, 0);
+      if (intended >= arrivals.warmupMs) measured++;
+      const index = next;
+      next += shards;
+      slots.fire(index, intended);
+    }
+    if (measured === arrivals.requests) return end();
+    alarm.set(stopAtMs);
+  }
+
+  return {
+    tick,
+    start: tick,
+    stop: end,
+    ended: () => ended,
+    get next() {
+      return next;
+    },
+    waiting() {
+      if (schedule === null || next >= schedule.count) return 0;
+      return countDue(schedule, next, shards, clock());
+    },
+  };
+}
+
+/**
+ * @param {import('./schedule.js').Schedule} schedule
+ * @param {number} next
+ * @param {number} shards
+ * @param {number} now ms
+ * @returns {number} how many of the indexes next, next + shards, ... are due
+ */
+export function countDue(schedule, next, shards, now) {
+  let low = 0;
+  let high = Math.ceil((schedule.count - next) / shards);
+  for (let step = 0; low < high && step < SEARCH_STEPS; step++) {
+    const middle = Math.floor((low + high) / 2);
+    if (schedule.dueMs(next + middle * shards) <= now) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

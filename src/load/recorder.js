@@ -1,0 +1,258 @@
+/**
+ * Sample -> histograms and counters -> Snapshot. Knows nothing of Vault: what an answer means is the operation's
+ * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
+ */
+import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
+
+/**
+ * @typedef {object} Verdict what an operation says of one answer
+ * @property {string} outcome
+ * @property {boolean} success
+ * @property {'passed' | 'failed' | null} verification null: there was nothing to verify, e.g. an HTTP 503
+ * @property {unknown} [kept] something the user asked to keep of it, e.g. a serial; plain data
+ */
+/** @typedef {(status: number, body: Uint8Array, index: number) => Verdict} Classify */
+/**
+ * @typedef {object} OutcomeSnapshot
+ * @property {boolean} success
+ * @property {number} count
+ * @property {Record<'response' | 'service' | 'sendLag', string>} latency encoded histograms; service and sendLag cover
+ *   the requests that were sent
+ */
+/**
+ * @typedef {object} OperationSnapshot
+ * @property {string} name
+ * @property {Record<string, OutcomeSnapshot>} outcomes
+ * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>}} verification
+ * @property {number} dropped
+ * @property {number} neverSentDue were due, but still waiting when the run ended
+ * @property {number} warmup sent before the measured part
+ * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
+ * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
+ * @property {number} firstHalfMaxMs longest response time among successes that were due in the first half
+ */
+/**
+ * @typedef {object} Snapshot plain and mergeable without loss
+ * @property {OperationSnapshot[]} operations
+ * @property {string} lag encoded histogram: how late the tool itself was
+ */
+/**
+ * @typedef {object} SecondRow one second of the measured part, when it is over
+ * @property {number} second
+ * @property {number} succeeded
+ * @property {number} failed
+ * @property {Record<string, number>} failures by outcome
+ * @property {string | null} response encoded histogram of what was done in this second
+ */
+
+/** Outcomes that the engine itself gives, for every operation. */
+export const ENGINE_OUTCOMES = Object.freeze({
+  unchecked: 'answered with success, but not checked: the recorder could not keep up',
+  timeout: 'no whole answer within the time-out',
+  cut_off: 'still in flight when the run was ended at once',
+  never_sent: 'due, but still waiting for a free connection when the run ended',
+});
+
+/** @type {Verdict} */
+const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
+
+/**
+ * @param {object} context
+ * @param {{name: string, classify: Classify}[]} context.operations
+ * @param {number} context.warmupMs samples intended before are counted as warm-up only
+ * @param {number | null} context.measuredMs planned length of the measured part, where there is one
+ * @param {(row: SecondRow) => void} context.onSecond
+ * @param {(operation: number, kept: unknown) => void} [context.onKept]
+ */
+export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onKept }) {
+  const blocks = operations.map(({ name }) => createBlock(name));
+  const lag = createHistogram();
+  const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
+  let current = createSecond(0);
+
+  /** @param {import('./samples.js').Sample} sample */
+  function verdictOf({ operation, failure, status, body, index }) {
+    if (failure !== null) return failed(failure);
+    if (body !== null) return operations[operation].classify(status, body, index);
+    return status >= 200 && status < 300 ? UNCHECKED : failed(`http_${status}`);
+  }
+
+  /** @param {number} ms from the start of the measured part */
+  function closeSecondsBefore(ms) {
+    while ((current.row.second + 1) * 1000 <= ms) {
+      const { row, response } = current;
+      onSecond({ ...row, response: response === null ? null : encodeHistogram(response) });
+      current = createSecond(row.second + 1);
+    }
+  }
+
+  /**
+   * Counted, and judged so that what it leaves behind is kept and known, but in no figure.
+   *
+   * @param {ReturnType<typeof createBlock>} block
+   * @param {import('./samples.js').Sample} sample
+   */
+  function recordWarmup(block, sample) {
+    if (sample.failure === 'dropped' || sample.failure === 'never_sent') return;
+    block.warmup++;
+    const { kept } = verdictOf(sample);
+    if (kept !== undefined) onKept?.(sample.operation, kept);
+  }
+
+  return {
+    /** @param {import('./samples.js').Sample} sample */
+    record(sample) {
+      const block = blocks[sample.operation];
+      if (sample.intended < warmupMs) return recordWarmup(block, sample);
+      if (sample.failure === 'dropped') {
+        block.dropped++;
+        return;
+      }
+      const verdict = verdictOf(sample);
+      const outcome = outcomeOf(block, verdict);
+      outcome.count++;
+      recordMs(outcome.response, sample.done - sample.intended);
+      if (sample.failure === 'never_sent') {
+        block.neverSentDue++;
+        return;
+      }
+      recordMs(outcome.service, sample.done - sample.sent);
+      recordMs(outcome.sendLag, sample.sent - sample.intended);
+      recordMs(lag, sample.lag);
+      countVerification(block.verification, verdict);
+      if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
+
+      const done = sample.done - warmupMs;
+      closeSecondsBefore(done);
+      current.add(verdict, sample.done - sample.intended);
+      increment(block.perSecond.sent, secondOf(sample.sent - warmupMs));
+      increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
+      if (!verdict.success) return;
+      block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
+      if (sample.intended - warmupMs < firstHalfMs) {
+        block.firstHalfMaxMs = Math.max(block.firstHalfMaxMs, sample.done - sample.intended);
+      }
+    },
+    /** @param {number} ms since time zero: every sample done before it has been recorded */
+    advance(ms) {
+      closeSecondsBefore(ms - warmupMs);
+    },
+    /** @returns {Snapshot} after the last second, full or not, was handed out */
+    finish() {
+      if (!current.empty()) closeSecondsBefore((current.row.second + 1) * 1000);
+      return { operations: blocks.map(snapshotOf), lag: encodeHistogram(lag) };
+    },
+  };
+}
+
+/** @param {string} outcome @returns {Verdict} */
+function failed(outcome) {
+  return { outcome, success: false, verification: null };
+}
+
+/** @param {string} name */
+function createBlock(name) {
+  return {
+    name,
+    /** @type {Map<string, ReturnType<typeof createOutcome>>} */
+    outcomes: new Map(),
+    verification: { checked: 0, passed: 0, unchecked: 0, failures: /** @type {Record<string, number>} */ ({}) },
+    dropped: 0,
+    neverSentDue: 0,
+    warmup: 0,
+    perSecond: {
+      sent: /** @type {number[]} */ ([]),
+      succeeded: /** @type {number[]} */ ([]),
+      failed: /** @type {number[]} */ ([]),
+    },
+    lastSuccessMs: 0,
+    firstHalfMaxMs: 0,
+  };
+}
+
+/** @param {boolean} success */
+function createOutcome(success) {
+  return { success, count: 0, response: createHistogram(), service: createHistogram(), sendLag: createHistogram() };
+}
+
+/**
+ * @param {ReturnType<typeof createBlock>} block
+ * @param {Verdict} verdict
+ */
+function outcomeOf(block, verdict) {
+  let outcome = block.outcomes.get(verdict.outcome);
+  if (outcome === undefined) {
+    outcome = createOutcome(verdict.success);
+    block.outcomes.set(verdict.outcome, outcome);
+  }
+  return outcome;
+}
+
+/**
+ * @param {ReturnType<typeof createBlock>['verification']} verification
+ * @param {Verdict} verdict
+ */
+function countVerification(verification, verdict) {
+  if (verdict === UNCHECKED) verification.unchecked++;
+  if (verdict.verification === null) return;
+  verification.checked++;
+  if (verdict.verification === 'passed') verification.passed++;
+  else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
+}
+
+/** @param {number} second */
+function createSecond(second) {
+  const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
+  const state = {
+    row,
+    /** @type {import('../histogram.js').Histogram | null} */
+    response: null,
+    empty: () => row.succeeded + row.failed === 0,
+    /** @param {Verdict} verdict @param {number} responseMs */
+    add(verdict, responseMs) {
+      state.response ??= createHistogram();
+      recordMs(state.response, responseMs);
+      if (verdict.success) row.succeeded++;
+      else {
+        row.failed++;
+        row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
+      }
+    },
+  };
+  return state;
+}
+
+/** @param {number} ms */
+function secondOf(ms) {
+  return Math.max(0, Math.floor(ms / 1000));
+}
+
+/**
+ * @param {number[]} counts
+ * @param {number} second
+ */
+function increment(counts, second) {
+  while (counts.length <= second) counts.push(0);
+  counts[second]++;
+}
+
+/**
+ * @param {ReturnType<typeof createBlock>} block
+ * @returns {OperationSnapshot}
+ */
+function snapshotOf({ outcomes, ...rest }) {
+  /** @type {Record<string, OutcomeSnapshot>} */
+  const plain = {};
+  for (const [name, { success, count, response, service, sendLag }] of outcomes) {
+    plain[name] = {
+      success,
+      count,
+      latency: {
+        response: encodeHistogram(response),
+        service: encodeHistogram(service),
+        sendLag: encodeHistogram(sendLag),
+      },
+    };
+  }
+  return { ...rest, outcomes: plain };
+}

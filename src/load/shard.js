@@ -1,0 +1,229 @@
+/**
+ * Shard k of N: everything that one sending thread does, from opening its connections to its Snapshot. With one
+ * thread it runs in the main one, with more in shard-worker.js; the code is the same.
+ */
+import pLimit from 'p-limit';
+import { createConnection } from '../http/connection.js';
+import { loadOperation } from '../operations/index.js';
+import { createAlarm } from './alarm.js';
+import { createClock } from './clock.js';
+import { countDue, createPacer } from './pacer.js';
+import { startRecorder } from './recorder-thread.js';
+import { rehearse } from './rehearsal.js';
+import { createSchedule } from './schedule.js';
+import { createSlots } from './slots.js';
+
+/**
+ * @typedef {object} ShardInput plain data
+ * @property {import('../plan.js').Plan} plan
+ * @property {import('../operations/index.js').Fixture} fixture
+ * @property {import('../http/tls.js').Tls} tls
+ * @property {number} shard k
+ * @property {number} shards N
+ */
+/**
+ * @typedef {object} ShardState
+ * @property {number} sent handed to a connection so far, warm-up included
+ * @property {number} inFlight
+ * @property {number} waiting due, but without a free connection
+ */
+/**
+ * @typedef {object} ShardEnd
+ * @property {import('./recorder.js').Snapshot} snapshot
+ * @property {import('../operations/index.js').Kept | null} kept
+ * @property {number} endedMs when the last answer was in, from time zero
+ * @property {number} attempts all requests that were handed out or dropped, warm-up included
+ */
+/**
+ * @typedef {object} Shard
+ * @property {() => Promise<string[]>} warm opens connections, rehearses; returns why connections could not be opened
+ * @property {(originNs: bigint) => void} start
+ * @property {() => void} stop sends nothing more; what is in flight is still waited for
+ * @property {() => void} cutOff ends what is in flight too
+ * @property {() => ShardState} state
+ * @property {Promise<ShardEnd>} ended
+ * @property {() => Promise<void>} close
+ */
+
+/** Samples are handed over, and time-outs looked for, at least this often. */
+const FLUSH_MS = 200;
+const EXPIRE_MS = 10;
+const OPEN_AT_ONCE = 32;
+
+/**
+ * @param {ShardInput} input
+ * @param {{onSecond: (row: import('./recorder.js').SecondRow) => void}} events
+ * @returns {Promise<Shard>}
+ */
+export async function createShard(input, { onSecond }) {
+  const { plan, fixture, tls, shard, shards } = input;
+  const operation = await loadOperation(plan.operation);
+  const request = operation.createRequester(plan, fixture);
+  const recorder = await startRecorder({ plan, fixture, onSecond });
+  const count = share(plan.load.concurrency, shard, shards);
+  const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
+  const end = withEnd();
+  /** @type {ReturnType<typeof startSending> | null} */
+  let sending = null;
+
+  return {
+    async warm() {
+      await rehearse(request);
+      const limit = pLimit(OPEN_AT_ONCE);
+      const results = await Promise.allSettled(connections.map((connection) => limit(connection.open)));
+      return results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason.message)] : []));
+    },
+    start(originNs) {
+      sending = startSending({ input, clock: createClock(originNs), connections, request, recorder, end });
+    },
+    stop: () => sending?.stop(),
+    cutOff: () => sending?.cutOff(),
+    state: () => sending?.state() ?? { sent: 0, inFlight: 0, waiting: 0 },
+    ended: end.promise,
+    async close() {
+      sending?.close();
+      await Promise.all([recorder.terminate(), ...connections.map((connection) => connection.close())]);
+    },
+  };
+}
+
+/**
+ * @param {object} context
+ * @param {ShardInput} context.input
+ * @param {import('./clock.js').Clock} context.clock
+ * @param {import('./slots.js').Connection[]} context.connections
+ * @param {(index: number) => import('./slots.js').Request} context.request
+ * @param {Awaited<ReturnType<typeof startRecorder>>} context.recorder
+ * @param {ReturnType<typeof withEnd>} context.end
+ */
+function startSending({ input, clock, connections, request, recorder, end }) {
+  const { load } = input.plan;
+  const arrivals = arrivalsOf(input);
+  let sent = 0;
+  let over = false;
+  const slots = createSlots({
+    clock,
+    connections,
+    request,
+    timeoutMs: load.timeoutMs,
+    restAfterFailedConnect: load.model === 'closed',
+    onDone(slot, done, failure, status, body) {
+      recorder.add({
+        operation: 0,
+        index: slot.index,
+        intended: slot.intended,
+        sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
+        done,
+        lag: slot.handed - Math.max(slot.intended, slot.freeSince),
+        failure,
+        status,
+        body: body === null || recorder.behind() ? null : body,
+      });
+      sent++;
+    },
+    onFree() {
+      pacer.tick();
+      if (pacer.ended() && slots.busy === 0) finish();
+    },
+  });
+  const pacer = createPacer({
+    arrivals,
+    clock,
+    slots,
+    overflow: load.overflow,
+    createAlarm: (c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime),
+    onDrop: (index, intended) => recordUnsent(index, intended, intended, 'dropped'),
+    onEnd() {
+      if (slots.busy === 0) finish();
+    },
+  });
+  const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
+  const flushing = setInterval(() => recorder.flush(clock()), FLUSH_MS);
+
+  /**
+   * @param {number} index
+   * @param {number} intended
+   * @param {number} done
+   * @param {'dropped' | 'never_sent'} failure
+   */
+  function recordUnsent(index, intended, done, failure) {
+    recorder.add({ operation: 0, index, intended, sent: done, done, lag: 0, failure, status: 0, body: null });
+  }
+
+  /** Arrivals that were due but still waiting are counted with the age they reached. */
+  function recordWaiting(/** @type {number} */ now) {
+    const { schedule, shards } = arrivals;
+    if (schedule === null || pacer.next >= schedule.count) return;
+    const waiting = countDue(schedule, pacer.next, shards, now);
+    for (let i = 0; i < waiting; i++) {
+      const index = pacer.next + i * shards;
+      recordUnsent(index, schedule.dueMs(index), now, 'never_sent');
+    }
+  }
+
+  async function finish() {
+    if (over) return;
+    over = true;
+    close();
+    const endedMs = clock();
+    recordWaiting(endedMs);
+    recorder.flush(endedMs);
+    end.settle(recorder.finish().then(({ snapshot, kept }) => ({ snapshot, kept, endedMs, attempts: sent })));
+  }
+  function close() {
+    clearInterval(expiry);
+    clearInterval(flushing);
+  }
+
+  pacer.start();
+  return {
+    stop: pacer.stop,
+    cutOff() {
+      pacer.stop();
+      slots.cutOff();
+    },
+    state: () => ({ sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() }),
+    close() {
+      pacer.stop();
+      close();
+    },
+  };
+}
+
+/**
+ * @param {ShardInput} input
+ * @returns {import('./pacer.js').Arrivals}
+ */
+function arrivalsOf({ plan: { load }, shard, shards }) {
+  const schedule = load.model === 'open' ? createSchedule(load) : null;
+  const closedEnd = load.durationMs === null ? Number.POSITIVE_INFINITY : load.warmupMs + load.durationMs;
+  return {
+    shard,
+    shards,
+    schedule,
+    stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
+    warmupMs: load.warmupMs,
+    requests: load.requests === null ? null : share(load.requests, shard, shards),
+  };
+}
+
+/**
+ * @param {number} total
+ * @param {number} shard
+ * @param {number} shards
+ * @returns {number} the shard's part of a total: parts differ by one at most and sum to the total
+ */
+export function share(total, shard, shards) {
+  return Math.floor((total + shards - 1 - shard) / shards);
+}
+
+function withEnd() {
+  /** @type {(value: ShardEnd | Promise<ShardEnd>) => void} */
+  let settle = () => {};
+  /** @type {Promise<ShardEnd>} */
+  const promise = new Promise((resolve) => {
+    settle = resolve;
+  });
+  promise.catch(() => {});
+  return { promise, settle };
+}

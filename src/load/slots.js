@@ -1,0 +1,161 @@
+/**
+ * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
+ * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
+ */
+
+/**
+ * @typedef {object} Request
+ * @property {'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE'} method
+ * @property {string} path
+ * @property {Record<string, string>} headers
+ * @property {Uint8Array | string | null} body
+ */
+/**
+ * @typedef {object} Exchange told what happens to a request on a connection; exactly one of onAnswer, onFailure ends it
+ * @property {() => void} onSent on the wire now
+ * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
+ * @property {(outcome: string, beforeSent: boolean) => void} onFailure
+ */
+/**
+ * @typedef {object} Connection
+ * @property {() => Promise<void>} open connects beforehand; rejects with the reason
+ * @property {(request: Request, exchange: Exchange) => void} send
+ * @property {() => void} abort ends the request in flight without telling its exchange
+ * @property {() => Promise<void>} close
+ */
+/**
+ * @typedef {object} Slot
+ * @property {number} index
+ * @property {number} intended ms
+ * @property {number} handed ms: when this slot took the request
+ * @property {number} sent ms; NaN until it is on the wire
+ * @property {number} freeSince ms
+ * @property {boolean} busy
+ * @property {Connection} connection
+ * @property {Exchange} exchange
+ */
+
+/** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
+const REST_MS = [20, 1000];
+
+/**
+ * @param {object} context
+ * @param {import('./clock.js').Clock} context.clock
+ * @param {Connection[]} context.connections
+ * @param {(index: number) => Request} context.request
+ * @param {number} context.timeoutMs
+ * @param {boolean} context.restAfterFailedConnect
+ * @param {(slot: Slot, done: number, failure: string | null, status: number, body: Uint8Array | null) => void} context.onDone
+ * @param {() => void} context.onFree after every `onDone`
+ */
+export function createSlots({ clock, connections, request, timeoutMs, restAfterFailedConnect, onDone, onFree }) {
+  /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
+  const free = [];
+  const slots = connections.map((connection) => createSlot(connection));
+  free.push(...slots);
+  let resting = 0;
+
+  /** @param {Connection} connection */
+  function createSlot(connection) {
+    let failedConnects = 0;
+    /** @type {Slot} */
+    const slot = {
+      index: -1,
+      intended: 0,
+      handed: 0,
+      sent: Number.NaN,
+      freeSince: Number.NEGATIVE_INFINITY,
+      busy: false,
+      connection,
+      exchange: {
+        onSent() {
+          slot.sent = clock();
+        },
+        onAnswer(status, body) {
+          failedConnects = 0;
+          finish(slot, clock(), null, status, body, 0);
+        },
+        onFailure(outcome, beforeSent) {
+          const rest = beforeSent && restAfterFailedConnect ? Math.min(REST_MS[1], REST_MS[0] * 2 ** failedConnects++) : 0;
+          finish(slot, clock(), outcome, 0, null, rest);
+        },
+      },
+    };
+    return slot;
+  }
+
+  /**
+   * @param {Slot} slot
+   * @param {number} done
+   * @param {string | null} failure
+   * @param {number} status
+   * @param {Uint8Array | null} body
+   * @param {number} restMs
+   */
+  function finish(slot, done, failure, status, body, restMs) {
+    slot.busy = false;
+    onDone(slot, done, failure, status, body);
+    if (restMs === 0) return release(slot);
+    resting++;
+    setTimeout(() => {
+      resting--;
+      release(slot);
+    }, restMs);
+  }
+
+  /** @param {Slot} slot */
+  function release(slot) {
+    slot.freeSince = clock();
+    free.push(slot);
+    onFree();
+  }
+
+  return {
+    /** @returns {number} slots that could take a request now */
+    get free() {
+      return free.length;
+    },
+    /** @returns {number} requests in flight */
+    get busy() {
+      return slots.length - free.length - resting;
+    },
+    /** @returns {number} ms: since when the slot that would be used next has been free */
+    get nextFreeSince() {
+      return free[0].freeSince;
+    },
+    /**
+     * Sends request `index` through the slot that has been idle longest. There must be a free one.
+     *
+     * @param {number} index
+     * @param {number} intended ms
+     */
+    fire(index, intended) {
+      const slot = /** @type {Slot} */ (free.shift());
+      slot.index = index;
+      slot.intended = intended;
+      slot.sent = Number.NaN;
+      slot.busy = true;
+      slot.handed = clock();
+      slot.connection.send(request(index), slot.exchange);
+    },
+    /** Gives up on what has been in flight for longer than the time-out, with the age it reached. */
+    expire() {
+      const now = clock();
+      for (const slot of slots) {
+        if (slot.busy && now - slot.handed >= timeoutMs) {
+          slot.connection.abort();
+          finish(slot, now, 'timeout', 0, null, 0);
+        }
+      }
+    },
+    /** Gives up on everything in flight, e.g. when the run is ended at once. */
+    cutOff() {
+      const now = clock();
+      for (const slot of slots) {
+        if (!slot.busy) continue;
+        slot.connection.abort();
+        finish(slot, now, 'cut_off', 0, null, 0);
+      }
+    },
+  };
+}

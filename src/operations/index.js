@@ -1,0 +1,67 @@
+/**
+ * The operations, a line each. An operation knows how to ask and how to judge an answer; it knows nothing of clocks,
+ * sockets or histograms. A new one is a new file and a line here: its command, flags and help follow.
+ */
+import { usageError } from '../errors.js';
+
+/**
+ * @typedef {object} PrepareContext
+ * @property {import('../plan.js').Plan} plan
+ * @property {import('../vault/client.js').VaultClient} client for set-up calls
+ * @property {string | null} token a secret: goes into request headers, nowhere else
+ * @property {import('../http/tls.js').Tls} tls
+ * @property {(text: string) => void} notice what the user should know before the run
+ * @property {(text: string) => void} warn
+ * @property {(label: string, done: number, total: number) => void} progress of long preparations
+ * @property {AbortSignal} signal
+ */
+/**
+ * @typedef {object} Fixture plain data that every thread gets; an operation adds what it needs
+ * @property {string} origin scheme, host and port that requests go to
+ * @property {string} targetUrl what the result names as the target
+ * @property {{product: string | null, version: string | null}} target
+ */
+/**
+ * @typedef {object} Operation
+ * @property {string} name
+ * @property {string} describe one line
+ * @property {string} things plural: what is counted, e.g. `certificates`
+ * @property {string[]} examples command lines without the program's name
+ * @property {Record<string, import('../options.js').OptionSpec>} options
+ * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
+ * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
+ *   options contradict each other
+ * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
+ * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../load/slots.js').Request} createRequester
+ * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recorder.js').Classify} createClassifier
+ * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
+ * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
+ */
+/**
+ * @typedef {object} Keeper runs beside the recorder, off the sending thread
+ * @property {(items: any[]) => void} write
+ * @property {() => Kept} close
+ */
+/**
+ * @typedef {object} Kept
+ * @property {number} count items written
+ * @property {string | null} failure error code, when writing failed
+ */
+
+/** @type {Record<string, {describe: string, load: () => Promise<{operation: Operation}>}>} */
+export const operations = {
+  issue: { describe: 'Issue certificates and check every one', load: () => import('./issue.js') },
+  ocsp: { describe: 'Ask an OCSP responder for certificate status and check every answer', load: () => import('./ocsp.js') },
+};
+
+/**
+ * @param {string} name
+ * @returns {Promise<Operation>}
+ */
+export async function loadOperation(name) {
+  if (!Object.hasOwn(operations, name)) {
+    const known = Object.keys(operations).join(', ');
+    throw usageError('unknown_operation', `There is no operation ${JSON.stringify(name)}.`, `There are: ${known}.`);
+  }
+  return (await operations[name].load()).operation;
+}

@@ -1,0 +1,223 @@
+/** `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. */
+import { usageError } from '../errors.js';
+import { parseTargetUrl } from '../http/request.js';
+import { checkIssuedCertificate, ISSUED_FAILURES } from '../pki/certificate-check.js';
+import { describeFootprint } from '../vault/preflight.js';
+import { apiHeaders, apiPath, certificateParameters, checkIssuance, expectedRequests, longestRunMs } from './issuance.js';
+import { openKeepFile } from './keep.js';
+import { expandName, hasPlaceholder } from './names.js';
+import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
+import { createSerialMemory, openSerialSet } from './serial-set.js';
+
+const GROUP = 'Certificates';
+const KEY_TYPES = Object.freeze(['rsa-2048', 'ec-256', 'ed25519']);
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  role: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'example-dot-com', describe: 'Role to issue with' },
+  cn: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'localhost', describe: 'Common name; {n} is the request number, {random} differs each time' },
+  'alt-names': { type: 'list', group: GROUP, placeholder: 'NAMES', describe: 'DNS names or e-mail addresses, separated by commas; {n} and {random} too' },
+  'ip-sans': { type: 'list', group: GROUP, placeholder: 'IPS', describe: 'IP addresses, separated by commas' },
+  ttl: { type: 'duration', group: GROUP, placeholder: 'TIME', min: 1000, describe: 'Lifetime to ask for', defaultText: 'the role decides' },
+  sign: { type: 'flag', group: GROUP, describe: 'Send CSRs to sign/ROLE: the keys are made here, before the run' },
+  'key-type': { type: 'choice', group: GROUP, choices: KEY_TYPES, describe: 'With --sign: key of the CSRs', defaultText: 'ec-256' },
+  pool: { type: 'integer', group: GROUP, placeholder: 'N', min: 1, max: 100_000, describe: 'With --sign: CSRs to make; they are used in turn', defaultText: '100' },
+  keep: { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'Append serial and certificate of each, as JSON lines, never a key; for ocsp --serials' },
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const OUTCOMES = Object.freeze({
+  issued: 'a certificate that passed every check',
+  not_json: 'HTTP 2xx, but the body is not JSON',
+  error_body: 'HTTP 2xx, but the body reports errors',
+  serial_repeated: 'the serial number was given out before in this run',
+  ...ISSUED_FAILURES,
+  ...REFUSAL_OUTCOMES,
+});
+
+/** @typedef {{pem: string, spki: Uint8Array, commonName: string, altNames: string[]}} PooledCsr */
+/**
+ * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
+ *   csrs: PooledCsr[] | null, renewEveryMs: number | null}} IssueFixture
+ */
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  name: 'issue',
+  describe: 'Issue certificates and check every one',
+  things: 'certificates',
+  examples: [
+    'issue --dev --duration 10s',
+    "issue --concurrency 10 --duration 2m --require 'rate>=1000/h'",
+    "issue --rate 1000/h --duration 10m --role web --cn 'host-{n}.example.com' --require 'p99<1s'",
+    "issue --sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50/s --keep issued.jsonl",
+  ],
+  options,
+  outcomes: OUTCOMES,
+  check(given) {
+    for (const [flag, value] of [
+      ['--key-type', given.keyType],
+      ['--pool', given.pool],
+    ]) {
+      if (value !== null && !given.sign) {
+        throw usageError('contradiction', `${flag} is about CSRs, but --sign is not given.`, 'Add --sign, or leave it out.');
+      }
+    }
+  },
+  prepare,
+  createRequester,
+  createClassifier,
+  openKeeper: ({ options: { keep } }) => (keep === null ? null : openKeepFile(keep)),
+  describeKept({ options: { keep } }, { count, failure }) {
+    const said = `Kept ${count} certificates in ${keep}`;
+    return failure === null ? `${said}.` : `${said}; then writing failed (${failure}), the rest is not there.`;
+  },
+};
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<IssueFixture>}
+ */
+async function prepare(context) {
+  const { plan, token, notice } = context;
+  const { mount, namespace, url } = plan.target;
+  const { role, sign, keep } = plan.options;
+  if (keep !== null) openKeepFile(keep).close();
+  const { origin, basePath } = parseTargetUrl(url);
+  const count = expectedRequests(plan.load);
+  const { health, role: roleFields, renewEveryMs } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
+  for (const sentence of describeFootprint({ role: roleFields, count, mount, health })) notice(sentence);
+  return {
+    origin,
+    targetUrl: url,
+    target: { product: health.product, version: health.version },
+    path: apiPath(basePath, mount, sign ? 'sign' : 'issue', role),
+    headers: apiHeaders(token, namespace),
+    serials: createSerialMemory(),
+    csrs: sign ? await makeCsrs(context) : null,
+    renewEveryMs,
+  };
+}
+
+/** @param {import('../plan.js').Plan} plan */
+function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
+  const [kind, bits] = (keyType ?? 'ec-256').split('-');
+  const { commonName, altNames, ipSans } = namesOf(names, load.seed, 0);
+  return {
+    operation: /** @type {'issue' | 'sign'} */ (sign ? 'sign' : 'issue'),
+    role,
+    commonName,
+    altNames,
+    ipSans,
+    ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
+    keyType: sign ? kind : null,
+    keyBits: sign && bits ? Number(bits) : null,
+  };
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<PooledCsr[]>}
+ */
+async function makeCsrs({ plan, progress, signal }) {
+  const { createCsrPool } = await import('../pki/csr.js');
+  const { keyType, pool } = plan.options;
+  const size = pool ?? 100;
+  const names = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));
+  const csrs = await createCsrPool({
+    keyType: keyType ?? 'ec-256',
+    size,
+    makeName: (i) => names[i],
+    onProgress: (done, total) => progress('Making CSRs', done, total),
+    signal,
+  });
+  return csrs.map(({ pem, spki }, i) => ({ pem, spki, commonName: names[i].commonName, altNames: names[i].altNames }));
+}
+
+/**
+ * @param {Record<string, any>} templates
+ * @param {number} seed
+ * @param {number} index
+ */
+function namesOf({ cn, altNames, ipSans }, seed, index) {
+  return {
+    commonName: expandName(cn, seed, index),
+    altNames: /** @type {string[]} */ (altNames.map((/** @type {string} */ name) => expandName(name, seed, index))),
+    ipSans: /** @type {string[]} */ (ipSans),
+  };
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @param {IssueFixture} fixture
+ * @returns {(index: number) => import('../load/slots.js').Request}
+ */
+function createRequester({ options: given, load: { seed } }, { path, headers, csrs }) {
+  const { ttl: ttlMs } = given;
+  /** @param {number} index @returns {import('../load/slots.js').Request} */
+  const build = (index) => {
+    const csr = csrs === null ? null : csrs[index % csrs.length];
+    const names = csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans };
+    const parameters = certificateParameters({ ...names, ttlMs });
+    const body = JSON.stringify(csr === null ? parameters : { csr: csr.pem, ...parameters });
+    return { method: 'POST', path, headers, body };
+  };
+  if (csrs !== null) {
+    const requests = csrs.map((_, i) => build(i));
+    return (index) => requests[index % requests.length];
+  }
+  if ([given.cn, ...given.altNames].some(hasPlaceholder)) return build;
+  const same = build(0);
+  return () => same;
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @param {IssueFixture} fixture
+ * @returns {import('../load/recorder.js').Classify}
+ */
+function createClassifier({ options: given, load: { seed } }, { serials, csrs }) {
+  const seen = openSerialSet(serials);
+  return (status, body, index) => {
+    if (status < 200 || status > 299) return refusal(status);
+    const data = readAnswer(body);
+    if (typeof data === 'string') return failed(data);
+    const csr = csrs === null ? null : csrs[index % csrs.length];
+    const { failure, serial } = checkIssuedCertificate({
+      certificatePem: data.certificate,
+      issuingCaPem: data.issuing_ca,
+      privateKeyPem: csr === null ? (data.private_key ?? null) : null,
+      expectedSpki: csr === null ? null : csr.spki,
+      expected: csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans },
+      nowMs: Date.now(),
+    });
+    if (failure !== null) return failed(failure);
+    if (serial !== null && !seen.add(serial)) return failed('serial_repeated');
+    /** @type {import('../load/recorder.js').Verdict} */
+    const verdict = { outcome: 'issued', success: true, verification: 'passed' };
+    if (given.keep !== null) verdict.kept = { serial: data.serial_number, certificate: data.certificate };
+    return verdict;
+  };
+}
+
+/**
+ * @param {Uint8Array} body
+ * @returns {Record<string, any> | string} Vault's `data`, or the outcome that says why there is none
+ */
+function readAnswer(body) {
+  try {
+    const json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    if (Array.isArray(json?.errors) && json.errors.length > 0) return 'error_body';
+    return typeof json?.data === 'object' && json.data !== null ? json.data : 'no_certificate';
+  } catch {
+    return 'not_json';
+  }
+}
+
+/**
+ * @param {string} outcome
+ * @returns {import('../load/recorder.js').Verdict}
+ */
+function failed(outcome) {
+  return { outcome, success: false, verification: 'failed' };
+}

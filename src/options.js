@@ -1,0 +1,183 @@
+/**
+ * How one option is declared and how its text becomes a value. Declarations are the one source of flags, `--help`,
+ * validation and defaults: see `commonOptions` in plan.js and `options` in every operation.
+ */
+import { usageError } from './errors.js';
+import { parseDuration, parseRate } from './units.js';
+
+/**
+ * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url' | 'milliseconds'} OptionType
+ *   `duration` and `milliseconds` become milliseconds, `rate` becomes events per second, `list` splits at commas.
+ */
+/**
+ * @typedef {object} OptionSpec
+ * @property {OptionType} type
+ * @property {string} describe one line for `--help`
+ * @property {string} group heading in `--help`
+ * @property {string} [placeholder] what stands for the value in `--help`, e.g. `FILE`
+ * @property {unknown} [default] as a user would write it; none: the value is null
+ * @property {string} [defaultText] said in `--help` instead of the default, where it is worked out later
+ * @property {string[]} [alias] other names of the flag
+ * @property {readonly string[]} [choices] for `choice`
+ * @property {number} [min] inclusive, after conversion
+ * @property {number} [max] inclusive, after conversion
+ * @property {boolean} [repeatable] may be given several times; the value is then a list
+ * @property {(value: any, flag: string) => void} [check] throws a usage error when the value will not do
+ */
+
+/**
+ * Turns what the user gave into values, one per declaration, defaults filled in.
+ *
+ * @param {Record<string, OptionSpec>} specs by kebab-case name
+ * @param {Record<string, unknown>} given by kebab- or camelCase name; undefined counts as not given
+ * @returns {Record<string, any>} by camelCase name; null where there is neither value nor default
+ */
+export function readOptions(specs, given) {
+  /** @type {Record<string, any>} */
+  const values = {};
+  for (const [name, spec] of Object.entries(specs)) {
+    const key = camelCase(name);
+    const flag = `--${name}`;
+    const raw = given[key] ?? given[name];
+    const value = raw ?? spec.default ?? null;
+    values[key] = spec.repeatable
+      ? asList(value).map((one) => readOne(spec, flag, one))
+      : value === null
+        ? emptyValue(spec)
+        : readOne(spec, flag, single(value, flag));
+  }
+  return values;
+}
+
+/**
+ * @param {string} name
+ * @returns {string} `alt-names` as `altNames`
+ */
+export function camelCase(name) {
+  return name.replace(/[-_]([a-z])/g, (_, letter) => letter.toUpperCase());
+}
+
+/** @param {OptionSpec} spec */
+function emptyValue(spec) {
+  if (spec.type === 'flag') return false;
+  return spec.type === 'list' ? [] : null;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {unknown[]}
+ */
+function asList(value) {
+  if (value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} flag
+ */
+function single(value, flag) {
+  if (!Array.isArray(value)) return value;
+  throw usageError('repeated_option', `${flag} is given ${value.length} times.`, 'Give it once.');
+}
+
+/**
+ * @param {OptionSpec} spec
+ * @param {string} flag
+ * @param {unknown} raw
+ */
+function readOne(spec, flag, raw) {
+  const value = CONVERT[spec.type](raw, flag, spec);
+  if (typeof value === 'number') checkRange(spec, flag, value, raw);
+  spec.check?.(value, flag);
+  return value;
+}
+
+/** @type {Record<OptionType, (raw: any, flag: string, spec: OptionSpec) => unknown>} */
+const CONVERT = {
+  text: toText,
+  file: toText,
+  list: (raw, flag) => {
+    const parts = Array.isArray(raw) ? raw : toText(raw, flag).split(',');
+    return parts.map((part) => toText(part, flag).trim()).filter((part) => part !== '');
+  },
+  flag: (raw, flag) => {
+    if (raw === true || raw === 'true') return true;
+    if (raw === false || raw === 'false') return false;
+    throw usageError('bad_option', `${flag} takes no value, but got ${quote(raw)}.`, `Write just ${flag}.`);
+  },
+  integer: (raw, flag) => {
+    const text = String(raw).replaceAll('_', '').trim();
+    if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not a whole number.`);
+  },
+  milliseconds: (raw, flag) => {
+    if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
+    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not a number of milliseconds.`);
+  },
+  duration: (raw, flag) => parseDuration(raw, flag),
+  rate: (raw, flag) => parseRate(raw, flag),
+  choice: (raw, flag, spec) => {
+    const choices = spec.choices ?? [];
+    if (choices.includes(String(raw))) return String(raw);
+    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not one of ${choices.join(', ')}.`);
+  },
+  url: toUrl,
+};
+
+/**
+ * @param {unknown} raw
+ * @param {string} flag
+ */
+function toText(raw, flag) {
+  const text = String(raw);
+  if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Give it a value or leave it out.');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(text)) {
+    throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
+  }
+  return text;
+}
+
+/**
+ * @param {unknown} raw
+ * @param {string} flag
+ * @returns {string} without a trailing slash
+ */
+function toUrl(raw, flag) {
+  const text = toText(raw, flag);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    throw usageError(
+      'bad_url',
+      `${flag} is ${quote(text)}, which is not an http:// or https:// address.`,
+      'Write it as http://127.0.0.1:8200.',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usageError('bad_url', `${flag} holds a user name or password, which would be visible to others.`, 'Leave them out.');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw usageError('bad_url', `${flag} has a query or fragment (${quote(url.search + url.hash)}).`, 'Leave it out.');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/**
+ * @param {OptionSpec} spec
+ * @param {string} flag
+ * @param {number} value
+ * @param {unknown} raw
+ */
+function checkRange(spec, flag, value, raw) {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, type } = spec;
+  if (value >= min && value <= max) return;
+  const unit = type === 'duration' || type === 'milliseconds' ? ' ms' : '';
+  const bounds = value < min ? `at least ${min}${unit}` : `at most ${max}${unit}`;
+  throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be ${bounds}.`);
+}
+
+/** @param {unknown} raw */
+function quote(raw) {
+  return JSON.stringify(String(raw).slice(0, 80));
+}
