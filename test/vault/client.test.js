@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { createVaultClient } from '../../src/vault/client.js';
+
+const TOKEN = 'hvs.CAESIPlantedTokenThatMustNeverShow';
+
+describe('createVaultClient', () => {
+  /** @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse) => void} */
+  let handle = () => {};
+  /** @type {{method?: string, url?: string, headers: import('node:http').IncomingHttpHeaders, body: string}[]} */
+  let seen = [];
+  const server = createServer(async (req, res) => {
+    let body = '';
+    for await (const chunk of req) body += chunk;
+    seen.push({ method: req.method, url: req.url, headers: req.headers, body });
+    handle(req, res);
+  });
+  let url = '';
+  /** @type {import('../../src/vault/client.js').VaultClient} */
+  let client;
+  before(async () => {
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+    url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+    client = createVaultClient({ url, token: TOKEN, namespace: 'team/a', timeoutMs: 5000 });
+  });
+  after(async () => {
+    await client.close();
+    server.close();
+  });
+
+  /** @param {number} status @param {unknown} body @param {Record<string, string>} [headers] */
+  const answer = (status, body, headers = {}) => {
+    seen = [];
+    handle = (_req, res) =>
+      void res.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+
+  test('reads with token, namespace and the X-Vault-Request header', async () => {
+    answer(200, { data: { a: 1 }, warnings: ['w'], auth: null });
+    assert.deepEqual(await client.read('pki/roles/a b'), { data: { a: 1 }, warnings: ['w'], auth: null });
+    assert.equal(seen[0].url, '/v1/pki/roles/a%20b');
+    assert.equal(seen[0].headers['x-vault-token'], TOKEN);
+    assert.equal(seen[0].headers['x-vault-namespace'], 'team/a');
+    assert.equal(seen[0].headers['x-vault-request'], 'true');
+  });
+
+  test('writes JSON; 204 is an empty answer', async () => {
+    answer(204, '');
+    assert.deepEqual(await client.write('sys/mounts/pki', { type: 'pki' }), {
+      data: null,
+      auth: null,
+      warnings: [],
+    });
+    assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);
+  });
+
+  test('lists, and an empty list is Vault saying 404', async () => {
+    answer(200, { data: { keys: ['x'] } });
+    assert.deepEqual(await client.list('pki/roles'), ['x']);
+    assert.equal(seen[0].url, '/v1/pki/roles?list=true');
+    answer(404, { errors: [] });
+    assert.deepEqual(await client.list('pki/roles'), []);
+  });
+
+  test('health is asked without token and namespace, whatever its status', async () => {
+    answer(503, { sealed: true });
+    assert.deepEqual(await client.health(), { status: 503, json: { sealed: true } });
+    assert.equal(seen[0].headers['x-vault-token'], undefined);
+    assert.equal(seen[0].headers['x-vault-namespace'], undefined);
+  });
+
+  test('a URL with a path is kept as a prefix', async () => {
+    const prefixed = createVaultClient({ url: `${url}/proxy/` });
+    answer(200, { data: {} });
+    await prefixed.read('sys/x');
+    await prefixed.close();
+    assert.equal(seen[0].url, '/proxy/v1/sys/x');
+  });
+
+  /** @type {[number, unknown, string][]} */
+  const refusals = [
+    [400, { errors: ['common name x not allowed by this role'] }, 'vault_bad_request'],
+    [403, { errors: ['1 error occurred:\n\t* permission denied\n\n'] }, 'vault_permission_denied'],
+    [403, { errors: ['2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n'] }, 'token_invalid'],
+    [404, { errors: [] }, 'vault_not_found'],
+    [404, { errors: ['no handler for route "x/y". route entry not found.'] }, 'vault_no_route'],
+    [405, { errors: ['unsupported operation'] }, 'vault_unsupported'],
+    [412, { errors: [] }, 'vault_not_replicated'],
+    [429, { errors: ['rate limit quota exceeded'] }, 'vault_rate_limited'],
+    [472, '', 'vault_dr_secondary'],
+    [473, '', 'vault_standby'],
+    [500, { errors: ['internal error'] }, 'vault_internal_error'],
+    [501, '', 'vault_uninitialised'],
+    [502, '<html>', 'vault_internal_error'],
+    [503, { errors: ['Vault is sealed'] }, 'vault_sealed'],
+    [503, { errors: ['overloaded'] }, 'vault_unavailable'],
+    [418, '', 'vault_internal_error'],
+    [200, 'not json', 'not_vault'],
+    [200, '[1]', 'not_vault'],
+  ];
+  for (const [status, body, code] of refusals) {
+    test(`HTTP ${status} ${JSON.stringify(body)} is ${code}`, async () => {
+      answer(status, body);
+      await assert.rejects(client.read('pki/x'), (/** @type {any} */ error) => {
+        assert.equal(error.code, code);
+        assert.equal(error.exitCode, 2);
+        assert.match(error.message, /^http:\/\/127[^\n]*\.$/);
+        assert.ok(error.remedy.endsWith('.') || error.remedy.endsWith('?'));
+        return true;
+      });
+    });
+  }
+
+  test('what Vault says is shown, but no token, key or line break in it', async () => {
+    const planted = `asked with ${TOKEN}\n-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----\nfoo`;
+    answer(400, { errors: [planted] });
+    await assert.rejects(client.read('pki/x'), (/** @type {any} */ error) => {
+      assert.match(error.message, /asked with <redacted> <redacted> foo/);
+      assert.doesNotMatch(`${error.full}${error.stack}${JSON.stringify(error)}`, /PlantedToken|MHcC/);
+      return true;
+    });
+  });
+
+  test('a standby redirect to the same path is followed, with body and token', async () => {
+    const other = createServer((req, res) => {
+      res.end(JSON.stringify({ data: { method: req.method, token: req.headers['x-vault-token'] } }));
+    });
+    await new Promise((resolve) => other.listen(0, '127.0.0.1', () => resolve(null)));
+    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+    answer(307, '', { location: `http://127.0.0.1:${port}/v1/pki/x` });
+    assert.deepEqual((await client.write('pki/x')).data, { method: 'POST', token: TOKEN });
+    other.close();
+    other.closeAllConnections();
+  });
+
+  /** @type {[string, string, string][]} */
+  const redirects = [
+    ['to another path', 'http://127.0.0.1:1/login', 'redirected'],
+    ['to another scheme', 'ftp://127.0.0.1/v1/pki/x', 'redirected'],
+    ['to nowhere', 'http://[', 'redirected'],
+    ['to itself for ever', '/v1/pki/x', 'redirect_loop'],
+  ];
+  for (const [what, location, code] of redirects) {
+    test(`a redirect ${what} is not followed`, async () => {
+      answer(307, '', { location });
+      await assert.rejects(client.read('pki/x'), { code, exitCode: 2 });
+      assert.ok(seen.length <= 4);
+    });
+  }
+
+  test('paths that are not below /v1/ are refused', async () => {
+    for (const path of ['', '/x', 'a//b', '../sys', 'a/./b']) {
+      await assert.rejects(client.read(path), { code: 'bad_vault_path' });
+    }
+  });
+
+  test('a token with a line break is refused before anything is sent', () => {
+    assert.throws(() => createVaultClient({ url, token: 'a\nb' }), {
+      code: 'bad_token',
+      message: /^(?!.*a\nb)/s,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redact } from '../../src/vault/redact.js';
+
+/** @type {[string, string, string][]} what, in, out */
+const table = [
+  ['a service token', 'bad hvs.CAESIG23EveE8NwqEVdmQLb250HdA3wI here', 'bad <redacted> here'],
+  ['a batch token', 'hvb.AAAAAQIwYTgm0cQE7_OI8HByvnCTEvJ6', '<redacted>'],
+  ['a legacy token', 'token s.Wf2l4hO0z0sD5wP0a1b2c3d4', 'token <redacted>'],
+  [
+    'a private key',
+    'x -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- y',
+    'x <redacted> y',
+  ],
+  ['half a private key', 'x -----BEGIN PRIVATE KEY-----\nMIIE', 'x <redacted>'],
+  ['the exact secret given', 'it was root, root', 'it was <redacted>, <redacted>'],
+  ['terminal escapes and line breaks', 'a\u001b[31mb\r\n\tc\u0000', 'a [31mb c'],
+  ['a host name with short labels', 'host s.example.com', 'host s.example.com'],
+];
+for (const [what, given, expected] of table) {
+  test(`redact: ${what}`, () => assert.equal(redact(given, ['root', null]), expected));
+}
+
+test('redact: no more than 300 characters', () => assert.equal(redact('x'.repeat(9999)).length, 300));
