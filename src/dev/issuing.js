@@ -1,0 +1,187 @@
+/** `issue` and `sign`: from a role and parameters to a certificate. */
+import { buildCertificate, newSerial } from './certificate.js';
+import { readCsr } from './csr.js';
+import {
+  authorityKeyIdentifier,
+  LEAF_EXTENDED_KEY_USAGE,
+  LEAF_KEY_USAGE,
+  subjectAltName,
+  urlExtensions,
+} from './extensions.js';
+import {
+  ignored,
+  lifetime,
+  readFormat,
+  refuseOtherNames,
+  splitAltNames,
+  uriRefusal,
+} from './issue-params.js';
+import { exportPrivateKey, newKeyPair } from './keys.js';
+import { flagParam, listParam, textParam } from './params.js';
+import { VaultError } from './replies.js';
+import { allowedNames } from './role-names.js';
+import { colonHex, fromPem, toPem } from './text.js';
+
+/**
+ * @typedef {import('./roles.js').Role} Role
+ * @typedef {import('./params.js').Params} Params
+ * @typedef {{data: Record<string, unknown>, warnings: string[]}} Issued
+ * @typedef {object} Ca
+ * @property {import('./authority.js').Authority} issuer
+ * @property {import('./authority.js').Authority} root
+ * @property {import('./store.js').Store} store
+ * @property {import('./extensions.js').IssuerUrls} urls replaced as a whole, never changed in place
+ */
+
+/**
+ * @param {Ca} ca
+ * @param {Role} role
+ * @param {Params} params
+ * @returns {Promise<Issued>}
+ */
+export async function issue(ca, role, params) {
+  const format = readFormat(params);
+  const { seconds, warnings } = lifetime(role, params);
+  refuseOtherNames(params);
+  const commonName = textParam(params, 'common_name');
+  const names = allowedNames(role, {
+    commonName,
+    altNames: splitAltNames(textParam(params, 'alt_names'), listParam(params, 'ip_sans')),
+    includeCommonName: !flagParam(params, 'exclude_cn_from_sans'),
+  });
+  const keys = await newKeyPair({ type: role.key_type, bits: role.key_bits });
+  const issued = await certify(ca, role, { commonName, names, spki: keys.spki, seconds });
+  const key = exportPrivateKey(keys.privateKey, textParam(params, 'private_key_format') === 'pkcs8');
+  const data = { ...answer(ca, issued, format, key), private_key_type: role.key_type };
+  return { data, warnings: [...warnings, ...ignored(params, 'issue')] };
+}
+
+/**
+ * Names come from the CSR alone, as `use_csr_common_name` and `use_csr_sans` say.
+ *
+ * @param {Ca} ca
+ * @param {Role} role
+ * @param {Params} params
+ * @returns {Promise<Issued>}
+ */
+export async function signCsr(ca, role, params) {
+  const format = readFormat(params);
+  const { seconds, warnings } = lifetime(role, params);
+  const csr = parseCsr(textParam(params, 'csr'));
+  checkKey(role, csr.key);
+  if (csr.uris.length > 0) throw new VaultError(400, uriRefusal('CSR'));
+  const names = allowedNames(role, {
+    commonName: csr.commonName,
+    altNames: csr.altNames,
+    includeCommonName: !flagParam(params, 'exclude_cn_from_sans'),
+  });
+  if (textParam(params, 'common_name') !== '') {
+    warnings.push(
+      'the common_name field was provided but the role is set with "use_csr_common_name" set to true',
+    );
+  }
+  const issued = await certify(ca, role, { commonName: csr.commonName, names, spki: csr.spki, seconds });
+  return { data: answer(ca, issued, format, null), warnings: [...warnings, ...ignored(params, 'sign')] };
+}
+
+/**
+ * @param {Ca} ca
+ * @param {Role} role
+ * @param {{commonName: string, names: import('./extensions.js').AltNames, spki: Buffer, seconds: number}} subject
+ */
+async function certify(ca, role, { commonName, names, spki, seconds }) {
+  const { issuer, store } = ca;
+  const { access, crl } = urlExtensionsOf(ca);
+  const serial = newSerial();
+  const now = Math.floor(Date.now() / 1000);
+  const notAfter = Math.min(now + seconds, issuer.notAfter);
+  const der = await buildCertificate({
+    serial,
+    issuerName: issuer.name,
+    signer: issuer.signer,
+    notBefore: now - role.not_before_duration,
+    notAfter,
+    commonName,
+    spki,
+    extensions: (ski) => [
+      LEAF_KEY_USAGE,
+      LEAF_EXTENDED_KEY_USAGE,
+      ski,
+      authorityKeyIdentifier(issuer.keyId),
+      access,
+      subjectAltName(names),
+      crl,
+    ],
+  });
+  if (!role.no_store) store.add(serial, der);
+  return { serial, der, notAfter };
+}
+
+/** @type {WeakMap<import('./extensions.js').IssuerUrls, ReturnType<typeof urlExtensions>>} */
+const encodedUrls = new WeakMap();
+
+/** @param {Ca} ca */
+function urlExtensionsOf({ urls }) {
+  const known = encodedUrls.get(urls) ?? urlExtensions(urls);
+  encodedUrls.set(urls, known);
+  return known;
+}
+
+/**
+ * @param {Ca} ca
+ * @param {{serial: Buffer, der: Buffer, notAfter: number}} issued
+ * @param {string} format
+ * @param {{label: string, der: Buffer} | null} key
+ */
+function answer({ issuer, root }, { serial, der, notAfter }, format, key) {
+  const text =
+    format === 'der'
+      ? (/** @type {string} */ _label, /** @type {Buffer} */ bytes) => bytes.toString('base64')
+      : toPem;
+  const isDer = format === 'der';
+  const chain = isDer ? [issuer, root].map((ca) => ca.der.toString('base64')) : [issuer.pem, root.pem];
+  const keyText = key === null ? null : text(key.label, key.der);
+  const certificate = text('CERTIFICATE', der);
+  const bundle = [...(keyText === null ? [] : [keyText]), certificate, ...chain].join('\n');
+  return {
+    authority_key_id: colonHex(issuer.keyId),
+    ca_chain: chain,
+    certificate: format === 'pem_bundle' ? bundle : certificate,
+    expiration: notAfter,
+    issuing_ca: chain[0],
+    ...(keyText === null ? {} : { private_key: keyText }),
+    serial_number: colonHex(serial),
+  };
+}
+
+/** @param {string} text */
+function parseCsr(text) {
+  if (text === '') throw new VaultError(400, '"csr" is empty');
+  const der = fromPem(text);
+  if (der === null) throw new VaultError(400, 'csr contains no data');
+  let csr;
+  try {
+    csr = readCsr(der);
+  } catch (error) {
+    throw new VaultError(
+      400,
+      `certificate request could not be parsed: ${/** @type {Error} */ (error).message}`,
+    );
+  }
+  if (!csr.signatureValid) throw new VaultError(400, 'request signature invalid');
+  return csr;
+}
+
+/**
+ * @param {Role} role
+ * @param {{type: string, bits: number}} key
+ */
+function checkKey(role, key) {
+  if (key.type !== role.key_type) throw new VaultError(400, `role requires keys of type ${role.key_type}`);
+  if (key.bits < role.key_bits) {
+    throw new VaultError(
+      400,
+      `role requires a minimum of a ${role.key_bits}-bit key, but CSR's key is ${key.bits} bits`,
+    );
+  }
+}

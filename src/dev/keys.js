@@ -1,0 +1,85 @@
+/** Key pairs, made on libuv's thread pool so that the server keeps answering meanwhile. */
+import { createPublicKey, generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import { DerReader, TAG } from '../pki/der.js';
+import { limitConcurrency } from './limit.js';
+
+const generate = promisify(generateKeyPair);
+
+/** An RSA key takes a thread for 100 ms: one of the pool's four threads stays free for signatures. */
+const limitRsa = limitConcurrency(3);
+
+/**
+ * @typedef {object} KeyKind
+ * @property {'rsa' | 'ec' | 'ed25519'} type
+ * @property {number} [bits] RSA modulus, or 256, 384, 521 for EC
+ *
+ * @typedef {{privateKey: import('node:crypto').KeyObject, spki: Buffer}} KeyPair
+ */
+
+const CURVES = /** @type {Record<number, string>} */ ({ 256: 'P-256', 384: 'P-384', 521: 'P-521' });
+
+/**
+ * @param {KeyKind} kind
+ * @returns {Promise<KeyPair>}
+ */
+export async function newKeyPair({ type, bits }) {
+  const { publicKey, privateKey } = await keyPairOf(type, bits);
+  return { privateKey, spki: publicKey.export({ type: 'spki', format: 'der' }) };
+}
+
+/**
+ * @param {KeyKind['type']} type
+ * @param {number} [bits]
+ */
+function keyPairOf(type, bits) {
+  if (type === 'ed25519') return generate('ed25519');
+  if (type === 'ec') return generate('ec', { namedCurve: CURVES[bits ?? 256] });
+  return limitRsa(() => generate('rsa', { modulusLength: bits ?? 2048 }));
+}
+
+/**
+ * As Vault answers it: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
+ *
+ * @param {import('node:crypto').KeyObject} privateKey
+ * @param {boolean} pkcs8
+ * @returns {{label: string, der: Buffer}}
+ */
+export function exportPrivateKey(privateKey, pkcs8) {
+  const type = privateKey.asymmetricKeyType;
+  if (!pkcs8 && type === 'rsa') {
+    return { label: 'RSA PRIVATE KEY', der: privateKey.export({ type: 'pkcs1', format: 'der' }) };
+  }
+  if (!pkcs8 && type === 'ec') {
+    return { label: 'EC PRIVATE KEY', der: privateKey.export({ type: 'sec1', format: 'der' }) };
+  }
+  return { label: 'PRIVATE KEY', der: privateKey.export({ type: 'pkcs8', format: 'der' }) };
+}
+
+/**
+ * The BIT STRING contents of a SubjectPublicKeyInfo: what key identifiers and CertIDs hash.
+ *
+ * @param {Uint8Array} spki
+ */
+export function publicKeyBits(spki) {
+  const reader = new DerReader(spki).enter(TAG.sequence);
+  reader.read(TAG.sequence);
+  return reader.readBitString();
+}
+
+/**
+ * Kind of a public key, for the role's `key_type` rule.
+ *
+ * @param {Uint8Array} spki
+ * @returns {{type: string, bits: number, key: import('node:crypto').KeyObject}}
+ */
+export function readPublicKey(spki) {
+  const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
+  const type = key.asymmetricKeyType ?? 'unknown';
+  const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
+  const bits =
+    type === 'ec'
+      ? Number(/256|384|521/.exec(curve)?.[0] ?? 0)
+      : (key.asymmetricKeyDetails?.modulusLength ?? 0);
+  return { type, bits, key };
+}

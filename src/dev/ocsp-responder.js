@@ -1,0 +1,145 @@
+/**
+ * The OCSP responder: what Vault answers, signed by the intermediate itself, and with the nonce echoed, which Vault
+ * does not do. A serial that was never issued is **good**, as with Vault; only an unknown issuer makes **unknown**.
+ */
+import { createHash } from 'node:crypto';
+import { DerError } from '../pki/der.js';
+import { enumerated, explicit, generalizedTime, implicit, octetString, rawInteger, sequence } from './der.js';
+import { extension } from './extensions.js';
+import { readOcspRequest } from './ocsp-request.js';
+import { OID_DER } from './oids.js';
+import { signed } from './signer.js';
+import { colonHex } from './text.js';
+
+const LIFETIME_SECONDS = 12 * 3600;
+const EMPTY = Buffer.alloc(0);
+const GOOD = implicit(0, EMPTY);
+const UNKNOWN = implicit(2, EMPTY);
+
+/** Vault refuses a request, or a GET's base64 text, of this many bytes. */
+export const MAX_OCSP_REQUEST = 2048;
+
+/** OCSPResponse with responseStatus malformedRequest and nothing else. */
+export const MALFORMED_REQUEST = sequence(enumerated(1));
+
+/** @typedef {import('./ocsp-request.js').OcspQuestion} OcspQuestion */
+
+/**
+ * @param {import('./authority.js').Authority} issuer
+ * @param {import('./store.js').Store} store
+ * @returns {(request: Uint8Array) => Promise<Buffer | null>} an OCSPResponse, or null for a malformed request
+ */
+export function createResponder(issuer, store) {
+  const hashes = issuerHashes(issuer);
+  const repeated = repeatWithinSecond(store);
+  return async (request) => {
+    const question = tryRead(request);
+    if (question === null) return null;
+    const now = Math.floor(Date.now() / 1000);
+    const answer = () => respond(issuer, singleResponse(question, hashes, store, now), question.nonce, now);
+    return question.nonce === null ? repeated(question, now, answer) : answer();
+  };
+}
+
+/** @param {Uint8Array} request */
+function tryRead(request) {
+  try {
+    return readOcspRequest(request);
+  } catch (error) {
+    if (error instanceof DerError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Without a nonce, a response repeats byte for byte while its second lasts and nothing is revoked, as it does with
+ * Vault and an RSA CA.
+ *
+ * @param {import('./store.js').Store} store
+ */
+function repeatWithinSecond(store) {
+  /** @type {Map<string, Promise<Buffer>>} */
+  const answers = new Map();
+  let second = 0;
+  let revision = 0;
+  /** @param {OcspQuestion} question @param {number} now @param {() => Promise<Buffer>} answer */
+  return (question, now, answer) => {
+    if (second !== now || revision !== store.revision) {
+      answers.clear();
+      second = now;
+      revision = store.revision;
+    }
+    const key = question.certId.toString('latin1');
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    const made = answer();
+    answers.set(key, made);
+    return made;
+  };
+}
+
+/** @param {import('./authority.js').Authority} issuer */
+function issuerHashes(issuer) {
+  /** @type {Map<string, {nameHash: Buffer, keyHash: Buffer}>} */
+  const known = new Map();
+  /** @param {string} digest */
+  return (digest) => {
+    let hashes = known.get(digest);
+    if (hashes === undefined) {
+      const nameHash = createHash(digest).update(issuer.name).digest();
+      const keyHash = createHash(digest).update(issuer.keyBits).digest();
+      hashes = { nameHash, keyHash };
+      known.set(digest, hashes);
+    }
+    return hashes;
+  };
+}
+
+/**
+ * @param {OcspQuestion} question
+ * @param {ReturnType<typeof issuerHashes>} hashes
+ * @param {import('./store.js').Store} store
+ * @param {number} now epoch seconds
+ */
+function singleResponse(question, hashes, store, now) {
+  const { nameHash, keyHash } = hashes(question.digest);
+  const ours = question.nameHash.equals(nameHash) && question.keyHash.equals(keyHash);
+  // For an unknown issuer Vault names its own issuer in the answer, so a client that compares CertIDs rejects it.
+  const certId = ours
+    ? question.certId
+    : sequence(question.algorithm, octetString(nameHash), octetString(keyHash), rawInteger(question.serial));
+  return sequence(
+    certId,
+    ours ? statusOf(question.serial, store) : UNKNOWN,
+    generalizedTime(now),
+    explicit(0, generalizedTime(now + LIFETIME_SECONDS)),
+  );
+}
+
+/**
+ * @param {Buffer} serial
+ * @param {import('./store.js').Store} store
+ */
+function statusOf(serial, store) {
+  const entry = store.revoked.get(colonHex(serial));
+  return entry === undefined
+    ? GOOD
+    : explicit(1, generalizedTime(Math.floor(Number(entry.revokedAt) / 1000)));
+}
+
+/**
+ * @param {import('./authority.js').Authority} issuer
+ * @param {Buffer} single
+ * @param {Buffer | null} nonce
+ * @param {number} now epoch seconds
+ */
+async function respond(issuer, single, nonce, now) {
+  const tbs = sequence(
+    explicit(1, issuer.name),
+    generalizedTime(now),
+    sequence(single),
+    nonce === null ? EMPTY : explicit(1, sequence(extension(OID_DER.ocspNonce, nonce))),
+  );
+  const basic = await signed(issuer.signer, tbs);
+  return sequence(enumerated(0), explicit(0, sequence(OID_DER.ocspBasic, octetString(basic))));
+}

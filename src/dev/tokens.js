@@ -1,0 +1,71 @@
+/** The server's one token: a root token, or one that expires. */
+import { randomBytes } from 'node:crypto';
+import { VaultError } from './replies.js';
+
+const PREFIX = 'dev-only-token-';
+
+/**
+ * @typedef {object} Tokens
+ * @property {string} token
+ * @property {(given: string | undefined) => void} check throws 403 for a missing, wrong or expired token
+ * @property {() => Record<string, unknown>} lookup
+ * @property {(incrementSeconds: number) => Record<string, unknown>} renew throws 400 where it cannot be renewed
+ */
+
+/**
+ * @param {{token?: string, ttlSeconds?: number}} options 0 seconds: never expires and is not renewable
+ * @returns {Tokens}
+ */
+export function createTokens({ token = PREFIX + randomBytes(12).toString('hex'), ttlSeconds = 0 }) {
+  const accessor = randomBytes(12).toString('hex');
+  const issuedAt = Date.now();
+  const renewable = ttlSeconds > 0;
+  let expiresAt = renewable ? issuedAt + ttlSeconds * 1000 : Number.POSITIVE_INFINITY;
+  const leftSeconds = () => (renewable ? Math.max(0, Math.floor((expiresAt - Date.now()) / 1000)) : 0);
+  return {
+    token,
+    check(given) {
+      if (given === undefined || given === '') throw new VaultError(403, 'permission denied');
+      if (given !== token || Date.now() >= expiresAt) {
+        throw new VaultError(403, '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n');
+      }
+    },
+    lookup: () => ({
+      accessor,
+      creation_time: Math.floor(issuedAt / 1000),
+      creation_ttl: Math.floor(ttlSeconds),
+      display_name: 'token',
+      entity_id: '',
+      expire_time: renewable ? new Date(expiresAt).toISOString() : null,
+      explicit_max_ttl: 0,
+      id: token,
+      issue_time: new Date(issuedAt).toISOString(),
+      meta: null,
+      num_uses: 0,
+      orphan: true,
+      path: 'auth/token/create',
+      policies: ['root'],
+      renewable,
+      ttl: leftSeconds(),
+      type: 'service',
+    }),
+    renew(incrementSeconds) {
+      if (!renewable) throw new VaultError(400, 'lease is not renewable');
+      expiresAt = Date.now() + (incrementSeconds || ttlSeconds) * 1000;
+      return {
+        client_token: token,
+        accessor,
+        policies: ['root'],
+        token_policies: ['root'],
+        metadata: null,
+        lease_duration: Math.floor(incrementSeconds || ttlSeconds),
+        renewable: true,
+        entity_id: '',
+        token_type: 'service',
+        orphan: true,
+        mfa_requirement: null,
+        num_uses: 0,
+      };
+    },
+  };
+}
