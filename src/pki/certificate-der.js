@@ -2,7 +2,7 @@
  * Certificate (RFC 5280 section 4.1) as plain data with views into its DER: ten times cheaper than the getters of
  * `X509Certificate`, and it gives the raw bytes that hashes and comparisons need.
  */
-import { contextTag, DerReader, TAG } from './der.js';
+import { contextTag, DerError, DerReader, TAG } from './der.js';
 import { readAlgorithm } from './ocsp-fields.js';
 
 export const OID = Object.freeze({
@@ -40,10 +40,11 @@ export function parseCertificate(der) {
   const certificate = outer.enter(TAG.sequence);
   outer.finish();
   const tbs = certificate.readRaw(TAG.sequence);
-  const algorithm = readAlgorithm(certificate);
+  const rawAlgorithm = certificate.readRaw(TAG.sequence);
+  const algorithm = readAlgorithm(new DerReader(rawAlgorithm));
   const signature = certificate.readBitString();
   certificate.finish();
-  const fields = readTbs(new DerReader(tbs).enter(TAG.sequence));
+  const fields = readTbs(new DerReader(tbs).enter(TAG.sequence), rawAlgorithm);
   return {
     tbs,
     ...fields,
@@ -53,11 +54,14 @@ export function parseCertificate(der) {
   };
 }
 
-/** @param {DerReader} tbs */
-function readTbs(tbs) {
+/**
+ * @param {DerReader} tbs
+ * @param {Buffer} rawAlgorithm that must be the same inside (RFC 5280 section 4.1.2.3)
+ */
+function readTbs(tbs, rawAlgorithm) {
   tbs.enterOptional(contextTag(0)); // version
   const serial = tbs.readInteger();
-  tbs.next(TAG.sequence); // signature algorithm, repeated outside
+  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
   const issuer = tbs.readRaw(TAG.sequence);
   const validity = tbs.enter(TAG.sequence);
   const notBefore = validity.readTime();

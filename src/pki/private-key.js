@@ -1,0 +1,121 @@
+/**
+ * Whether a private key is the one of a certificate. RSA: the primes multiply to the certificate's modulus and the exponents
+ * fit each other. EC: the public point is computed from the private number. Others: derived by OpenSSL. So a key that merely
+ * repeats the public half, which `X509Certificate.checkPrivateKey` would accept, does not pass.
+ */
+import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
+import { DerReader, oidText, TAG } from './der.js';
+import { decodePem } from './pem.js';
+
+const PRIVATE_KEY = /^(?:RSA |EC )?PRIVATE KEY$/;
+const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
+const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
+
+/** Names OpenSSL has for the curves CAs use. @type {Readonly<Record<string, string>>} */
+const CURVES = Object.freeze({
+  '1.2.840.10045.3.1.7': 'prime256v1',
+  '1.3.132.0.33': 'secp224r1',
+  '1.3.132.0.34': 'secp384r1',
+  '1.3.132.0.35': 'secp521r1',
+});
+
+/**
+ * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
+ * @param {Uint8Array} spki raw SubjectPublicKeyInfo
+ * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and tells nothing of the key
+ */
+export function matchPrivateKey(pem, spki) {
+  try {
+    const der = decodePem(pem, PRIVATE_KEY);
+    if (der === null) return 'unreadable';
+    return matches(der, Buffer.from(spki)) ? 'match' : 'mismatch';
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/**
+ * @param {Buffer} der
+ * @param {Buffer} spki
+ */
+function matches(der, spki) {
+  const publicKey = new DerReader(spki).enter(TAG.sequence);
+  const algorithm = publicKey.enter(TAG.sequence);
+  const oid = algorithm.readOid();
+  const bits = publicKey.readBitString();
+  if (oid === RSA_ENCRYPTION) return matchesRsa(unwrap(der), bits);
+  const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
+  if (curve !== undefined) return matchesEc(unwrap(der), curve, bits);
+  const format = new DerReader(der).enter(TAG.sequence).readSmallNumber(TAG.integer) === 0 ? 'pkcs8' : 'sec1';
+  const key = createPrivateKey({ key: der, format: 'der', type: format });
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
+}
+
+/**
+ * The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are.
+ *
+ * @param {Buffer} der
+ */
+function unwrap(der) {
+  const outer = new DerReader(der);
+  const fields = outer.enter(TAG.sequence);
+  outer.finish();
+  fields.readSmallNumber(TAG.integer);
+  if (fields.tag !== TAG.sequence) return der;
+  fields.next();
+  return fields.read(TAG.octetString);
+}
+
+/**
+ * RSAPrivateKey, RFC 8017 appendix A.1.2: n = p q, and e d = 1 modulo p - 1 and q - 1.
+ *
+ * @param {Buffer} der
+ * @param {Buffer} bits RSAPublicKey
+ */
+function matchesRsa(der, bits) {
+  const wanted = new DerReader(bits).enter(TAG.sequence);
+  const fields = new DerReader(der).enter(TAG.sequence);
+  if (fields.readSmallNumber(TAG.integer) !== 0) return false;
+  const modulus = fields.readInteger();
+  const exponent = fields.readInteger();
+  if (!modulus.equals(wanted.readInteger()) || !exponent.equals(wanted.readInteger())) return false;
+  const [n, e, d, p, q] = [
+    modulus,
+    exponent,
+    fields.readInteger(),
+    fields.readInteger(),
+    fields.readInteger(),
+  ].map(toBigInt);
+  return (
+    p > 1n &&
+    q > 1n &&
+    p * q === n &&
+    (e * (d % (p - 1n))) % (p - 1n) === 1n &&
+    (e * (d % (q - 1n))) % (q - 1n) === 1n
+  );
+}
+
+/**
+ * ECPrivateKey, RFC 5915 section 3.
+ *
+ * @param {Buffer} der
+ * @param {string} curve
+ * @param {Buffer} bits uncompressed point
+ */
+function matchesEc(der, curve, bits) {
+  const fields = new DerReader(der).enter(TAG.sequence);
+  if (fields.readSmallNumber(TAG.integer) !== 1) return false;
+  const secret = fields.read(TAG.octetString);
+  if (fields.tag === 0xa0) {
+    const named = CURVES[oidText(fields.enter(0xa0).read(TAG.oid))];
+    if (named !== curve) return false;
+  }
+  const ecdh = createECDH(curve);
+  ecdh.setPrivateKey(secret);
+  return ecdh.getPublicKey().equals(bits);
+}
+
+/** @param {Buffer} bytes */
+function toBigInt(bytes) {
+  return BigInt(`0x${bytes.toString('hex')}`);
+}
