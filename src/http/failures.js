@@ -164,12 +164,13 @@ const BY_CODE = new Map(
  * @returns {TransportFailure}
  */
 export function describeTransportError(error, { headersSeen = false } = {}) {
-  const { code, data } = innermost(error);
+  const { code, name, data } = innermost(error);
   if (headersSeen && BY_CODE.get(code) === 'connection_reset') return FAILURES.truncated;
   const known = BY_CODE.get(code);
   if (known !== undefined) return FAILURES[known];
-  if (code.startsWith('HPE_'))
+  if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
     return isTlsAlert(data) ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
+  }
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_'))
     return FAILURES.tls_error;
   return FAILURES.transport_error;
@@ -198,17 +199,21 @@ export const TRANSPORT_CODES = Object.freeze([
 ]);
 
 /**
- * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`.
+ * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`. undici's
+ * HTTPParserError has no code for some faults (7.30).
  *
  * @param {unknown} error
- * @returns {{code: string, data: string}}
+ * @returns {{code: string, name: string, data: string}}
  */
 function innermost(error) {
   /** @type {any} */
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
-    if (typeof current.code === 'string') return { code: current.code, data: String(current.data ?? '') };
+    const { code, name, data } = current;
+    if (typeof code === 'string' || name === 'HTTPParserError') {
+      return { code: String(code ?? ''), name: String(name), data: String(data ?? '') };
+    }
     current = current.cause ?? current.errors?.[0];
   }
-  return { code: '', data: '' };
+  return { code: '', name: '', data: '' };
 }

@@ -68,7 +68,7 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
         return checkScheme(origin, { status: sent.statusCode, headers: sent.headers, body: answer });
       } catch (error) {
         if (error instanceof Error && error.name === 'PkiLoadError') throw error;
-        throw await explain(error, { origin, timedOut: deadline.signal.aborted, ...progress });
+        throw await explain(error, { origin, tls, timedOut: deadline.signal.aborted, ...progress });
       } finally {
         clearTimeout(timer);
       }
@@ -84,33 +84,51 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
 
 /**
  * @param {unknown} error
- * @param {{origin: string, timedOut: boolean, headersSeen: boolean}} context
+ * @param {{origin: string, tls?: import('./tls.js').Tls, timedOut: boolean, headersSeen: boolean}} context
  */
-async function explain(error, { origin, timedOut, headersSeen }) {
+async function explain(error, { origin, tls, timedOut, headersSeen }) {
   let failure = describeTransportError(error, { headersSeen });
   if (timedOut) failure = transportFailure((await accepts(origin)) ? 'no_answer' : 'connect_timeout');
   const silentClose = failure.code === 'connection_reset' || failure.code === 'bad_http';
   if (silentClose && origin.startsWith('http:') && (await speaksTls(origin))) {
     failure = transportFailure('wrong_scheme_http_to_https_port');
   }
+  if (
+    failure.code === 'connection_reset' &&
+    origin.startsWith('https:') &&
+    (await dropsAfterHandshake(origin, tls))
+  ) {
+    failure = transportFailure(tls?.cert ? 'client_certificate_refused' : 'client_certificate_required');
+  }
   return targetError(failure.code, `${origin} ${failure.text}.`, failure.remedy);
 }
 
 /**
- * Go's and nginx's words for plain HTTP on a TLS port.
+ * Go's and nginx's words for plain HTTP on a TLS port, and nginx's for a missing client certificate.
  *
  * @param {string} origin
  * @param {Answer} answer
  */
 function checkScheme(origin, answer) {
-  if (answer.status === 400 && origin.startsWith('http:')) {
-    const text = answer.body.subarray(0, 2048).toString('latin1');
-    if (/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)) {
-      const failure = transportFailure('wrong_scheme_http_to_https_port');
-      throw targetError(failure.code, `${origin} ${failure.text}.`, failure.remedy);
-    }
-  }
-  return answer;
+  if (answer.status !== 400) return answer;
+  const text = answer.body.subarray(0, 2048).toString('latin1');
+  const name = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)
+    ? 'wrong_scheme_http_to_https_port'
+    : /No required SSL certificate was sent/i.test(text) && 'client_certificate_required';
+  if (!name) return answer;
+  const failure = transportFailure(name);
+  throw targetError(failure.code, `${origin} ${failure.text}.`, failure.remedy);
+}
+
+/** @param {string} origin */
+function address(origin) {
+  const { hostname, port, protocol } = new URL(origin);
+  const fallback = protocol === 'https:' ? 443 : 80;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || fallback),
+    timeout: PROBE_TIMEOUT_MS,
+  };
 }
 
 /**
@@ -120,15 +138,33 @@ function checkScheme(origin, answer) {
  * @returns {Promise<boolean>}
  */
 function speaksTls(origin) {
-  const { hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const socket = connectTls({
-    host,
-    port: Number(port || 80),
-    rejectUnauthorized: false,
-    timeout: PROBE_TIMEOUT_MS,
+  return settle(connectTls({ ...address(origin), rejectUnauthorized: false }), 'secureConnect');
+}
+
+/**
+ * In TLS 1.3 a client learns only after the handshake that its certificate was missed (RFC 8446, 4.4.2.4). A server
+ * that closes then, before anything was asked, has little other reason to.
+ *
+ * @param {string} origin
+ * @param {import('./tls.js').Tls} [tls]
+ * @returns {Promise<boolean>}
+ */
+function dropsAfterHandshake(origin, tls) {
+  const socket = connectTls({ ...address(origin), ...connectOptions(tls), rejectUnauthorized: false });
+  return new Promise((resolve) => {
+    let connected = false;
+    const end = (/** @type {boolean} */ outcome) => {
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.once('secureConnect', () => {
+      connected = true;
+      socket.resume().setTimeout(500);
+    });
+    socket.once('error', () => end(connected));
+    socket.once('end', () => end(connected));
+    socket.once('timeout', () => end(false));
   });
-  return settle(socket, 'secureConnect');
 }
 
 /**
@@ -136,14 +172,7 @@ function speaksTls(origin) {
  * @returns {Promise<boolean>} whether the port takes a TCP connection
  */
 function accepts(origin) {
-  const { hostname, port, protocol } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const socket = connectSocket({
-    host,
-    port: Number(port || (protocol === 'https:' ? 443 : 80)),
-    timeout: PROBE_TIMEOUT_MS,
-  });
-  return settle(socket, 'connect');
+  return settle(connectSocket(address(origin)), 'connect');
 }
 
 /**

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { connectOptions, loadTls } from '../../src/http/tls.js';
+import { makeCertificate } from './certificates.js';
+
+describe('loadTls', () => {
+  let folder = '';
+  const at = (/** @type {string} */ name) => join(folder, name);
+  /** @type {import('./certificates.js').Made} */
+  let ca;
+  /** @type {import('./certificates.js').Made} */
+  let leaf;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-tls-'));
+    ca = await makeCertificate({ name: 'ca', isCa: true });
+    leaf = await makeCertificate({ name: 'leaf', issuer: ca });
+    for (const name of ['cas', 'none']) mkdirSync(at(name));
+    /** @type {Record<string, string>} */
+    const files = {
+      'ca.pem': `some words before\n${ca.pem}`,
+      'leaf.pem': leaf.pem + ca.pem,
+      'leaf.key': leaf.keyPem,
+      'other.key': ca.keyPem,
+      'encrypted.key':
+        '-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIBvTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQww\n-----END ENCRYPTED PRIVATE KEY-----\n',
+      'broken.pem': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+      'noise.pem': 'no certificate at all',
+      'empty.pem': '',
+      'large.pem': 'x'.repeat(10_000_000),
+      'cas/1.pem': ca.pem,
+      'cas/2.crt': leaf.pem,
+      'cas/README': 'not read',
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  test('nothing given: the default roots, verified', () => {
+    assert.deepEqual(loadTls(), { rejectUnauthorized: true });
+    assert.equal('ca' in connectOptions(loadTls()), false);
+    assert.equal(connectOptions(undefined).rejectUnauthorized, true);
+  });
+
+  test('CA file and CA folder are put together', () => {
+    const tls = loadTls({ caCert: at('ca.pem'), caPath: at('cas') });
+    assert.deepEqual(
+      tls.ca?.map((pem) => pem.trim()),
+      [ca, ca, leaf].map(({ pem }) => pem.trim()),
+    );
+  });
+
+  test('client certificate with its chain, its key, server name, no verification', () => {
+    const tls = loadTls({
+      clientCert: at('leaf.pem'),
+      clientKey: at('leaf.key'),
+      serverName: 'vault.example.com',
+      skipVerify: true,
+    });
+    assert.deepEqual(structuredClone(tls), tls);
+    assert.equal(tls.cert?.match(/BEGIN/g)?.length, 2);
+    assert.equal(tls.key, leaf.keyPem);
+    assert.deepEqual([tls.servername, tls.rejectUnauthorized], ['vault.example.com', false]);
+  });
+
+  /** @type {[string, import('../../src/http/tls.js').TlsFiles, string, RegExp][]} a name for a file is put below the folder */
+  const wrong = [
+    ['a CA file that is not there', { caCert: 'absent' }, 'file_not_found', /--ca-cert.*absent is not there/],
+    ['a CA file that is a folder', { caCert: 'cas' }, 'file_unreadable', /is a folder/],
+    ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
+    ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
+    ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
+    ['a CA file that only looks like one', { caCert: 'broken.pem' }, 'not_a_certificate', /cannot be read/],
+    ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
+    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'file_unreadable', /is not a folder/],
+    ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /is not there/],
+    ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
+    ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
+    [
+      'a key without certificate',
+      { clientKey: 'leaf.key' },
+      'client_cert_missing',
+      /without its certificate/,
+    ],
+    [
+      'the key of another certificate',
+      { clientCert: 'leaf.pem', clientKey: 'other.key' },
+      'client_key_mismatch',
+      /does not belong/,
+    ],
+    [
+      'a certificate for a key',
+      { clientCert: 'leaf.pem', clientKey: 'ca.pem' },
+      'not_a_key',
+      /not a private key/,
+    ],
+    [
+      'an encrypted key',
+      { clientCert: 'leaf.pem', clientKey: 'encrypted.key' },
+      'client_key_encrypted',
+      /is encrypted/,
+    ],
+  ];
+  for (const [what, files, code, message] of wrong) {
+    test(`${what}: ${code}`, () => {
+      const paths = Object.fromEntries(Object.entries(files).map(([flag, name]) => [flag, at(String(name))]));
+      assert.throws(() => loadTls(paths), { code, message, exitCode: 1 });
+    });
+  }
+
+  for (const serverName of ['10.0.0.1', '::1', 'a b', 'https://x']) {
+    test(`the server name ${serverName} is refused`, () => {
+      assert.throws(() => loadTls({ serverName }), { code: 'bad_tls_server_name' });
+    });
+  }
+});
