@@ -100,7 +100,8 @@ function liveView(stream, width) {
   const load = async () => {
     const { createLogUpdate } = await import('log-update');
     if (closed) return;
-    log = createLogUpdate(stream, { defaultWidth: width });
+    // A hidden cursor would bring signal handlers with it (signal-exit), which can end the process on the first Ctrl-C.
+    log = createLogUpdate(stream, { defaultWidth: width, showCursor: true });
     if (current !== '') log(current);
   };
   // Without log-update there is a run without a live line, which is better than no run.
