@@ -1,0 +1,242 @@
+/** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
+import { createHistogram, encodeHistogram, sumHistograms, valueAtRank } from '../histogram.js';
+import { sumArrays, sumRecords, total } from './merge.js';
+
+/** @typedef {import('../histogram.js').Histogram} Histogram */
+/** @typedef {import('./merge.js').MergedOperation} MergedOperation */
+/** @typedef {'response' | 'service' | 'sendLag'} Series */
+/**
+ * @typedef {object} RunFacts what the snapshots do not say
+ * @property {number} planned
+ * @property {number} windowMs planned length of the measured part; in a closed loop without --duration, until the last
+ *   success; when interrupted, until then
+ * @property {number} endedMs when the last answer was in, from the start of the measured part
+ * @property {'open' | 'closed'} model
+ * @property {number} warmupMs
+ */
+
+const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+
+/**
+ * What is said of the whole and of each operation alike.
+ *
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @returns {import('./schema.js').OperationBlock}
+ */
+export function buildBlock(operations, facts) {
+  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
+  const sentOutcomes = outcomes.filter(([name]) => name !== 'never_sent');
+  const count = (/** @type {boolean} */ success) =>
+    total(
+      sentOutcomes.filter(([, outcome]) => outcome.success === success).map(([, outcome]) => outcome.count),
+    );
+  const [succeeded, failed] = [count(true), count(false)];
+  const dropped = total(operations.map((operation) => operation.dropped));
+  const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
+  const sent = succeeded + failed;
+  return {
+    totals: {
+      planned: facts.planned,
+      sent,
+      succeeded,
+      failed,
+      dropped,
+      neverSent: facts.planned - sent - dropped,
+      neverSentDue,
+    },
+    rates: buildRates(operations, facts, succeeded),
+    latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
+    outcomes: {
+      ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
+      ...(dropped > 0 ? { dropped } : {}),
+    },
+    outcomeDetails: buildDetails(outcomes, dropped),
+    verification: buildVerification(operations),
+  };
+}
+
+/**
+ * Successes over time: the measured part, or until the last success where that came later than ordinary answers do
+ * (rateWindowMs).
+ *
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @param {number} succeeded
+ */
+function buildRates(operations, facts, succeeded) {
+  const windowMs = rateWindowMs(operations, facts);
+  const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
+  const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
+  return { perSecond, perHour: perSecond * 3600, peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0) };
+}
+
+/**
+ * In a closed loop: until the last success, at least the planned time. In an open loop the last requests are due just
+ * before the end and are answered after it, which is no lack of throughput as long as it takes no longer than an
+ * answer took in the first half of the run. Longer means a backlog was worked off, and that time counts.
+ *
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @returns {number}
+ */
+export function rateWindowMs(operations, { model, windowMs }) {
+  const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const ordinary =
+    model === 'open' ? Math.max(0, ...operations.map(({ firstHalfMaxMs }) => firstHalfMaxMs)) : 0;
+  return lastSuccess - windowMs > ordinary ? lastSuccess : windowMs;
+}
+
+/**
+ * @param {import('./merge.js').MergedOutcome[]} outcomes
+ * @returns {import('./schema.js').LatencyBlocks}
+ */
+function buildLatencies(outcomes) {
+  const [response, service, sendLag] = SERIES.map((series) =>
+    buildLatency(sumHistograms(outcomes.map(({ latency }) => latency[series]))),
+  );
+  return { response, service, sendLag };
+}
+
+/**
+ * @param {Histogram} histogram
+ * @returns {import('./schema.js').LatencyBlock} ms
+ */
+export function buildLatency(histogram) {
+  const count = histogram.totalCount;
+  if (count === 0) {
+    return {
+      count,
+      min: null,
+      mean: null,
+      p50: null,
+      p90: null,
+      p95: null,
+      p99: null,
+      p999: null,
+      max: null,
+      histogram: null,
+    };
+  }
+  const at = (/** @type {number} */ share) =>
+    valueAtRank(histogram, Math.max(1, Math.ceil(share * count - 1e-9)));
+  return {
+    count,
+    min: Math.min(valueAtRank(histogram, 1), histogram.maxValue / 1000),
+    mean: histogram.mean / 1000,
+    p50: at(0.5),
+    p90: at(0.9),
+    p95: at(0.95),
+    p99: at(0.99),
+    p999: at(0.999),
+    max: histogram.maxValue / 1000,
+    histogram: encodeHistogram(histogram),
+  };
+}
+
+/**
+ * @param {[string, import('./merge.js').MergedOutcome][]} outcomes
+ * @param {number} dropped
+ * @returns {import('./schema.js').OperationBlock['outcomeDetails']}
+ */
+function buildDetails(outcomes, dropped) {
+  /** @type {import('./schema.js').OperationBlock['outcomeDetails']} */
+  const details = {};
+  for (const name of new Set(outcomes.map(([name]) => name))) {
+    const own = outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome);
+    details[name] = {
+      count: total(own.map(({ count }) => count)),
+      success: own[0].success,
+      latencyMs: buildLatencies(own),
+    };
+  }
+  if (dropped > 0) details.dropped = { count: dropped, success: false, latencyMs: buildLatencies([]) };
+  return details;
+}
+
+/** @param {MergedOperation[]} operations */
+function buildVerification(operations) {
+  const parts = operations.map(({ verification }) => verification);
+  const unchecked = total(parts.map((part) => part.unchecked));
+  return {
+    checked: total(parts.map(({ checked }) => checked)),
+    passed: total(parts.map(({ passed }) => passed)),
+    sampled: unchecked > 0,
+    unchecked,
+    failures: sumRecords(parts.map(({ failures }) => failures)),
+  };
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @param {ReturnType<typeof import('./merge.js').mergeSeconds>[]} seconds in order
+ * @returns {import('./schema.js').TimelineRow[]}
+ */
+export function buildTimeline(operations, seconds) {
+  const sent = sumArrays(operations.map(({ perSecond }) => perSecond.sent));
+  const length = Math.max(sent.length, seconds.length);
+  return Array.from({ length }, (_, second) => {
+    const row = seconds[second];
+    const { p50, p99, max } = buildLatency(row?.response ?? createHistogram());
+    return {
+      second,
+      sent: sent[second] ?? 0,
+      succeeded: row?.succeeded ?? 0,
+      failed: row?.failed ?? 0,
+      p50,
+      p99,
+      max,
+    };
+  });
+}
+
+/**
+ * What requirements are judged on.
+ *
+ * @param {MergedOperation[]} operations
+ * @param {import('./schema.js').OperationBlock} block
+ * @param {RunFacts} facts
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {boolean} measurementValid
+ * @returns {import('./judge.js').RunView}
+ */
+export function buildView(operations, block, facts, load, measurementValid) {
+  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  const { planned, succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
+  const fullSeconds = Math.floor(facts.windowMs / 1000);
+  const succeededPerSecond = sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
+  return {
+    series: quantiles(outcomes.filter(({ success }) => success)),
+    all: quantiles(outcomes),
+    succeeded,
+    failed,
+    dropped,
+    neverSentDue,
+    ratePerSecond: block.rates.perSecond,
+    completedPerSecond: Array.from({ length: fullSeconds }, (_, second) => succeededPerSecond[second] ?? 0),
+    model: load.model,
+    offeredPerSecond: load.ratePerSecond,
+    arrivals: load.arrivals,
+    allOnTime: succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs,
+    measurementValid,
+  };
+}
+
+/**
+ * @param {import('./merge.js').MergedOutcome[]} outcomes
+ * @returns {Record<Series, import('./judge.js').Quantiles>}
+ */
+function quantiles(outcomes) {
+  const [response, service, sendLag] = SERIES.map((series) => {
+    const histogram = sumHistograms(outcomes.map(({ latency }) => latency[series]));
+    const { count, min, mean, max } = buildLatency(histogram);
+    return {
+      count,
+      min,
+      mean,
+      max,
+      valueAtRank: (/** @type {number} */ rank) => valueAtRank(histogram, rank),
+    };
+  });
+  return { response, service, sendLag };
+}

@@ -1,0 +1,58 @@
+/** Everything a run found out -> Result, the one source of every report. */
+import { availableParallelism } from 'node:os';
+import { TOOL_VERSION } from '../version.js';
+import { buildBlock, buildTimeline, buildView } from './build.js';
+import { judgeRequirement } from './judge.js';
+import { total } from './merge.js';
+import { SCHEMA_ID } from './schema-id.js';
+
+/**
+ * @param {object} parts
+ * @param {import('../plan.js').Plan} parts.plan
+ * @param {import('./schema.js').Result['target']} parts.target
+ * @param {string} parts.command
+ * @param {Date} parts.startedAt start of the measured part
+ * @param {import('./merge.js').MergedOperation[]} parts.operations
+ * @param {import('./build.js').RunFacts} parts.facts
+ * @param {import('./seconds.js').Second[]} parts.seconds
+ * @param {import('./schema.js').Measurement} parts.measurement
+ * @param {boolean} parts.interrupted
+ * @returns {import('./schema.js').Result}
+ */
+export function buildResult({
+  plan,
+  target,
+  command,
+  startedAt,
+  operations,
+  facts,
+  seconds,
+  measurement,
+  interrupted,
+}) {
+  const { requirements, load, ...rest } = plan;
+  const block = buildBlock(operations, facts);
+  const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
+  return {
+    schema: SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    startedAt: startedAt.toISOString(),
+    durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
+    interrupted,
+    command,
+    plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
+    target,
+    load: { ...load },
+    warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
+    ...block,
+    operations: Object.fromEntries(operations.map((one) => [one.name, buildBlock([one], facts)])),
+    timeline: buildTimeline(operations, seconds),
+    requirements: requirements.map((requirement) => judgeRequirement(requirement, view)),
+    measurement,
+    environment: {
+      node: process.version,
+      platform: `${process.platform} ${process.arch}`,
+      cpus: availableParallelism(),
+    },
+  };
+}

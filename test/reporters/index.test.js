@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PkiLoadError } from '../../src/errors.js';
+import { reporterForFile, reporters } from '../../src/reporters/index.js';
+import { validateResult } from '../../src/results/schema.js';
+import { sampleResult, spread } from '../results/sample.js';
+
+/** @type {[string, string, string][]} */
+const KNOWN = [
+  ['by extension', 'r.json', 'json'],
+  ['in another folder', '/tmp/a.b/r.txt', 'text'],
+  ['in capital letters', 'R.JSON', 'json'],
+  ['the last extension counts', 'r.txt.json', 'json'],
+];
+
+for (const [why, path, name] of KNOWN) {
+  test(`finds a reporter ${why}: ${path}`, () => assert.equal(reporterForFile(path).name, name));
+}
+
+/** @type {[string, string, RegExp][]} */
+const UNKNOWN = [
+  ['an extension nobody writes', 'r.docx', /"r\.docx" has the extension "\.docx"/],
+  ['no extension', 'results', /"results" has no extension/],
+  ['a hidden file', '.json', /"\.json" has no extension/],
+  ['nothing', '', /"" has no extension/],
+];
+
+for (const [why, path, message] of UNKNOWN) {
+  test(`refuses ${why} and lists what there is`, () => {
+    assert.throws(
+      () => reporterForFile(path),
+      (error) => {
+        assert.ok(error instanceof PkiLoadError);
+        assert.equal(error.code, 'unknown_report_format');
+        assert.match(error.message, message);
+        for (const { extension } of Object.values(reporters)) assert.ok(error.remedy?.includes(extension));
+        return true;
+      },
+    );
+  });
+}
+
+test('every reporter loads, has its own extension and writes text that ends with a newline', async () => {
+  const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
+  const entries = Object.values(reporters);
+  assert.equal(new Set(entries.map(({ extension }) => extension)).size, entries.length);
+  for (const { load } of entries) assert.match((await load()).render(result), /[^\n]\n$/);
+});
+
+test('the JSON report is the result, whole', async () => {
+  const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
+  const { render } = await reporters.json.load();
+  assert.deepEqual(validateResult(JSON.parse(render(result))), result);
+});

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkResult } from '../../src/results/check.js';
+import { block, latency, sampleResult, spread } from './sample.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+const GROUPS = [
+  { outcome: 'good', service: spread(90, 1, 50), lag: 0.2 },
+  { outcome: 'timeout', success: false, service: spread(6, 1000, 1001), lag: 0.2 },
+];
+
+/** Ages of requests that were due and never sent. */
+const WAITING = [400, 500];
+
+/** 96 sent, 4 dropped, 3 never sent of which 2 were due; one operation. @returns {Result} */
+function sample() {
+  const one = block(GROUPS, { dropped: 4, neverSent: 3 });
+  one.totals.neverSentDue = 2;
+  one.latencyMs.response = latency([
+    ...GROUPS.flatMap(({ service, lag }) => service.map((ms) => ms + lag)),
+    ...WAITING,
+  ]);
+  Object.assign(one.outcomes, { dropped: 4, never_sent: 3 });
+  const none = { response: latency([]), service: latency([]), sendLag: latency([]) };
+  one.outcomeDetails.dropped = { count: 4, success: false, latencyMs: none };
+  one.outcomeDetails.never_sent = {
+    count: 3,
+    success: false,
+    latencyMs: { ...none, response: latency(WAITING) },
+  };
+  const whole = structuredClone(one);
+  return { ...sampleResult(GROUPS), ...whole, operations: { ocsp: one } };
+}
+
+test('what adds up has no complaint', () => {
+  assert.deepEqual(checkResult(sample()), []);
+  assert.deepEqual(checkResult(sampleResult(GROUPS)), []);
+  assert.deepEqual(checkResult(sampleResult([], { counts: { neverSent: 7 } })), []);
+});
+
+/** @type {[string, (result: Result) => void, RegExp][]} what is wrong, how, and the complaint */
+const BROKEN = [
+  [
+    'a planned request vanished',
+    (r) => r.totals.planned++,
+    /^sent \+ dropped \+ neverSent is 103, but planned is 104$/,
+  ],
+  [
+    'a request neither succeeded nor failed',
+    (r) => r.totals.failed--,
+    /^succeeded \+ failed is 95, but sent is 96$/,
+  ],
+  [
+    'more were waiting than were never sent',
+    (r) => (r.totals.neverSentDue = 4),
+    /neverSentDue \(4\) is more than neverSent \(3\)/,
+  ],
+  ['the hourly rate is another', (r) => (r.rates.perHour *= 1.001), /rates\.perHour .* is not 3600 times/],
+  ['an outcome was lost', (r) => r.outcomes.good--, /the outcomes of sent requests is 95, but sent is 96/],
+  [
+    'an outcome and its details differ',
+    (r) => r.outcomes.timeout++,
+    /outcomes\.timeout is 7, but outcomeDetails\.timeout\.count is 6/,
+  ],
+  [
+    'an outcome has no details',
+    (r) => delete r.outcomeDetails.timeout,
+    /outcomes\.timeout is 6, but .* is missing/,
+  ],
+  [
+    'a failure passes for a success',
+    (r) => (r.outcomeDetails.timeout.success = true),
+    /the successful outcomes is 96, but succeeded is 90/,
+  ],
+  ['dropped is counted two ways', (r) => r.outcomes.dropped++, /outcome dropped is 5, but dropped is 4/],
+  [
+    'never sent is counted two ways',
+    (r) => r.outcomes.never_sent--,
+    /outcome never_sent is 2, but neverSent is 3/,
+  ],
+  [
+    'a response time is missing',
+    (r) => (r.latencyMs.response = latency(spread(97, 1, 2))),
+    /^latencyMs\.response\.count is 97, not 98$/,
+  ],
+  [
+    'the waiting ones are left out',
+    (r) => {
+      delete r.totals.neverSentDue;
+      r.latencyMs.response = latency(spread(95, 1, 2));
+    },
+    /response\.count is 95, not 96 to 99/,
+  ],
+  [
+    'a service time is one too many',
+    (r) => (r.latencyMs.service = latency(spread(97, 1, 2))),
+    /^latencyMs\.service\.count is 97, not 96$/,
+  ],
+  [
+    'a send lag is missing',
+    (r) => (r.latencyMs.sendLag = latency([])),
+    /^latencyMs\.sendLag\.count is 0, not 96$/,
+  ],
+  [
+    "an outcome's times are not its own",
+    (r) => (r.outcomeDetails.good.latencyMs.response = latency([1])),
+    /outcomeDetails\.good\.latencyMs\.response\.count is 1, not 90/,
+  ],
+  [
+    'a dropped request has a time',
+    (r) => (r.outcomeDetails.dropped.latencyMs.service = latency([1])),
+    /outcomeDetails\.dropped\.latencyMs\.service\.count is 1, not 0/,
+  ],
+  [
+    'a histogram of other requests',
+    (r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram),
+    /latencyMs\.service\.histogram holds 2, not 96/,
+  ],
+  [
+    'a histogram that is none',
+    (r) => (r.latencyMs.service.histogram = 'AAAA'),
+    /histogram holds something unreadable, not 96/,
+  ],
+  ['no histogram', (r) => (r.latencyMs.service.histogram = null), /histogram holds 0, not 96/],
+  [
+    'a percentile below a lower one',
+    (r) => (r.latencyMs.service.p90 = 0.5),
+    /latencyMs\.service: min, percentiles and max are not in ascending order/,
+  ],
+  [
+    'a figure of nothing',
+    (r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3),
+    /has 0 values but numbers among its figures/,
+  ],
+  [
+    'no figure of something',
+    (r) => (r.latencyMs.service.mean = null),
+    /has 96 values but nulls among its figures/,
+  ],
+  [
+    'more passed than were checked',
+    (r) => (r.verification.passed = 91),
+    /passed \(91\) is more than verification\.checked \(90\)/,
+  ],
+  [
+    'failures without a rule',
+    (r) => (r.verification.passed = 89),
+    /name 0 rules broken, but 1 answers did not pass/,
+  ],
+  [
+    'rules broken by answers that passed',
+    (r) => (r.verification.failures = { expired: 1 }),
+    /every answer passed/,
+  ],
+  [
+    'a sample that is not called one',
+    (r) => (r.verification.unchecked = 6),
+    /left 6 unchecked, but does not say it is sampled/,
+  ],
+  [
+    'a second is missing from the timeline',
+    (r) => r.timeline.shift(),
+    /the timeline's sent is 0, but totals\.sent is 96/,
+  ],
+  [
+    'a failure is missing from the timeline',
+    (r) => r.timeline[0].failed--,
+    /the timeline's failed is 5, but totals\.failed is 6/,
+  ],
+  [
+    'an operation counts otherwise',
+    (r) => r.operations.ocsp.totals.planned++,
+    /the operations' totals\.planned is 104, but totals\.planned is 103/,
+  ],
+  [
+    'an operation is broken in itself',
+    (r) => r.operations.ocsp.totals.sent--,
+    /^operation ocsp: succeeded \+ failed is 96, but sent is 95$/,
+  ],
+  [
+    'an operation stands twice',
+    (r) => (r.operations.again = r.operations.ocsp),
+    /the operations' outcomes\.good is 180, but outcomes\.good is 90/,
+  ],
+  [
+    "the operations' checks do not add up",
+    (r) => (r.operations.ocsp.verification.checked = 95),
+    /verification\.checked is 95, but verification\.checked is 90/,
+  ],
+  ['no operations', (r) => (r.operations = {}), /there are no operations/],
+];
+
+for (const [why, spoil, complaint] of BROKEN) {
+  test(`complains when ${why}`, () => {
+    const result = sample();
+    spoil(result);
+    const complaints = checkResult(result);
+    assert.ok(
+      complaints.some((text) => complaint.test(text)),
+      complaints.join('\n') || 'no complaint',
+    );
+  });
+}
