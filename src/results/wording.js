@@ -73,7 +73,7 @@ export function rateTexter(requirement) {
  * @param {(value: number) => string} text
  */
 function margin(actual, limit, text) {
-  if (actual === limit) return `exactly the limit of ${text(limit)}`;
+  if (Math.abs(actual - limit) <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
   const side = actual > limit ? 'above' : 'below';
   const distance = Math.abs(actual - limit);
   if (actual >= limit * 10)

@@ -173,14 +173,3 @@ test('on a narrow terminal whole parts are left out', async () => {
   assert.equal(written.text, '1 s/20 s  19/s  p99 12.3 ms\n');
   progress.close();
 });
-
-test('the live view brings no signal handlers', async () => {
-  const before = process.listenerCount('SIGINT');
-  const { stream, written, now } = stage();
-  const progress = createProgress({ stream, isTTY: true, now });
-  progress.event(interval());
-  await drawn(written);
-  assert.notEqual(written.text, '');
-  assert.equal(process.listenerCount('SIGINT'), before);
-  progress.close();
-});

@@ -112,6 +112,13 @@ const CASES = [
     'not met',
     /101 of 201 requests had no good answer and count as faster/,
   ],
+  [
+    'at least, mirrored: failures take the lowest ranks',
+    'p50>5ms',
+    { good: [...spread(60, 1, 2), ...spread(60, 8, 9)], failed: spread(30, 90, 90) },
+    'not met',
+    /^p50 is 1\.\d+ ms, .* below the limit of 5\.00 ms; 30 of 150 requests had no good answer and count as faster/,
+  ],
   ['another series', 'p50(service)<50ms', { good: spread(100, 1, 2) }, 'met', /^p50 of the service time is/],
   ['p99.9 is called so', 'p999<1s', { good: spread(5000, 1, 2) }, 'met', /^p99\.9 is/],
 
@@ -236,6 +243,13 @@ const CASES = [
     { good: [1], ratePerSecond: 900 / 3600 },
     'not met',
     /The rate is 900\/h, 100\/h \(10 %\) below the limit of 1,000\/h/,
+  ],
+  [
+    'a rate that is the limit but for rounding',
+    'rate>=1000/h',
+    { good: [1], ratePerSecond: 0.2777777777777777, completedPerSecond: seconds(9, 0.2777777777777777) },
+    'met',
+    /^The rate is 1,000\/h, exactly the limit of 1,000\/h/,
   ],
   [
     'four seconds prove no rate',
