@@ -2,7 +2,7 @@
  * Latencies as HdrHistograms: whole microseconds, three significant digits, growing as needed. The text form is the
  * V2 compressed base64 encoding that HdrHistogram's other implementations read.
  */
-import { build, decodeFromCompressedBase64 } from 'hdr-histogram-js';
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 
 /** @typedef {import('hdr-histogram-js').Histogram} Histogram */
 
@@ -31,7 +31,7 @@ export function recordMs(histogram, ms) {
     if (Number.isNaN(us)) throw new RangeError('a latency is not a number');
     return histogram.recordValue(0);
   }
-  histogram.recordValue(us > MAX_US ? MAX_US : us);
+  histogram.recordValue(Math.min(us, MAX_US));
 }
 
 /**
@@ -39,7 +39,7 @@ export function recordMs(histogram, ms) {
  * @returns {string}
  */
 export function encodeHistogram(histogram) {
-  return histogram.encodeIntoCompressedBase64();
+  return encodeIntoCompressedBase64(histogram);
 }
 
 /**

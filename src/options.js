@@ -155,10 +155,18 @@ function toUrl(raw, flag) {
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw usageError('bad_url', `${flag} holds a user name or password, which would be visible to others.`, 'Leave them out.');
+    throw usageError(
+      'bad_url',
+      `${flag} holds a user name or password, which would be visible to others.`,
+      'Leave them out.',
+    );
   }
   if (url.search !== '' || url.hash !== '') {
-    throw usageError('bad_url', `${flag} has a query or fragment (${quote(url.search + url.hash)}).`, 'Leave it out.');
+    throw usageError(
+      'bad_url',
+      `${flag} has a query or fragment (${quote(url.search + url.hash)}).`,
+      'Leave it out.',
+    );
   }
   return text.replace(/\/+$/, '');
 }

@@ -60,7 +60,10 @@ export function createConnection({ origin, tls }) {
     },
     send(request, exchange) {
       current.handler.begin(exchange);
-      current.client.dispatch(/** @type {import('undici').Dispatcher.DispatchOptions} */ (request), current.handler);
+      current.client.dispatch(
+        /** @type {import('undici').Dispatcher.DispatchOptions} */ (request),
+        current.handler,
+      );
     },
     abort() {
       const { client, handler } = current;
@@ -87,7 +90,9 @@ function createHandler() {
   /** @param {Buffer} chunk */
   function append(chunk) {
     if (length + chunk.length > buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(MAX_BODY_BYTES, Math.max(buffer.length * 2, length + chunk.length)));
+      const grown = Buffer.allocUnsafeSlow(
+        Math.min(MAX_BODY_BYTES, Math.max(buffer.length * 2, length + chunk.length)),
+      );
       buffer.copy(grown, 0, 0, length);
       buffer = grown;
     }

@@ -36,7 +36,8 @@ export function createAlarm(clock, pacing, onTime) {
       setImmediate(onImmediate);
       return;
     }
-    const ms = pacing === 'sleep' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
+    const ms =
+      pacing === 'sleep' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
     timer = setTimeout(onTimer, Math.min(ms, LONGEST_TIMER_MS));
   }
   function onTimer() {

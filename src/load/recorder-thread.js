@@ -22,7 +22,9 @@ const MAX_BYTES_UNDER_WAY = 24 * 1024 * 1024;
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
  */
 export async function startRecorder({ plan, fixture, onSecond }) {
-  const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), { workerData: { plan, fixture } });
+  const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
+    workerData: { plan, fixture },
+  });
   const ready = /** @type {ReturnType<typeof withResolvers<void>>} */ (withResolvers());
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
   let samples = 0;

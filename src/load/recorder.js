@@ -156,7 +156,12 @@ function createBlock(name) {
     name,
     /** @type {Map<string, ReturnType<typeof createOutcome>>} */
     outcomes: new Map(),
-    verification: { checked: 0, passed: 0, unchecked: 0, failures: /** @type {Record<string, number>} */ ({}) },
+    verification: {
+      checked: 0,
+      passed: 0,
+      unchecked: 0,
+      failures: /** @type {Record<string, number>} */ ({}),
+    },
     dropped: 0,
     neverSentDue: 0,
     warmup: 0,
@@ -172,7 +177,13 @@ function createBlock(name) {
 
 /** @param {boolean} success */
 function createOutcome(success) {
-  return { success, count: 0, response: createHistogram(), service: createHistogram(), sendLag: createHistogram() };
+  return {
+    success,
+    count: 0,
+    response: createHistogram(),
+    service: createHistogram(),
+    sendLag: createHistogram(),
+  };
 }
 
 /**

@@ -54,7 +54,14 @@ function send(connections, request) {
         if (pacer.ended() && slots.busy === 0) resolve();
       },
     });
-    const arrivals = { shard: 0, shards: 1, schedule: null, stopAtMs: LONGEST_MS, warmupMs: 0, requests: REQUESTS };
+    const arrivals = {
+      shard: 0,
+      shards: 1,
+      schedule: null,
+      stopAtMs: LONGEST_MS,
+      warmupMs: 0,
+      requests: REQUESTS,
+    };
     const pacer = createPacer({
       arrivals,
       clock,

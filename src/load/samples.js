@@ -36,7 +36,17 @@ const BATCH_BYTES = 256 * 1024;
  */
 export function forEachSample(batch, visit) {
   /** @type {Sample} */
-  const sample = { operation: 0, index: 0, intended: 0, sent: 0, done: 0, lag: 0, failure: null, status: 0, body: null };
+  const sample = {
+    operation: 0,
+    index: 0,
+    intended: 0,
+    sent: 0,
+    done: 0,
+    lag: 0,
+    failure: null,
+    status: 0,
+    body: null,
+  };
   const { numbers, bytes, failures } = batch;
   let start = 0;
   for (let at = 0; at < batch.count * FIELDS; at += FIELDS) {

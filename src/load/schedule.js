@@ -29,8 +29,17 @@ export function createSchedule(load) {
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : warmupMs + durationMs;
   const process =
     load.arrivals === 'poisson'
-      ? poissonProcess(load.seed, profile.expected(limit - TOLERANCE_MS), profile.expected(warmupMs), requests)
-      : constantProcess(profile.expected(limit - TOLERANCE_MS), profile.expected(warmupMs - TOLERANCE_MS), requests);
+      ? poissonProcess(
+          load.seed,
+          profile.expected(limit - TOLERANCE_MS),
+          profile.expected(warmupMs),
+          requests,
+        )
+      : constantProcess(
+          profile.expected(limit - TOLERANCE_MS),
+          profile.expected(warmupMs - TOLERANCE_MS),
+          requests,
+        );
   const dueMs = (/** @type {number} */ index) => profile.timeOf(process.at(index));
   const natural = profile.timeOf(process.at(process.count - 1)) + 1000 / ratePerSecond;
   const endMs = durationMs === null || natural < limit - 1000 / ratePerSecond ? natural : limit;

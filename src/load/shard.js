@@ -71,7 +71,9 @@ export async function createShard(input, { onSecond }) {
       await rehearse(request);
       const limit = pLimit(OPEN_AT_ONCE);
       const results = await Promise.allSettled(connections.map((connection) => limit(connection.open)));
-      return results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason.message)] : []));
+      return results.flatMap((result) =>
+        result.status === 'rejected' ? [String(result.reason.message)] : [],
+      );
     },
     start(originNs) {
       sending = startSending({ input, clock: createClock(originNs), connections, request, recorder, end });

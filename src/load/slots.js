@@ -48,7 +48,15 @@ const REST_MS = [20, 1000];
  * @param {(slot: Slot, done: number, failure: string | null, status: number, body: Uint8Array | null) => void} context.onDone
  * @param {() => void} context.onFree after every `onDone`
  */
-export function createSlots({ clock, connections, request, timeoutMs, restAfterFailedConnect, onDone, onFree }) {
+export function createSlots({
+  clock,
+  connections,
+  request,
+  timeoutMs,
+  restAfterFailedConnect,
+  onDone,
+  onFree,
+}) {
   /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
   const free = [];
   const slots = connections.map((connection) => createSlot(connection));
@@ -76,7 +84,10 @@ export function createSlots({ clock, connections, request, timeoutMs, restAfterF
           finish(slot, clock(), null, status, body, 0);
         },
         onFailure(outcome, beforeSent) {
-          const rest = beforeSent && restAfterFailedConnect ? Math.min(REST_MS[1], REST_MS[0] * 2 ** failedConnects++) : 0;
+          const rest =
+            beforeSent && restAfterFailedConnect
+              ? Math.min(REST_MS[1], REST_MS[0] * 2 ** failedConnects++)
+              : 0;
           finish(slot, clock(), outcome, 0, null, rest);
         },
       },

@@ -51,7 +51,10 @@ import { usageError } from '../errors.js';
 /** @type {Record<string, {describe: string, load: () => Promise<{operation: Operation}>}>} */
 export const operations = {
   issue: { describe: 'Issue certificates and check every one', load: () => import('./issue.js') },
-  ocsp: { describe: 'Ask an OCSP responder for certificate status and check every answer', load: () => import('./ocsp.js') },
+  ocsp: {
+    describe: 'Ask an OCSP responder for certificate status and check every answer',
+    load: () => import('./ocsp.js'),
+  },
 };
 
 /**
@@ -61,7 +64,11 @@ export const operations = {
 export async function loadOperation(name) {
   if (!Object.hasOwn(operations, name)) {
     const known = Object.keys(operations).join(', ');
-    throw usageError('unknown_operation', `There is no operation ${JSON.stringify(name)}.`, `There are: ${known}.`);
+    throw usageError(
+      'unknown_operation',
+      `There is no operation ${JSON.stringify(name)}.`,
+      `There are: ${known}.`,
+    );
   }
   return (await operations[name].load()).operation;
 }

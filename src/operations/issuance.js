@@ -26,7 +26,8 @@ export async function checkIssuance({ plan, client, warn }, { requests, neededMs
  */
 export function longestRunMs({ durationMs, warmupMs, timeoutMs, requests, ratePerSecond }) {
   if (durationMs !== null) return warmupMs + durationMs + 2 * timeoutMs;
-  if (requests !== null && ratePerSecond !== null) return warmupMs + (requests / ratePerSecond) * 1000 + 2 * timeoutMs;
+  if (requests !== null && ratePerSecond !== null)
+    return warmupMs + (requests / ratePerSecond) * 1000 + 2 * timeoutMs;
   return null;
 }
 
@@ -36,7 +37,8 @@ export function longestRunMs({ durationMs, warmupMs, timeoutMs, requests, ratePe
  */
 export function expectedRequests({ ratePerSecond, durationMs, warmupMs, requests }) {
   if (ratePerSecond === null) return requests;
-  const scheduled = durationMs === null ? Number.POSITIVE_INFINITY : ((durationMs + warmupMs) / 1000) * ratePerSecond;
+  const scheduled =
+    durationMs === null ? Number.POSITIVE_INFINITY : ((durationMs + warmupMs) / 1000) * ratePerSecond;
   return Math.round(Math.min(scheduled, requests ?? Number.POSITIVE_INFINITY));
 }
 

@@ -1,9 +1,16 @@
 /** `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. */
 import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
-import { checkIssuedCertificate, ISSUED_FAILURES } from '../pki/certificate-check.js';
+import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { describeFootprint } from '../vault/preflight.js';
-import { apiHeaders, apiPath, certificateParameters, checkIssuance, expectedRequests, longestRunMs } from './issuance.js';
+import {
+  apiHeaders,
+  apiPath,
+  certificateParameters,
+  checkIssuance,
+  expectedRequests,
+  longestRunMs,
+} from './issuance.js';
 import { openKeepFile } from './keep.js';
 import { expandName, hasPlaceholder } from './names.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
@@ -14,15 +21,67 @@ const KEY_TYPES = Object.freeze(['rsa-2048', 'ec-256', 'ed25519']);
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
-  role: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'example-dot-com', describe: 'Role to issue with' },
-  cn: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'localhost', describe: 'Common name; {n} is the request number, {random} differs each time' },
-  'alt-names': { type: 'list', group: GROUP, placeholder: 'NAMES', describe: 'DNS names or e-mail addresses, separated by commas; {n} and {random} too' },
-  'ip-sans': { type: 'list', group: GROUP, placeholder: 'IPS', describe: 'IP addresses, separated by commas' },
-  ttl: { type: 'duration', group: GROUP, placeholder: 'TIME', min: 1000, describe: 'Lifetime to ask for', defaultText: 'the role decides' },
-  sign: { type: 'flag', group: GROUP, describe: 'Send CSRs to sign/ROLE: the keys are made here, before the run' },
-  'key-type': { type: 'choice', group: GROUP, choices: KEY_TYPES, describe: 'With --sign: key of the CSRs', defaultText: 'ec-256' },
-  pool: { type: 'integer', group: GROUP, placeholder: 'N', min: 1, max: 100_000, describe: 'With --sign: CSRs to make; they are used in turn', defaultText: '100' },
-  keep: { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'Append serial and certificate of each, as JSON lines, never a key; for ocsp --serials' },
+  role: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'NAME',
+    default: 'example-dot-com',
+    describe: 'Role to issue with',
+  },
+  cn: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'NAME',
+    default: 'localhost',
+    describe: 'Common name; {n} is the request number, {random} differs each time',
+  },
+  'alt-names': {
+    type: 'list',
+    group: GROUP,
+    placeholder: 'NAMES',
+    describe: 'DNS names or e-mail addresses, separated by commas; {n} and {random} too',
+  },
+  'ip-sans': {
+    type: 'list',
+    group: GROUP,
+    placeholder: 'IPS',
+    describe: 'IP addresses, separated by commas',
+  },
+  ttl: {
+    type: 'duration',
+    group: GROUP,
+    placeholder: 'TIME',
+    min: 1000,
+    describe: 'Lifetime to ask for',
+    defaultText: 'the role decides',
+  },
+  sign: {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Send CSRs to sign/ROLE: the keys are made here, before the run',
+  },
+  'key-type': {
+    type: 'choice',
+    group: GROUP,
+    choices: KEY_TYPES,
+    describe: 'With --sign: key of the CSRs',
+    defaultText: 'ec-256',
+  },
+  pool: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    min: 1,
+    max: 100_000,
+    describe: 'With --sign: CSRs to make; they are used in turn',
+    defaultText: '100',
+  },
+  keep: {
+    type: 'file',
+    group: GROUP,
+    placeholder: 'FILE',
+    describe: 'Append serial and certificate of each, as JSON lines, never a key; for ocsp --serials',
+  },
 };
 
 /** @type {Readonly<Record<string, string>>} */
@@ -31,7 +90,7 @@ const OUTCOMES = Object.freeze({
   not_json: 'HTTP 2xx, but the body is not JSON',
   error_body: 'HTTP 2xx, but the body reports errors',
   serial_repeated: 'the serial number was given out before in this run',
-  ...ISSUED_FAILURES,
+  ...CERTIFICATE_FAILURES,
   ...REFUSAL_OUTCOMES,
 });
 
@@ -60,7 +119,11 @@ export const operation = {
       ['--pool', given.pool],
     ]) {
       if (value !== null && !given.sign) {
-        throw usageError('contradiction', `${flag} is about CSRs, but --sign is not given.`, 'Add --sign, or leave it out.');
+        throw usageError(
+          'contradiction',
+          `${flag} is about CSRs, but --sign is not given.`,
+          'Add --sign, or leave it out.',
+        );
       }
     }
   },
@@ -70,7 +133,9 @@ export const operation = {
   openKeeper: ({ options: { keep } }) => (keep === null ? null : openKeepFile(keep)),
   describeKept({ options: { keep } }, { count, failure }) {
     const said = `Kept ${count} certificates in ${keep}`;
-    return failure === null ? `${said}.` : `${said}; then writing failed (${failure}), the rest is not there.`;
+    return failure === null
+      ? `${said}.`
+      : `${said}; then writing failed (${failure}), the rest is not there.`;
   },
 };
 
@@ -85,7 +150,11 @@ async function prepare(context) {
   if (keep !== null) openKeepFile(keep).close();
   const { origin, basePath } = parseTargetUrl(url);
   const count = expectedRequests(plan.load);
-  const { health, role: roleFields, renewEveryMs } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
+  const {
+    health,
+    role: roleFields,
+    renewEveryMs,
+  } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
   for (const sentence of describeFootprint({ role: roleFields, count, mount, health })) notice(sentence);
   return {
     origin,
@@ -131,7 +200,12 @@ async function makeCsrs({ plan, progress, signal }) {
     onProgress: (done, total) => progress('Making CSRs', done, total),
     signal,
   });
-  return csrs.map(({ pem, spki }, i) => ({ pem, spki, commonName: names[i].commonName, altNames: names[i].altNames }));
+  return csrs.map(({ pem, spki }, i) => ({
+    pem,
+    spki,
+    commonName: names[i].commonName,
+    altNames: names[i].altNames,
+  }));
 }
 
 /**
@@ -142,7 +216,9 @@ async function makeCsrs({ plan, progress, signal }) {
 function namesOf({ cn, altNames, ipSans }, seed, index) {
   return {
     commonName: expandName(cn, seed, index),
-    altNames: /** @type {string[]} */ (altNames.map((/** @type {string} */ name) => expandName(name, seed, index))),
+    altNames: /** @type {string[]} */ (
+      altNames.map((/** @type {string} */ name) => expandName(name, seed, index))
+    ),
     ipSans: /** @type {string[]} */ (ipSans),
   };
 }

@@ -30,7 +30,10 @@ const BY_STATUS = {
 
 /** @type {Record<string, import('../load/recorder.js').Verdict>} */
 const VERDICTS = Object.fromEntries(
-  Object.keys(REFUSAL_OUTCOMES).map((outcome) => [outcome, Object.freeze({ outcome, success: false, verification: null })]),
+  Object.keys(REFUSAL_OUTCOMES).map((outcome) => [
+    outcome,
+    Object.freeze({ outcome, success: false, verification: null }),
+  ]),
 );
 
 /**

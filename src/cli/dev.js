@@ -1,0 +1,75 @@
+/** `dev`: the embedded PKI server in the foreground, for people to play with. */
+import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
+import { EXIT } from '../errors.js';
+import { readOptions } from '../options.js';
+
+const GROUP = 'Server';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  port: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: 8200,
+    max: 65_535,
+    describe: 'Port to listen on; 0 takes a free one',
+  },
+  host: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'ADDRESS',
+    default: '127.0.0.1',
+    describe: 'Address to listen on',
+  },
+  'allow-remote': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Allow a --host that is not loopback: whoever reaches it can issue certificates',
+  },
+  mount: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'PATH',
+    default: 'pki_int',
+    describe: 'Mount of the PKI secrets engine',
+  },
+  'ca-key-type': {
+    type: 'choice',
+    group: GROUP,
+    choices: ['rsa', 'ec'],
+    default: 'rsa',
+    describe: 'Key of the CA: RSA-2048 or P-256',
+  },
+  tls: { type: 'flag', group: GROUP, describe: 'Speak HTTPS, with a certificate of its own CA' },
+};
+
+/** @type {import('./main.js').Command} */
+export const command = {
+  options,
+  examples: ['dev', 'dev --port 0 --ca-key-type ec'],
+  epilogue: 'For tests only. Ends with Ctrl-C; everything it holds is in memory and gone then.',
+  async run(given) {
+    const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
+    process.stdout.write(describe(server));
+    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+    await server.close();
+    return EXIT.ok;
+  },
+};
+
+/** @param {import('../dev/server.js').DevServer} server */
+function describe({ url, token, roles }) {
+  return [
+    DEV_SERVER_NOTICE,
+    '',
+    `Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:`,
+    '',
+    `  export VAULT_ADDR=${url} VAULT_TOKEN=${token}`,
+    '  npx vault-pki-load issue --duration 10s',
+    '  npx vault-pki-load ocsp --rate 20 --duration 10s',
+    '',
+    'Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}

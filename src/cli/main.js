@@ -1,0 +1,163 @@
+/** The command line: which command, with which flags. Each command's own file is loaded when it is asked for. */
+import yargs from 'yargs';
+import { EXIT, PkiLoadError, usageError } from '../errors.js';
+import { operations } from '../operations/index.js';
+import { redact } from '../vault/redact.js';
+import { TOOL_VERSION } from '../version.js';
+import { normaliseArguments } from './arguments.js';
+
+/**
+ * @typedef {object} Command
+ * @property {Record<string, import('../options.js').OptionSpec>} options
+ * @property {string[]} examples command lines without the program's name
+ * @property {string} [epilogue] for `--help`
+ * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
+ */
+
+/** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
+const commands = {
+  ...Object.fromEntries(
+    Object.entries(operations).map(([name, { describe }]) => [
+      name,
+      { describe, load: async () => (await import('./operation.js')).operationCommand(name) },
+    ]),
+  ),
+  dev: {
+    describe: 'Run the embedded PKI server, to try things out',
+    load: async () => (await import('./dev.js')).command,
+  },
+  schema: {
+    describe: 'Print the JSON Schema of the result file',
+    load: async () => (await import('./schema.js')).command,
+  },
+};
+
+/**
+ * @param {string[]} args without node and the script
+ * @returns {Promise<number>} exit code
+ */
+export async function main(args) {
+  process.stdout.on('error', ignoreClosedPipe);
+  try {
+    const { name, given } = await parse(normaliseArguments(args));
+    if (name === null) return EXIT.ok;
+    return await (await commands[name].load()).run(given, commandLine(args));
+  } catch (error) {
+    process.stderr.write(`vault-pki-load: ${describe(error)}\n`);
+    return error instanceof PkiLoadError ? error.exitCode : EXIT.usage;
+  }
+}
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<{name: string | null, given: Record<string, unknown>}>} null: help or version was shown
+ */
+async function parse(args) {
+  /** @type {{name: string | null, given: Record<string, unknown>}} */
+  let chosen = { name: null, given: {} };
+  const parser = yargs(args)
+    .scriptName('vault-pki-load')
+    .usage(
+      'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
+    )
+    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false })
+    .version(TOOL_VERSION)
+    .strict()
+    .wrap(Math.min(100, process.stderr.columns ?? 100))
+    .exitProcess(false)
+    .demandCommand(1, 'No command is given.')
+    .epilogue('Each command has its own: vault-pki-load issue --help')
+    .fail((message, error) => {
+      throw (
+        error ?? usageError('bad_usage', sentence(message), `See: vault-pki-load${commandIn(args)} --help`)
+      );
+    });
+  for (const [name, { describe: text, load }] of Object.entries(commands)) {
+    parser.command({
+      command: name,
+      describe: text,
+      builder: async (/** @type {import('yargs').Argv} */ sub) => declare(sub, name, await load()),
+      handler: (/** @type {Record<string, unknown>} */ given) => {
+        chosen = { name, given: ownOptions(given) };
+      },
+    });
+  }
+  await parser.parseAsync();
+  return chosen;
+}
+
+/**
+ * Declarations -> flags. Everything is text to yargs; options.js turns it into values and says what is wrong.
+ *
+ * @param {import('yargs').Argv} parser
+ * @param {string} name
+ * @param {Command} command
+ */
+function declare(parser, name, { options, examples, epilogue }) {
+  for (const [flag, spec] of Object.entries(options)) {
+    const isFlag = spec.type === 'flag';
+    parser.option(flag, {
+      alias: spec.alias,
+      type: isFlag ? 'boolean' : 'string',
+      requiresArg: !isFlag,
+      describe: describeOption(spec),
+      group: `${spec.group}:`,
+    });
+  }
+  for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
+  return parser
+    .usage(`$0 ${name} [OPTIONS]`)
+    .epilogue(epilogue ?? '')
+    .demandCommand(0, 0, '', `${name} takes options only.`);
+}
+
+/** @param {import('../options.js').OptionSpec} spec */
+function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
+  const notes = [
+    choices === undefined ? null : choices.join(' | '),
+    defaultText !== undefined
+      ? `default: ${defaultText}`
+      : value === undefined || value === 0
+        ? null
+        : `default: ${value}`,
+  ].filter((note) => note !== null);
+  const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
+  return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
+}
+
+/** @param {Record<string, unknown>} given what yargs found, with its own additions */
+function ownOptions({ _, $0, help, version, ...given }) {
+  return given;
+}
+
+/** @param {string[]} args */
+function commandIn(args) {
+  const name = args.find((arg) => Object.hasOwn(commands, arg));
+  return name === undefined ? '' : ` ${name}`;
+}
+
+/** @param {string[]} args */
+function commandLine(args) {
+  const quoted = args.map((arg) =>
+    /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`,
+  );
+  return ['vault-pki-load', ...quoted].join(' ');
+}
+
+/** @param {unknown} error */
+function describe(error) {
+  if (error instanceof PkiLoadError) return error.full;
+  const { message, stack } = /** @type {Error} */ (error);
+  const text = process.env.VAULT_PKI_LOAD_DEBUG ? String(stack) : String(message);
+  return `internal error: ${redact(text)}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
+}
+
+/** @param {string} message */
+function sentence(message) {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+/** @param {NodeJS.ErrnoException} error */
+function ignoreClosedPipe(error) {
+  if (error.code !== 'EPIPE') throw error;
+}

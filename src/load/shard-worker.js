@@ -1,0 +1,33 @@
+/** Thread entry: one shard, driven by messages from threads.js. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createShard } from './shard.js';
+
+const STATE_EVERY_MS = 250;
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+/** @param {string} type @param {unknown} [value] */
+const post = (type, value) => port.postMessage({ type, value });
+
+const shard = await createShard(workerData, { onSecond: (row) => post('second', row) });
+const reporting = setInterval(() => post('state', shard.state()), STATE_EVERY_MS);
+
+shard.ended.then(
+  (end) => {
+    clearInterval(reporting);
+    post('state', shard.state());
+    post('ended', end);
+  },
+  (error) => post('error', error),
+);
+
+port.on('message', (message) => {
+  if (message.type === 'warm') {
+    shard.warm().then(
+      (problems) => post('warm', problems),
+      (error) => post('error', error),
+    );
+  } else if (message.type === 'start') shard.start(message.originNs);
+  else if (message.type === 'stop') shard.stop();
+  else shard.cutOff();
+});
+post('ready');

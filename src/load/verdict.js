@@ -1,0 +1,111 @@
+/**
+ * Can the measurement itself be believed? A closed list of reasons against it, each with its remedy, from what the
+ * run itself observed.
+ */
+import { valueAtRank } from '../histogram.js';
+import { formatCount, formatDuration } from '../units.js';
+
+/**
+ * @typedef {object} Observed
+ * @property {import('./../histogram.js').Histogram} lag how late the tool was, waiting for a free connection left out
+ * @property {import('./../histogram.js').Histogram} response of every request that was due
+ * @property {number} planned
+ * @property {number} neverSent
+ * @property {boolean} interrupted
+ * @property {'open' | 'closed'} model
+ */
+/** @typedef {{grade: 'suspect' | 'invalid', code: string, text: string, remedy: string}} Reason */
+
+/** The tool's own lateness as a share of the p99 that it reports. */
+const LAG_SUSPECT = 0.1;
+const LAG_INVALID = 0.5;
+
+/** With fewer samples a p99 is just the slowest one. */
+const MIN_SAMPLES = 100;
+
+/** Sends that may be missing at the end without a word. */
+const SHORT_SUSPECT = 0.01;
+
+/** Every reason there is; see README. */
+export const REASONS = Object.freeze({
+  nothing_measured: 'no request was sent in the measured part',
+  send_lag: 'the tool sent late by a good part of the latency that it reports',
+  sends_short_of_plan: 'part of the planned requests was never sent',
+  too_few_samples: 'too few requests for the percentiles that are reported',
+});
+
+/**
+ * @param {Observed} observed
+ * @returns {{verdict: 'valid' | 'suspect' | 'invalid', reasons: {code: string, text: string, remedy: string}[]}}
+ */
+export function judgeMeasurement(observed) {
+  const reasons = [nothingMeasured, sendLag, shortOfPlan, tooFewSamples].flatMap(
+    (rule) => rule(observed) ?? [],
+  );
+  const verdict = reasons.some(({ grade }) => grade === 'invalid')
+    ? 'invalid'
+    : reasons.length > 0
+      ? 'suspect'
+      : 'valid';
+  return { verdict, reasons: reasons.map(({ code, text, remedy }) => ({ code, text, remedy })) };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function nothingMeasured({ response }) {
+  if (response.totalCount > 0) return null;
+  return {
+    grade: 'invalid',
+    code: 'nothing_measured',
+    text: 'No request was sent in the measured part.',
+    remedy: 'Let it run for longer, or lower --warmup.',
+  };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function sendLag({ lag, response, model }) {
+  if (lag.totalCount === 0) return null;
+  const late = percentile(lag, 0.99);
+  const whole = percentile(response, 0.99);
+  const part = whole === 0 ? 0 : late / whole;
+  if (part <= LAG_SUSPECT) return null;
+  const remedy =
+    model === 'open'
+      ? 'Give the tool more CPU, lower --rate, use --threads, or --pacing spin.'
+      : 'Give the tool more CPU, or lower --concurrency.';
+  return {
+    grade: part > LAG_INVALID ? 'invalid' : 'suspect',
+    code: 'send_lag',
+    text: `The tool itself was late by ${formatDuration(late)} (p99), ${Math.round(part * 100)} % of the response time's p99 of ${formatDuration(whole)}.`,
+    remedy,
+  };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function shortOfPlan({ planned, neverSent, interrupted }) {
+  if (interrupted || neverSent === 0 || neverSent / planned < SHORT_SUSPECT) return null;
+  return {
+    grade: 'suspect',
+    code: 'sends_short_of_plan',
+    text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.`,
+    remedy: 'Lower --rate to what the target can take, or raise --concurrency.',
+  };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function tooFewSamples({ response }) {
+  if (response.totalCount === 0 || response.totalCount >= MIN_SAMPLES) return null;
+  return {
+    grade: 'suspect',
+    code: 'too_few_samples',
+    text: `Only ${formatCount(response.totalCount)} requests: with fewer than ${MIN_SAMPLES}, p99 is just the slowest.`,
+    remedy: 'Raise --duration, --requests or --rate.',
+  };
+}
+
+/**
+ * @param {import('./../histogram.js').Histogram} histogram
+ * @param {number} share
+ */
+function percentile(histogram, share) {
+  return valueAtRank(histogram, Math.max(1, Math.ceil(share * histogram.totalCount)));
+}

@@ -1,0 +1,184 @@
+/** Which certificates `ocsp` asks about, and who issued them: from files, or one issued for the purpose. */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { usageError } from '../errors.js';
+import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
+import { checkIssuer } from '../vault/preflight.js';
+import { certificateParameters, checkIssuance, longestRunMs } from './issuance.js';
+
+/** @typedef {import('../pki/certificate.js').Certificate} Certificate */
+/**
+ * @typedef {object} Subjects
+ * @property {Uint8Array[]} serials INTEGER contents
+ * @property {Certificate} issuer
+ * @property {Certificate | null} example one of the certificates, where there is one
+ */
+
+/** More serials than this would take the memory that a load test should not. */
+const MAX_SERIALS = 1_000_000;
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<Subjects>}
+ */
+export async function findSubjects(context) {
+  const { cert, serials } = context.plan.options;
+  if (serials !== null) return fromSerials(context, serials);
+  if (cert !== null) return fromCertificate(context, cert);
+  return fromNewCertificate(context);
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {string} file
+ * @returns {Promise<Subjects>}
+ */
+async function fromCertificate(context, file) {
+  const [leaf, ...others] = readCertificates(await read(file, '--cert'), file);
+  const issuer = await issuerOf(context, leaf, file, others);
+  return { serials: [leaf.serial], issuer, example: leaf };
+}
+
+/**
+ * The issuer from --issuer, else from the leaf's own chain file, else the mount's.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @param {Certificate} leaf
+ * @param {string} leafName
+ * @param {Certificate[]} chain
+ */
+async function issuerOf({ plan, client }, leaf, leafName, chain) {
+  const file = plan.options.issuer;
+  const { candidates, name } =
+    file !== null
+      ? { candidates: readCertificates(await read(file, '--issuer'), file), name: file }
+      : chain.length > 0
+        ? { candidates: chain, name: leafName }
+        : {
+            candidates: await mountIssuer(client, plan.target.mount),
+            name: `the CA of ${plan.target.mount}`,
+          };
+  const issuer = candidates.find((candidate) => candidate.subjectDer.equals(leaf.issuerDer)) ?? candidates[0];
+  assertIssued(leaf, issuer, { leaf: leafName, issuer: name });
+  return issuer;
+}
+
+/**
+ * @param {import('../vault/client.js').VaultClient} client
+ * @param {string} mount
+ */
+async function mountIssuer(client, mount) {
+  const { pem } = await checkIssuer(client, mount);
+  return readCertificates(Buffer.from(pem), `the CA of ${mount}`);
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @returns {Promise<Subjects>}
+ */
+async function fromSerials({ plan, client }, file) {
+  await read(file, '--serials', 0);
+  /** @type {Uint8Array[]} */
+  const serials = [];
+  /** @type {Certificate | null} */
+  let example = null;
+  let number = 0;
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number++;
+    if (line.trim() === '') continue;
+    const { serial, certificate } = parseLine(line, file, number);
+    example ??=
+      typeof certificate === 'string'
+        ? readCertificates(Buffer.from(certificate), `${file} line ${number}`)[0]
+        : null;
+    if (serials.push(serial) > MAX_SERIALS) {
+      throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
+    }
+  }
+  if (serials.length === 0)
+    throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
+  const issuerFile = plan.options.issuer;
+  const candidates =
+    issuerFile === null
+      ? await mountIssuer(client, plan.target.mount)
+      : readCertificates(await read(issuerFile, '--issuer'), issuerFile);
+  const name = issuerFile ?? `the CA of ${plan.target.mount}`;
+  const issuer =
+    candidates.find((candidate) => example === null || candidate.subjectDer.equals(example.issuerDer)) ??
+    candidates[0];
+  if (example !== null) assertIssued(example, issuer, { leaf: file, issuer: name });
+  return { serials, issuer, example };
+}
+
+/**
+ * @param {string} line
+ * @param {string} file
+ * @param {number} number
+ * @returns {{serial: Uint8Array, certificate?: unknown}}
+ */
+function parseLine(line, file, number) {
+  try {
+    const kept = line.trimStart().startsWith('{') ? JSON.parse(line) : { serial: line.trim() };
+    return { serial: parseSerial(String(kept.serial)), certificate: kept.certificate };
+  } catch {
+    throw usageError(
+      'bad_serials_file',
+      `${file} line ${number} is neither a serial (1a:2b:...) nor a JSON line with one.`,
+      'Write the file with issue --keep FILE, or one serial a line.',
+    );
+  }
+}
+
+/**
+ * One certificate, issued on the mount and role given.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<Subjects>}
+ */
+async function fromNewCertificate(context) {
+  const { plan, client, notice } = context;
+  const { mount } = plan.target;
+  const { role, cn } = plan.options;
+  await checkIssuance(context, {
+    operation: 'issue',
+    role,
+    commonName: cn,
+    requests: 1,
+    neededMs: Math.min(longestRunMs(plan.load) ?? 0, 10_000),
+  });
+  const { data } = await client.write(
+    `${mount}/issue/${role}`,
+    certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs: null }),
+  );
+  const [leaf] = readCertificates(Buffer.from(String(data?.certificate)), 'the certificate that was issued');
+  const [issuer] = readCertificates(Buffer.from(String(data?.issuing_ca)), "the issuing CA's certificate");
+  assertIssued(leaf, issuer, {
+    leaf: 'the certificate that was issued',
+    issuer: 'the issuing_ca it came with',
+  });
+  notice(`Issued one certificate for ${cn} with role ${role} to ask about.`);
+  return { serials: [leaf.serial], issuer, example: leaf };
+}
+
+/**
+ * @param {string} path
+ * @param {string} flag
+ * @param {number} [limit] bytes to read at most; more are not needed to say what is wrong
+ */
+async function read(path, flag, limit) {
+  try {
+    const bytes = limit === 0 ? Buffer.alloc(0) : await readFile(path);
+    if (limit === 0) await (await import('node:fs/promises')).access(path, 4);
+    return bytes;
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    const why =
+      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+    throw usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+  }
+}

@@ -1,0 +1,273 @@
+/** `ocsp`: certificate status from an OCSP responder, every answer judged by the rules of RFC 6960, 3.2. */
+import { targetError, usageError } from '../errors.js';
+import { createRequester as createSingleRequester, parseTargetUrl } from '../http/request.js';
+import { ocspUrls } from '../pki/certificate.js';
+import { createOcspChecker } from '../pki/ocsp-check.js';
+import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
+import { isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-verdicts.js';
+import { shuffled } from '../random.js';
+import { checkHealth } from '../vault/preflight.js';
+import { apiPath } from './issuance.js';
+import { createRequestSet, openRequestSet } from './ocsp-requests.js';
+import { findSubjects } from './ocsp-subjects.js';
+import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
+
+const GROUP = 'OCSP';
+const STATUSES = Object.freeze(['good', 'revoked', 'unknown']);
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  cert: {
+    type: 'file',
+    group: GROUP,
+    placeholder: 'FILE',
+    describe: 'Certificate to ask about, PEM or DER; a chain file brings its issuer along',
+    defaultText: 'one is issued with --role',
+  },
+  issuer: {
+    type: 'file',
+    group: GROUP,
+    placeholder: 'FILE',
+    describe: 'Certificate of its issuer',
+    defaultText: "the chain in --cert, or the mount's CA",
+  },
+  serials: {
+    type: 'file',
+    group: GROUP,
+    placeholder: 'FILE',
+    describe: 'Ask about many: a file of issue --keep, or one serial a line; in a seeded order',
+  },
+  role: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'NAME',
+    default: 'example-dot-com',
+    describe: 'Without --cert and --serials: role to issue one certificate with',
+  },
+  cn: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'localhost', describe: 'Its common name' },
+  'ocsp-url': {
+    type: 'url',
+    group: GROUP,
+    placeholder: 'URL',
+    describe: 'Any OCSP responder',
+    defaultText: 'URL/v1/MOUNT/ocsp',
+  },
+  'from-aia': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Take the responder from the certificate (Authority Information Access)',
+  },
+  method: {
+    type: 'choice',
+    group: GROUP,
+    choices: ['post', 'get', 'auto'],
+    default: 'post',
+    describe: 'auto: GET where the URL has at most 255 bytes (RFC 9919)',
+  },
+  hash: {
+    type: 'choice',
+    group: GROUP,
+    choices: ['sha1', 'sha256'],
+    default: 'sha1',
+    describe: 'Hash of the CertID',
+  },
+  nonce: {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Send a nonce of 32 bytes, new for each request; Vault ignores it',
+  },
+  expect: {
+    type: 'choice',
+    group: GROUP,
+    choices: STATUSES,
+    default: 'good',
+    describe: 'Status that counts as success',
+  },
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const OUTCOMES = Object.freeze({
+  ...Object.fromEntries(
+    STATUSES.map((status) => [status, `the expected status, ${status}, and every check passed`]),
+  ),
+  ...Object.fromEntries(
+    STATUSES.map((status) => [
+      `status_${status}`,
+      `a proper answer, but ${status} where another status was expected`,
+    ]),
+  ),
+  ...OCSP_FAILURES,
+  ...REFUSAL_OUTCOMES,
+});
+
+/**
+ * @typedef {import('./index.js').Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array,
+ *   requests: import('./ocsp-requests.js').RequestSet, namespace: string | null}} OcspFixture
+ */
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  name: 'ocsp',
+  describe: 'Ask an OCSP responder for certificate status and check every answer',
+  things: 'OCSP responses',
+  examples: [
+    'ocsp --dev --rate 20 --duration 10s',
+    "ocsp --cert leaf.crt --issuer issuer.pem --rate 20 --duration 2m --require 'p99<200ms'",
+    'ocsp --serials issued.jsonl --hash sha256 --method auto --concurrency 50',
+    'ocsp --cert leaf.crt --issuer issuer.pem --ocsp-url http://127.0.0.1:2560 --nonce --expect revoked',
+  ],
+  options,
+  outcomes: OUTCOMES,
+  check(given) {
+    const clashes = [
+      [
+        given.cert !== null && given.serials !== null,
+        '--cert and --serials are both given.',
+        'Give one of them.',
+      ],
+      [
+        given.ocspUrl !== null && given.fromAia,
+        '--ocsp-url and --from-aia both name a responder.',
+        'Give one of them.',
+      ],
+      [
+        given.issuer !== null && given.cert === null && given.serials === null,
+        '--issuer is given, but neither --cert nor --serials.',
+        'Name the certificate with --cert, or the serials with --serials.',
+      ],
+    ];
+    for (const [clash, message, remedy] of clashes) {
+      if (clash) throw usageError('contradiction', String(message), String(remedy));
+    }
+  },
+  prepare,
+  createRequester,
+  createClassifier,
+};
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<OcspFixture>}
+ */
+async function prepare(context) {
+  const { plan } = context;
+  const { hash, nonce, method } = plan.options;
+  const subjects = await findSubjects(context);
+  const { url, isVault } = responderOf(plan, subjects);
+  const health = isVault ? await checkHealth(context.client) : null;
+  const { origin, basePath } = parseTargetUrl(url);
+  const issuerDer = new Uint8Array(subjects.issuer.der);
+  const order = shuffled(subjects.serials.length, plan.load.seed);
+  const fixture = {
+    origin,
+    targetUrl: url,
+    target: { product: health?.product ?? null, version: health?.version ?? null },
+    path: basePath === '' ? '/' : basePath,
+    method,
+    issuerDer,
+    requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
+    namespace: isVault ? plan.target.namespace : null,
+  };
+  await askOnce(context, fixture);
+  return fixture;
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @param {import('./ocsp-subjects.js').Subjects} subjects
+ */
+function responderOf({ options: { ocspUrl, fromAia }, target }, { example }) {
+  if (ocspUrl !== null) return { url: /** @type {string} */ (ocspUrl), isVault: false };
+  if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
+  const [url] = example === null ? [] : ocspUrls(example);
+  if (url !== undefined) return { url: url.replace(/\/+$/, ''), isVault: false };
+  throw usageError(
+    'no_aia',
+    example === null
+      ? '--from-aia needs a certificate, and --serials holds only serials.'
+      : 'The certificate names no OCSP responder.',
+    'Name the responder with --ocsp-url; in Vault, set config/urls before certificates are issued.',
+  );
+}
+
+/**
+ * One request before time zero: what does not answer as a responder is told from what answers wrongly, which the run
+ * will count.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @param {OcspFixture} fixture
+ */
+async function askOnce({ plan, tls, warn }, fixture) {
+  const requester = createSingleRequester({ origin: fixture.origin, tls, timeoutMs: plan.load.timeoutMs });
+  try {
+    const request = createRequester(plan, fixture)(0);
+    const { status, body } = await requester.request({
+      ...request,
+      body: request.body === null ? undefined : Buffer.from(request.body),
+    });
+    const { outcome, success } = createClassifier(plan, fixture)(status, body, 0);
+    if (['not_ocsp', 'not_found', 'redirected', 'http_error'].includes(outcome)) {
+      throw targetError(
+        'not_an_ocsp_responder',
+        `${fixture.targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,
+        'Check --mount, or name the responder with --ocsp-url.',
+      );
+    }
+    if (!success)
+      warn(`A first request was answered, but not as expected: ${outcome} (${OUTCOMES[outcome]}).`);
+  } finally {
+    await requester.close();
+  }
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @param {OcspFixture} fixture
+ * @returns {(index: number) => import('../load/slots.js').Request}
+ */
+function createRequester({ load: { seed } }, { origin, path, method, requests, namespace }) {
+  const set = openRequestSet(requests, seed);
+  const headers = {
+    accept: 'application/ocsp-response',
+    ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
+  };
+  const postHeaders = { ...headers, 'content-type': 'application/ocsp-request' };
+  /** @param {number} index @returns {import('../load/slots.js').Request} */
+  const build = (index) => {
+    const der = set.request(index);
+    if (method !== 'post') {
+      const getPath = ocspGetPath(path, der);
+      if (method === 'get' || chooseOcspMethod(origin, getPath) === 'GET') {
+        return { method: 'GET', path: getPath, headers, body: null };
+      }
+    }
+    return { method: 'POST', path, headers: postHeaders, body: der };
+  };
+  if (!set.constant) return build;
+  const same = build(0);
+  return () => same;
+}
+
+/**
+ * RFC 6960 lets errors come with HTTP 200 or any other status, so a body that is an OCSP response counts before the
+ * HTTP status does.
+ *
+ * @param {import('../plan.js').Plan} plan
+ * @param {OcspFixture} fixture
+ * @returns {import('../load/recorder.js').Classify}
+ */
+function createClassifier({ options: { expect }, load: { seed } }, { issuerDer, requests }) {
+  const set = openRequestSet(requests, seed);
+  const checker = createOcspChecker({ issuerDer });
+  return (status, body, index) => {
+    const isSuccess = status >= 200 && status < 300;
+    const verdict = checker.check(body, { ...set.expectation(index), nowMs: Date.now() });
+    if (!isSuccess && (verdict === 'not_ocsp' || isOcspStatus(verdict))) return refusal(status);
+    if (!isOcspStatus(verdict)) {
+      const refused = verdict.startsWith('ocsp_') && verdict !== 'ocsp_wrong_type';
+      return { outcome: verdict, success: false, verification: refused ? null : 'failed' };
+    }
+    if (verdict === expect) return { outcome: verdict, success: true, verification: 'passed' };
+    return { outcome: `status_${verdict}`, success: false, verification: 'failed' };
+  };
+}

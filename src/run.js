@@ -1,0 +1,312 @@
+/**
+ * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
+ */
+import { PkiLoadError } from './errors.js';
+import { sumHistograms } from './histogram.js';
+import { loadTls } from './http/tls.js';
+import { createSchedule } from './load/schedule.js';
+import { createShards } from './load/threads.js';
+import { judgeMeasurement } from './load/verdict.js';
+import { loadOperation } from './operations/index.js';
+import { buildLatency } from './results/build.js';
+import { mergeSnapshots, total } from './results/merge.js';
+import { buildResult } from './results/result.js';
+import { createSeconds } from './results/seconds.js';
+import { createVaultClient } from './vault/client.js';
+import { startRenewal } from './vault/preflight.js';
+
+/** @typedef {import('./plan.js').Plan} Plan */
+/** @typedef {import('./results/schema.js').Result} Result */
+/**
+ * @typedef {object} StartEvent
+ * @property {'start'} type
+ * @property {Plan} plan
+ * @property {{url: string, product: string | null, version: string | null}} target
+ * @property {number | null} planned measured requests; null: as many as the target answers
+ */
+/**
+ * @typedef {object} IntervalEvent once a second
+ * @property {'interval'} type
+ * @property {number} elapsedMs of the whole run, warm-up included
+ * @property {number | null} totalMs
+ * @property {number} sent
+ * @property {number} succeeded
+ * @property {number} failed
+ * @property {number} inFlight
+ * @property {number} waiting
+ * @property {number} ratePerSecond successes in the last second
+ * @property {number | null} p99Ms response time in the last second
+ * @property {Record<string, number>} errors by outcome
+ * @property {'warmup' | 'measuring' | 'draining'} phase
+ */
+/** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
+/**
+ * @typedef {object} RunOptions
+ * @property {string | null} [token] a secret; goes into request headers, nowhere else
+ * @property {AbortSignal} [signal] first abort: sends nothing more, waits for what is in flight, reports
+ * @property {AbortSignal} [cutOff] ends what is in flight too
+ * @property {(event: RunEvent) => void} [onEvent]
+ * @property {string} [command] the command line, for the result; no secrets
+ */
+
+/** Time between the agreement on time zero and time zero. */
+const LEAD_NS = 30_000_000n;
+const INTERVAL_MS = 1000;
+
+/**
+ * Runs a plan to its end.
+ *
+ * @param {Plan} plan
+ * @param {RunOptions} [options]
+ * @returns {Promise<Result>}
+ * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
+ */
+export async function run(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' } = {}) {
+  const stop = signal ?? new AbortController().signal;
+  const server = plan.dev ? await startDev(plan.target.mount) : null;
+  try {
+    const aimed = server === null ? plan : { ...plan, target: { ...plan.target, url: server.url } };
+    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command });
+  } finally {
+    await server?.stop();
+  }
+}
+
+/** @param {string} mount */
+async function startDev(mount) {
+  const { startDevServer } = await import('./dev/spawn.js');
+  return startDevServer({ mount });
+}
+
+/**
+ * @param {Plan} plan
+ * @param {{token: string | null, stop: AbortSignal, cutOff: AbortSignal | undefined, onEvent: (event: RunEvent) => void, command: string}} context
+ * @returns {Promise<Result>}
+ */
+async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
+  const operation = await loadOperation(plan.operation);
+  const tls = loadTls(plan.target.tls);
+  const { url, namespace } = plan.target;
+  const client = createVaultClient({
+    url,
+    token,
+    namespace,
+    tls,
+    timeoutMs: Math.max(plan.load.timeoutMs, 5000),
+  });
+  const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
+  const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
+  /** @type {import('./load/shard.js').Shard[]} */
+  let shards = [];
+  /** @type {{stop: () => void} | null} */
+  let renewal = null;
+  try {
+    const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
+      onEvent({ type: 'progress', label, done, total: all });
+    const fixture = await operation.prepare({
+      plan,
+      client,
+      token,
+      tls,
+      notice,
+      warn,
+      progress,
+      signal: stop,
+    });
+    throwIfStopped(stop);
+    const seconds = createSeconds(plan.load.threads);
+    shards = await createShards({ plan, fixture, tls }, { onSecond: (_shard, row) => seconds.add(row) });
+    for (const problem of await warmAll(shards)) warn(problem);
+    throwIfStopped(stop);
+    if (fixture.renewEveryMs)
+      renewal = startRenewal(client, {
+        renewEveryMs: fixture.renewEveryMs,
+        onWarning: ({ text }) => warn(text),
+      });
+    const target = { url: fixture.targetUrl, ...fixture.target };
+    onEvent({ type: 'start', plan, target, planned: plannedWindow(plan.load).planned });
+    const sent = await send({ plan, shards, seconds, stop, cutOff, onEvent });
+    for (const sentence of describeKept(operation, plan, sent.ends)) notice(sentence);
+    seconds.closeAll();
+    const result = conclude({ plan, target, command, seconds: seconds.rows, sent });
+    onEvent({ type: 'result', result });
+    return result;
+  } finally {
+    renewal?.stop();
+    await Promise.all(shards.map((shard) => shard.close()));
+    await client.close();
+  }
+}
+
+/** @param {AbortSignal} stop */
+function throwIfStopped(stop) {
+  if (stop.aborted)
+    throw new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+}
+
+/**
+ * @param {import('./load/shard.js').Shard[]} shards
+ * @returns {Promise<string[]>} sentences
+ */
+async function warmAll(shards) {
+  const problems = (await Promise.all(shards.map((shard) => shard.warm()))).flat();
+  if (problems.length === 0) return [];
+  return [
+    `${problems.length} connections could not be opened before the run (${problems[0]}); they will be tried again.`,
+  ];
+}
+
+/**
+ * Time zero to the last answer.
+ *
+ * @param {object} context
+ * @param {Plan} context.plan
+ * @param {import('./load/shard.js').Shard[]} context.shards
+ * @param {ReturnType<typeof createSeconds>} context.seconds
+ * @param {AbortSignal} context.stop
+ * @param {AbortSignal | undefined} context.cutOff
+ * @param {(event: RunEvent) => void} context.onEvent
+ */
+async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
+  const originNs = process.hrtime.bigint() + LEAD_NS;
+  const startedAt = new Date(Date.now() + Number(LEAD_NS) / 1e6 + plan.load.warmupMs);
+  const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
+  let stoppedMs = Number.POSITIVE_INFINITY;
+  const onStop = () => {
+    stoppedMs = elapsed();
+    for (const shard of shards) shard.stop();
+  };
+  const onCutOff = () => {
+    for (const shard of shards) shard.cutOff();
+  };
+  for (const shard of shards) shard.start(originNs);
+  stop.addEventListener('abort', onStop, { once: true });
+  cutOff?.addEventListener('abort', onCutOff, { once: true });
+  const ticking = setInterval(
+    () => onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
+    INTERVAL_MS,
+  );
+  try {
+    const ends = await Promise.all(shards.map((shard) => shard.ended));
+    return { ends, startedAt, stoppedMs };
+  } finally {
+    clearInterval(ticking);
+    stop.removeEventListener('abort', onStop);
+    cutOff?.removeEventListener('abort', onCutOff);
+  }
+}
+
+/**
+ * @param {import('./plan.js').LoadPlan} load
+ * @param {import('./load/shard.js').Shard[]} shards
+ * @param {ReturnType<typeof createSeconds>} seconds
+ * @param {number} elapsedMs
+ * @returns {IntervalEvent}
+ */
+function intervalEvent({ warmupMs, durationMs }, shards, seconds, elapsedMs) {
+  const states = shards.map((shard) => shard.state());
+  const last = seconds.rows.at(-1);
+  const totalMs = durationMs === null ? null : warmupMs + durationMs;
+  return {
+    type: 'interval',
+    elapsedMs,
+    totalMs,
+    sent: total(states.map(({ sent }) => sent)),
+    ...seconds.sums,
+    inFlight: total(states.map(({ inFlight }) => inFlight)),
+    waiting: total(states.map(({ waiting }) => waiting)),
+    ratePerSecond: last?.succeeded ?? 0,
+    p99Ms: last === undefined ? null : buildLatency(last.response).p99,
+    errors: { ...seconds.errors },
+    phase:
+      elapsedMs < warmupMs ? 'warmup' : totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring',
+  };
+}
+
+/**
+ * Snapshots -> Result: merged, judged.
+ *
+ * @param {object} parts
+ * @param {Plan} parts.plan
+ * @param {Result['target']} parts.target
+ * @param {string} parts.command
+ * @param {import('./results/seconds.js').Second[]} parts.seconds
+ * @param {Awaited<ReturnType<typeof send>>} parts.sent
+ * @returns {Result}
+ */
+function conclude({ plan, target, command, seconds, sent }) {
+  const { operations, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const facts = factsOf(plan, operations, sent);
+  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
+  const done =
+    total(operations.map(({ dropped }) => dropped)) +
+    total(outcomes.map(([name, { count }]) => (name === 'never_sent' ? 0 : count)));
+  const interrupted = sent.stoppedMs !== Number.POSITIVE_INFINITY;
+  const measurement = judgeMeasurement({
+    lag,
+    response: sumHistograms(outcomes.map(([, { latency }]) => latency.response)),
+    planned: facts.planned,
+    neverSent: facts.planned - done,
+    interrupted,
+    model: plan.load.model,
+  });
+  const { startedAt } = sent;
+  return buildResult({
+    plan,
+    target,
+    command,
+    startedAt,
+    operations,
+    facts,
+    seconds,
+    measurement,
+    interrupted,
+  });
+}
+
+/**
+ * @param {import('./plan.js').LoadPlan} load
+ * @returns {{planned: number | null, windowMs: number | null}} measured requests, null where a closed loop sends as
+ *   many as are answered; planned length of the measured part, null where the requests decide
+ */
+function plannedWindow(load) {
+  if (load.model === 'closed') return { planned: load.requests, windowMs: load.durationMs };
+  const { count, firstMeasured, endMs } = createSchedule(load);
+  return { planned: count - firstMeasured, windowMs: endMs - load.warmupMs };
+}
+
+/**
+ * @param {Plan} plan
+ * @param {import('./results/merge.js').MergedOperation[]} operations
+ * @param {Awaited<ReturnType<typeof send>>} sent
+ * @returns {import('./results/build.js').RunFacts}
+ */
+function factsOf({ load }, operations, { ends, stoppedMs }) {
+  const { planned, windowMs } = plannedWindow(load);
+  const counts = operations.flatMap(({ outcomes, dropped }) => [
+    dropped,
+    ...Object.entries(outcomes).map(([name, { count }]) => (name === 'never_sent' ? 0 : count)),
+  ]);
+  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
+  const isWhole = load.model === 'closed' && stoppedMs === Number.POSITIVE_INFINITY;
+  return {
+    planned: planned === null || isWhole ? total(counts) : planned,
+    windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - load.warmupMs)),
+    endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - load.warmupMs)),
+    model: load.model,
+    warmupMs: load.warmupMs,
+  };
+}
+
+/**
+ * @param {import('./operations/index.js').Operation} operation
+ * @param {Plan} plan
+ * @param {import('./load/shard.js').ShardEnd[]} ends
+ * @returns {string[]} a sentence, where something was kept
+ */
+function describeKept(operation, plan, ends) {
+  const kept = ends.flatMap((end) => end.kept ?? []);
+  if (kept.length === 0 || operation.describeKept === undefined) return [];
+  const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
+  return [operation.describeKept(plan, { count: total(kept.map(({ count }) => count)), failure })];
+}
