@@ -1,7 +1,7 @@
 /** Is the role there, may the token use it, and would it allow what will be asked? */
 import { PkiLoadError, targetError } from '../../errors.js';
 import { formatDuration, parseDuration } from '../../units.js';
-import { listOf, whyNotAllowed } from './names.js';
+import { isCommonNameChecked, listOf, whyNotAllowed } from './names.js';
 
 /**
  * @typedef {object} RoleQuestion
@@ -112,7 +112,7 @@ function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = 
       'Give one with --cn.',
     );
   }
-  const names = [...(commonName && !uncheckedCommonName(role) ? [commonName] : []), ...altNames];
+  const names = [...(commonName && isCommonNameChecked(role, commonName) ? [commonName] : []), ...altNames];
   for (const name of names) {
     const why = whyNotAllowed(role, name);
     if (why === null) continue;
@@ -129,11 +129,6 @@ function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = 
       'Leave out --ip-sans, or set allow_ip_sans=true on the role.',
     );
   }
-}
-
-/** @param {Record<string, any>} role */
-function uncheckedCommonName(role) {
-  return listOf(role.cn_validations).includes('disabled');
 }
 
 /**

@@ -1,0 +1,234 @@
+/** The preflight against answers that a test can make up; preflight.vault.js asks a real Vault. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  checkHealth,
+  checkMount,
+  checkRole,
+  checkToken,
+  describeFootprint,
+  startRenewal,
+} from '../../src/vault/preflight.js';
+import { apiError } from '../../src/vault/refusals.js';
+
+/**
+ * A client whose answers are given: data by path, or a status and Vault's words.
+ *
+ * @param {Record<string, {data?: any, auth?: any, status?: number, errors?: string[]}>} answers
+ * @param {{status: number, json: any}} [health]
+ * @returns {any}
+ */
+function fakeClient(answers, health = { status: 200, json: {} }) {
+  const origin = 'https://vault.test:8200';
+  const ask = async (/** @type {string} */ method, /** @type {string} */ path) => {
+    const answer = answers[path] ?? { status: 404, errors: [] };
+    const { status = 200, errors = [], data = null, auth = null } = answer;
+    if (status === 200) return { data, auth, warnings: [] };
+    throw apiError({ status, json: { errors }, method, path, origin, token: 'hvs.token', namespace: null });
+  };
+  return {
+    origin,
+    basePath: '',
+    hasToken: true,
+    read: (/** @type {string} */ path) => ask('GET', path),
+    write: (/** @type {string} */ path) => ask('POST', path),
+    list: async (/** @type {string} */ path) => (await ask('GET', path)).data.keys,
+    health: async () => health,
+  };
+}
+
+describe('checkHealth', () => {
+  const up = { initialized: true, sealed: false, standby: false, version: '1.21.1', enterprise: false };
+  /** @type {[string, number, any, string][]} what, status, JSON, code or product */
+  const table = [
+    ['an active Vault', 200, up, 'Vault'],
+    [
+      'an old Vault, which does not say enterprise',
+      200,
+      { ...up, enterprise: undefined, version: '1.9.3' },
+      'Vault',
+    ],
+    ['OpenBao', 200, { ...up, enterprise: undefined, version: '2.6.2' }, 'OpenBao'],
+    ['our own server', 200, { ...up, version: 'vault-pki-load-dev/0.1.0' }, 'vault-pki-load dev'],
+    ['a performance standby', 473, { ...up, standby: true, performance_standby: true }, 'Vault'],
+    ['a standby', 429, { ...up, standby: true }, 'vault_standby'],
+    ['a DR secondary', 472, { ...up, standby: true, replication_dr_mode: 'secondary' }, 'vault_dr_secondary'],
+    ['not initialised', 501, { ...up, initialized: false, sealed: true }, 'vault_uninitialised'],
+    ['sealed', 503, { ...up, sealed: true, standby: true }, 'vault_sealed'],
+    ['a web server', 404, null, 'not_vault'],
+    ['a web server that answers all', 200, null, 'not_vault'],
+    ['another API', 200, { status: 'UP' }, 'not_vault'],
+    ['a redirect to a login page', 302, null, 'not_vault'],
+  ];
+  for (const [what, status, json, expected] of table) {
+    test(`${what}: ${expected}`, async () => {
+      const asked = checkHealth(fakeClient({}, { status, json }));
+      if (/^[a-z]+_[a-z_]+$/.test(expected)) await assert.rejects(asked, { code: expected, exitCode: 2 });
+      else assert.equal((await asked).product, expected);
+    });
+  }
+
+  test('a performance standby is told of', async () => {
+    const json = { ...up, standby: true, performance_standby: true };
+    assert.match(
+      (await checkHealth(fakeClient({}, { status: 473, json }))).warnings[0],
+      /performance standby/,
+    );
+  });
+});
+
+describe('checkToken where a bad token and a missing permission look alike (OpenBao)', () => {
+  const denied = { status: 403, errors: ['permission denied'] };
+
+  test('a token that can see no mount is not accepted', async () => {
+    const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': denied });
+    await assert.rejects(checkToken(client), { code: 'token_invalid' });
+  });
+
+  test('a token that can see a mount is good', async () => {
+    const mounts = { data: { secret: { 'pki_int/': { type: 'pki' } } } };
+    const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': mounts });
+    assert.equal((await checkToken(client)).checked, false);
+  });
+
+  test('the end that no renewal can move is reckoned from the creation', async () => {
+    const data = {
+      ttl: 60,
+      renewable: true,
+      expire_time: 'x',
+      creation_time: 1000,
+      explicit_max_ttl: 600,
+      type: 'service',
+    };
+    const client = fakeClient({ 'auth/token/lookup-self': { data } });
+    const now = () => 1_300_000;
+    await assert.rejects(checkToken(client, { neededMs: 280_000, now }), { code: 'token_expires' });
+    assert.equal((await checkToken(client, { neededMs: 200_000, now })).renewEveryMs, 40_000);
+  });
+});
+
+describe('startRenewal', () => {
+  test('warns when the new life is shorter, and stops for good', async () => {
+    /** @type {{callback: () => void, ms: number}[]} */
+    const timers = [];
+    /** @type {string[]} */
+    const warnings = [];
+    let cleared = 0;
+    const client = fakeClient({ 'auth/token/renew-self': { auth: { lease_duration: 30 } } });
+    const renewal = startRenewal(client, {
+      renewEveryMs: 40_000,
+      onWarning: ({ code }) => warnings.push(code),
+      setTimer: (callback, ms) => timers.push({ callback, ms }),
+      clearTimer: () => cleared++,
+    });
+    await timers[0].callback();
+    assert.deepEqual(
+      timers.map(({ ms }) => ms),
+      [40_000, 2500],
+    );
+    assert.deepEqual(warnings, ['token_near_maximum']);
+    renewal.stop();
+    await timers[1].callback();
+    assert.deepEqual([timers.length, warnings.length, cleared], [2, 1, 1]);
+  });
+});
+
+describe('checkMount', () => {
+  test('a mount that the token cannot see, on a server that denies all', async () => {
+    const client = fakeClient({});
+    await assert.rejects(checkMount(client, 'pki_int'), {
+      code: 'mount_not_found',
+      remedy: /vault secrets enable/,
+    });
+  });
+
+  test('the path of another mount that only begins the same', async () => {
+    const client = fakeClient({ 'sys/internal/ui/mounts/pki/a': { data: { type: 'pki', path: 'pki/' } } });
+    await assert.rejects(checkMount(client, 'pki/a'), { code: 'mount_not_found' });
+  });
+});
+
+describe('checkRole', () => {
+  const role = {
+    allowed_domains: ['example.com'],
+    allow_subdomains: true,
+    key_type: 'rsa',
+    key_bits: 2048,
+    max_ttl: 3600,
+  };
+  const client = fakeClient({ 'pki_int/roles/r': { data: role } });
+  const question = { mount: 'pki_int', role: 'r', commonName: 'a.example.com' };
+
+  test('what the role allows', async () => {
+    assert.deepEqual((await checkRole(client, question)).warnings, []);
+  });
+
+  test('a TTL over max_ttl is a warning: Vault cuts it', async () => {
+    assert.match(
+      (await checkRole(client, { ...question, ttl: '2h' })).warnings[0],
+      /2 h to its max_ttl, 1 h/,
+    );
+  });
+
+  test('every name counts', async () => {
+    await assert.rejects(checkRole(client, { ...question, altNames: ['b.example.com', 'c.org'] }), {
+      code: 'name_not_allowed',
+      message: /"c\.org"/,
+    });
+  });
+
+  /** @type {[object, string | null][]} */
+  const keys = [
+    [{ operation: 'sign', keyType: 'rsa', keyBits: 2048 }, null],
+    [{ operation: 'sign', keyType: 'rsa', keyBits: 4096 }, null],
+    [{ operation: 'sign', keyType: 'rsa', keyBits: 1024 }, 'role_key_type'],
+    [{ operation: 'sign', keyType: 'ec', keyBits: 256 }, 'role_key_type'],
+    [{ operation: 'issue', keyType: 'ec', keyBits: 256 }, null],
+  ];
+  for (const [more, code] of keys) {
+    test(`${JSON.stringify(more)}: ${code ?? 'fits'}`, async () => {
+      const asked = checkRole(client, { ...question, ...more });
+      if (code === null) assert.ok((await asked).checked);
+      else await assert.rejects(asked, { code });
+    });
+  }
+});
+
+describe('describeFootprint', () => {
+  const health = { product: 'Vault', version: '1.21.1+ent', enterprise: true };
+  /** @type {[string, Parameters<typeof describeFootprint>[0], RegExp, RegExp?][]} what, input, says, does not say */
+  const table = [
+    [
+      'stored',
+      { role: {}, count: 1000 },
+      /leaves about 1,000 certificates.*tidy/,
+      /health check|lease|licence/,
+    ],
+    ['not stored', { role: { no_store: true }, count: 1e6 }, /nothing is left behind/, /tidy|health check/],
+    ['unknown role', { role: null, count: 10 }, /may leave about 10/],
+    ['unknown number', { role: {}, count: null }, /as many certificates as it can issue/],
+    ['many', { role: {}, count: 50_000 }, /50,000 stored certificates a warning/],
+    ['very many', { role: {}, count: 250_000 }, /250,000 stored certificates critical/],
+    ['leases', { role: { generate_lease: true, no_store: true }, count: 1 }, /generate_lease=false/],
+    ['licence', { role: { no_store: true }, count: 7, health }, /counts the 7 certificates for its licence/],
+    [
+      'no licence before 1.21',
+      { role: {}, count: 7, health: { ...health, version: '1.20.4+ent' } },
+      /7/,
+      /licence/,
+    ],
+    [
+      'no licence without Enterprise',
+      { role: {}, count: 7, health: { ...health, enterprise: false } },
+      /7/,
+      /licence/,
+    ],
+  ];
+  for (const [what, given, says, not] of table) {
+    test(what, () => {
+      const text = describeFootprint(given).join(' ');
+      assert.match(text, says);
+      if (not) assert.doesNotMatch(text, not);
+    });
+  }
+});

@@ -1,0 +1,360 @@
+/** The preflight against what a real Vault says. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { loadTls } from '../../src/http/tls.js';
+import { createVaultClient } from '../../src/vault/client.js';
+import {
+  checkHealth,
+  checkIssuer,
+  checkMount,
+  checkRole,
+  checkToken,
+  describeFootprint,
+  startRenewal,
+} from '../../src/vault/preflight.js';
+import { setUpPki } from './pki.js';
+import { startVault, unseal } from './start.js';
+
+/** @typedef {import('../../src/vault/client.js').VaultClient} VaultClient */
+
+/**
+ * @param {Promise<unknown>} asked
+ * @param {string} code
+ * @param {RegExp} [text] of message and remedy
+ */
+async function assertFails(asked, code, text = /./) {
+  await assert.rejects(asked, (/** @type {any} */ error) => {
+    assert.equal(error.code, code, error.full);
+    assert.match(error.full, text);
+    assert.match(error.message, /^[^\n]+\.$/);
+    return true;
+  });
+}
+
+describe('on a dev server', () => {
+  /** @type {import('./start.js').RunningVault} */
+  let vault;
+  /** @type {VaultClient} */
+  let root;
+  /** @type {VaultClient[]} */
+  const clients = [];
+  const connect = (/** @type {string} */ token) => {
+    const client = vault.connect(token);
+    clients.push(client);
+    return client;
+  };
+  /** @param {object} options @returns {Promise<string>} a token */
+  const create = async (options) => (await root.write('auth/token/create', options)).auth?.client_token;
+
+  before(async () => {
+    vault = await startVault();
+    root = connect(vault.token);
+    await setUpPki(root);
+    await root.write('sys/mounts/pki_empty', { type: 'pki' });
+    await root.write('sys/policies/acl/issuer', {
+      policy: 'path "pki_int/issue/ec-no-store" { capabilities = ["update"] }',
+    });
+  });
+  after(async () => {
+    for (const client of clients) await client.close();
+    await vault.stop();
+  });
+
+  test('health: product and version', async () => {
+    const { product, version, enterprise } = await checkHealth(root);
+    assert.deepEqual([product, enterprise], ['Vault', false]);
+    assert.match(version, /^1\.21\./);
+  });
+
+  test('token: root never expires', async () => {
+    const facts = await checkToken(root, { neededMs: 1e12 });
+    assert.deepEqual([facts.checked, facts.ttlMs, facts.renewEveryMs], [true, null, null]);
+  });
+
+  test('token: wrong, missing', async () => {
+    await assertFails(checkToken(connect('hvs.wrong')), 'token_invalid', /VAULT_TOKEN/);
+    const none = createVaultClient({ url: vault.url });
+    await assertFails(checkToken(none), 'no_token', /vault login/);
+    await none.close();
+  });
+
+  test('token: renewable, lives long enough, must be renewed, or has an end that cannot be moved', async () => {
+    const client = connect(await create({ policies: ['issuer'], ttl: '120s' }));
+    const enough = await checkToken(client, { neededMs: 60_000 });
+    assert.deepEqual([enough.renewable, enough.renewEveryMs], [true, null]);
+    const longer = await checkToken(client, { neededMs: 600_000 });
+    assert.equal(longer.renewEveryMs, ((longer.ttlMs ?? 0) * 2) / 3);
+    const capped = connect(await create({ policies: ['issuer'], ttl: '120s', explicit_max_ttl: '240s' }));
+    await assertFails(checkToken(capped, { neededMs: 600_000 }), 'token_expires', /-ttl/);
+  });
+
+  test('token: batch and not renewable', async () => {
+    const batch = connect(await create({ policies: ['issuer'], ttl: '60s', type: 'batch' }));
+    await assertFails(checkToken(batch, { neededMs: 600_000 }), 'token_expires', /batch token/);
+    const fixed = connect(await create({ policies: ['issuer'], ttl: '60s', renewable: false }));
+    await assertFails(checkToken(fixed, { neededMs: 600_000 }), 'token_expires');
+    assert.equal((await checkToken(fixed)).warnings.length, 1);
+  });
+
+  test('token: periodic is renewed without end', async () => {
+    const periodic = connect(await create({ policies: ['issuer'], period: '60s' }));
+    assert.ok((await checkToken(periodic, { neededMs: 864e5 })).renewEveryMs);
+  });
+
+  test('token: a use limit', async () => {
+    const few = connect(await create({ policies: ['issuer'], num_uses: 50 }));
+    await assertFails(checkToken(few, { neededRequests: 100 }), 'token_use_limit');
+  });
+
+  test('token: may not look itself up', async () => {
+    const shy = connect(await create({ policies: ['issuer'], no_default_policy: true }));
+    const facts = await checkToken(shy, { neededMs: 1000 });
+    assert.deepEqual([facts.checked, facts.warnings.length], [false, 1]);
+  });
+
+  test('token: renewal keeps it alive', async () => {
+    const client = connect(await create({ policies: ['issuer'], ttl: '600s' }));
+    /** @type {number[]} */
+    const waits = [];
+    /** @type {() => void} */
+    let fire = () => {};
+    /** @type {unknown[]} */
+    const warnings = [];
+    const armed = () => new Promise((resolve) => (resolveArmed = resolve));
+    let resolveArmed = (/** @type {unknown} */ _value) => {};
+    const renewal = startRenewal(client, {
+      renewEveryMs: 400_000,
+      onWarning: (warning) => warnings.push(warning),
+      setTimer: (callback, ms) => {
+        waits.push(ms);
+        fire = callback;
+        resolveArmed(null);
+      },
+      clearTimer: () => {},
+    });
+    const again = armed();
+    fire();
+    await again;
+    assert.deepEqual([waits, warnings], [[400_000, 400_000], []]);
+    await root.write('auth/token/revoke', { token: (await client.read('auth/token/lookup-self')).data?.id });
+    const afterRevocation = armed();
+    fire();
+    await afterRevocation;
+    assert.deepEqual([waits[2], /** @type {any} */ (warnings[0]).code], [50_000, 'token_renewal_failed']);
+    renewal.stop();
+  });
+
+  test('mount: there, of another type, not there', async () => {
+    assert.deepEqual((await checkMount(root, 'pki_int')).checked, true);
+    await assertFails(checkMount(root, 'secret'), 'mount_wrong_type', /type kv, not pki.*pki_int/);
+    await assertFails(checkMount(root, 'nope'), 'mount_not_found', /pki, pki_empty, pki_int/);
+    await assertFails(checkMount(root, 'pki_int/roles'), 'mount_not_found');
+  });
+
+  test('mount: with the least of permissions, and with none', async () => {
+    const least = connect(await create({ policies: ['issuer'] }));
+    assert.equal((await checkMount(least, 'pki_int')).checked, true);
+    await assertFails(checkMount(least, 'secret'), 'mount_not_found', /pki_int/);
+    const blind = await checkMount(least, 'pki');
+    assert.deepEqual([blind.checked, blind.warnings.length], [false, 1]);
+    assert.equal((await checkMount(least, 'pki_empty')).checked, false);
+  });
+
+  test('issuer: there, not there, expired', async () => {
+    assert.match((await checkIssuer(root, 'pki_int')).subject, /test intermediate/);
+    await assertFails(checkIssuer(root, 'pki_empty'), 'mount_without_ca', /root\/generate/);
+    await assertFails(checkIssuer(root, 'pki_int', { now: () => 4e12 }), 'ca_expired');
+  });
+
+  test('role: not there', async () => {
+    const question = { mount: 'pki_int', role: 'nope' };
+    await assertFails(checkRole(root, question), 'role_not_found', /ec-no-store.*example-dot-com/);
+  });
+
+  test('role: not readable, but usable; not usable', async () => {
+    const least = connect(await create({ policies: ['issuer'] }));
+    const facts = await checkRole(least, { mount: 'pki_int', role: 'ec-no-store', commonName: 'localhost' });
+    assert.deepEqual([facts.role, facts.checked], [null, false]);
+    const other = { mount: 'pki_int', role: 'ec-stored', commonName: 'localhost' };
+    await assertFails(checkRole(least, other), 'role_permission_denied', /pki_int\/issue\/ec-stored/);
+    await assertFails(
+      checkRole(least, { ...other, role: 'ec-no-store', operation: 'sign' }),
+      'role_permission_denied',
+    );
+  });
+
+  test('role: the footprint', async () => {
+    const read = async (/** @type {string} */ role) =>
+      (await checkRole(root, { mount: 'pki_int', role, commonName: 'localhost' })).role;
+    assert.match(
+      describeFootprint({ role: await read('ec-no-store'), count: 9 }).join(' '),
+      /nothing is left/,
+    );
+    assert.match(
+      describeFootprint({ role: await read('ec-stored'), count: 60_000 }).join(' '),
+      /60,000.*50,000/,
+    );
+  });
+
+  describe('role: what the check allows and refuses, Vault does too', () => {
+    /** @type {Record<string, Record<string, unknown>>} */
+    const roles = {
+      plain: { allowed_domains: 'example.com' },
+      bare: { allowed_domains: 'example.com', allow_bare_domains: true },
+      sub: { allowed_domains: 'example.com,example.net', allow_subdomains: true },
+      noWildcard: {
+        allowed_domains: 'example.com',
+        allow_subdomains: true,
+        allow_wildcard_certificates: false,
+      },
+      glob: { allowed_domains: 'app-*.example.com,*.glob.net', allow_glob_domains: true },
+      noLocal: { allowed_domains: 'example.com', allow_subdomains: true, allow_localhost: false },
+      anything: { allow_any_name: true },
+      anythingLoose: { allow_any_name: true, enforce_hostnames: false },
+      looseDomain: { allowed_domains: 'example.com', allow_subdomains: true, enforce_hostnames: false },
+      nothing: {},
+      noCommonName: { require_cn: false, allowed_domains: 'example.com', allow_subdomains: true },
+      noIps: { allow_any_name: true, allow_ip_sans: false },
+      unvalidated: { allowed_domains: 'example.com', allow_bare_domains: true, cn_validations: 'disabled' },
+    };
+    const names = [
+      'localhost',
+      'localdomain',
+      'a.localhost',
+      'example.com',
+      'EXAMPLE.com',
+      'a.example.com',
+      'A.B.Example.COM',
+      'example.com.',
+      'notexample.com',
+      'a.example.net',
+      '*.example.com',
+      '*.a.example.com',
+      'a*.example.com',
+      '*a.example.com',
+      'a.*.example.com',
+      '**.example.com',
+      '*',
+      '*.localhost',
+      'user@*.example.com',
+      'a@b@example.com',
+      'app-1.example.com',
+      'app-1.x.example.com',
+      'x.glob.net',
+      'a.b.glob.net',
+      'under_score.example.com',
+      '-a.example.com',
+      'user@example.com',
+      'user@a.example.com',
+      '127.0.0.1',
+      'example.org',
+      '',
+    ];
+
+    before(async () => {
+      for (const [name, role] of Object.entries(roles)) {
+        await root.write(`pki_int/roles/${name}`, { key_type: 'ec', key_bits: 256, no_store: true, ...role });
+      }
+    });
+
+    for (const role of Object.keys(roles)) {
+      test(role, async () => {
+        for (const commonName of names) {
+          const checked = await verdict(checkRole(root, { mount: 'pki_int', role, commonName }));
+          const asked = commonName === '' ? { alt_names: 'a.example.com' } : { common_name: commonName };
+          const issued = await verdict(root.write(`pki_int/issue/${role}`, asked));
+          assert.equal(
+            checked === null,
+            issued === null,
+            `${role} ${commonName}: ${checked} but Vault: ${issued}`,
+          );
+        }
+      });
+    }
+
+    test('IP addresses', async () => {
+      const question = { mount: 'pki_int', commonName: 'a.b', ipSans: ['10.0.0.1'] };
+      await assertFails(checkRole(root, { ...question, role: 'noIps' }), 'ip_sans_not_allowed');
+      assert.ok((await checkRole(root, { ...question, role: 'anything' })).checked);
+    });
+  });
+});
+
+/**
+ * @param {Promise<unknown>} asked
+ * @returns {Promise<string | null>} why not
+ */
+async function verdict(asked) {
+  try {
+    await asked;
+    return null;
+  } catch (error) {
+    return /** @type {Error} */ (error).message;
+  }
+}
+
+test('sealed: named by health and by every call, and over once unsealed', async () => {
+  const vault = await startVault({ storage: 'file' });
+  const client = vault.connect();
+  await client.write('sys/seal');
+  await assertFails(checkHealth(client), 'vault_sealed', /unseal/);
+  await assertFails(checkToken(client), 'vault_sealed');
+  await assertFails(checkMount(client, 'pki'), 'vault_sealed');
+  await unseal(vault.url, vault.unsealKey);
+  assert.equal((await checkHealth(client)).product, 'Vault');
+  await client.close();
+  await vault.stop();
+});
+
+test('kill -9 and restart on the same port: file storage keeps the PKI', async () => {
+  const vault = await startVault({ storage: 'file' });
+  const client = vault.connect();
+  await setUpPki(client, { caKeyType: 'ec' });
+  await vault.kill9();
+  await assertFails(checkHealth(client), 'connection_refused');
+  await vault.restart();
+  assert.ok(
+    (await checkRole(client, { mount: 'pki_int', role: 'ed25519', commonName: 'localhost' })).checked,
+  );
+  await client.close();
+  await vault.stop();
+});
+
+describe('TLS', () => {
+  /** @type {import('./start.js').RunningVault} */
+  let vault;
+  before(async () => {
+    vault = await startVault({ tls: true });
+  });
+  after(() => vault.stop());
+
+  /** @param {string} url @param {import('../../src/http/tls.js').TlsFiles} [files] */
+  async function health(url, files = {}) {
+    const client = createVaultClient({ url, token: 'x', tls: loadTls(files) });
+    return checkHealth(client).finally(() => client.close());
+  }
+
+  test('its CA given, or verification off', async () => {
+    assert.equal((await health(vault.url, { caCert: vault.caCert })).product, 'Vault');
+    assert.equal((await health(vault.url, { skipVerify: true })).product, 'Vault');
+  });
+
+  test('its CA not given', () => assertFails(health(vault.url), 'certificate_not_trusted', /VAULT_CACERT/));
+
+  test('another name', () =>
+    assertFails(
+      health(vault.url, { caCert: vault.caCert, serverName: 'vault.test' }),
+      'certificate_name_mismatch',
+    ));
+
+  test('http:// to its port', () =>
+    assertFails(health(vault.url.replace('https', 'http')), 'wrong_scheme_http_to_https_port', /https:\/\//));
+});
+
+test('https:// to a plain Vault', async () => {
+  const vault = await startVault();
+  const client = createVaultClient({ url: vault.url.replace('http', 'https') });
+  await assertFails(checkHealth(client), 'wrong_scheme_https_to_http_port', /http:\/\//);
+  await client.close();
+  await vault.stop();
+});
