@@ -22,9 +22,10 @@ import { perSecondText, targetPhrase } from './phrases.js';
  * @property {'warmup' | 'measuring' | 'draining'} phase
  */
 /** @typedef {{type: 'start', plan: {operation: string}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
-/** @typedef {{type: 'warning', text: string}} WarningEvent */
+/** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
+/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
 /** @typedef {{type: 'result', result: import('../results/schema.js').Result}} ResultEvent */
-/** @typedef {StartEvent | IntervalEvent | WarningEvent | ResultEvent} RunEvent */
+/** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} RunEvent */
 
 /** Without a terminal: a line at the first second and then this often. */
 const PLAIN_EVERY_MS = 5000;
@@ -56,7 +57,9 @@ export function createProgress({
     event(event) {
       if (event.type === 'warning') view.lines(wrap(`Warning: ${event.text}`, width));
       else if (quiet) return;
+      else if (event.type === 'notice') view.lines(wrap(event.text, width));
       else if (event.type === 'start') view.lines(wrap(startLine(event), width));
+      else if (event.type === 'progress') view.interval(preparationLine(event, width));
       else if (event.type === 'interval') view.interval(intervalLine(event, width));
       else view.close();
     },
@@ -125,6 +128,14 @@ function liveView(stream, width) {
       log?.done();
     },
   };
+}
+
+/**
+ * @param {PreparationEvent} event
+ * @param {number} width
+ */
+function preparationLine({ label, done, total }, width) {
+  return fit([clean(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
 /** @param {StartEvent} event */

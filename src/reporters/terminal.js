@@ -51,7 +51,8 @@ export function render(result, { color = false } = {}) {
 
 /** @param {Result} result */
 function head(result) {
-  const { command, target, load, interrupted } = result;
+  const { target, load, interrupted } = result;
+  const command = Object.keys(result.operations).join(', ') || result.command;
   const lines = wrap(`${command} on ${targetPhrase(target)}, ${loadPhrase(load)}`);
   return interrupted ? [...lines, 'Interrupted: this is what was measured until then.'] : lines;
 }

@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { usageError } from '../errors.js';
+import { SCHEMA_ID } from './schema-id.js';
 
-/** Value of `schema` in every result file. */
-export const SCHEMA_ID = 'vault-pki-load/result/1';
+export { SCHEMA_ID };
 
 const count = z.int().min(0);
 const amount = z.number().min(0);

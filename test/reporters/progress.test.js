@@ -123,12 +123,23 @@ test('warnings are lines at once, wrapped, without control characters', () => {
   for (const line of written.text.split('\n')) assert.ok(line.length <= 80);
 });
 
+test('notices are lines, and preparation is a line as any other', () => {
+  const { stream, written, now } = stage();
+  const progress = createProgress({ stream, now });
+  progress.event({ type: 'notice', text: 'About 400 certificates will be stored.' });
+  progress.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
+  progress.event({ type: 'progress', label: 'Making keys', done: 2, total: 2000 });
+  assert.equal(written.text, 'About 400 certificates will be stored.\nMaking keys  1 of 2,000\n');
+});
+
 test('quiet hides everything but warnings', () => {
   for (const isTTY of [true, false]) {
     const { stream, written, now } = stage();
     const progress = createProgress({ stream, isTTY, quiet: true, now });
     progress.event(START);
     progress.event(interval());
+    progress.event({ type: 'notice', text: 'certificates will be stored' });
+    progress.event({ type: 'progress', label: 'Making keys', done: 1, total: 2 });
     progress.event({ type: 'warning', text: 'the token expires' });
     progress.event({ type: 'result', result: sampleResult([]) });
     progress.close();
