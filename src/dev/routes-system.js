@@ -31,7 +31,26 @@ export function openSystemRoutes({ version }) {
       clock_skew_ms: 0,
       replication_primary_canary_age_ms: 0,
     });
-  return [{ method: 'GET HEAD', path: /^sys\/health$/, handle: health }];
+  const sealStatus = () =>
+    json(200, {
+      type: 'shamir',
+      initialized: true,
+      sealed: false,
+      t: 1,
+      n: 1,
+      progress: 0,
+      nonce: '',
+      version,
+      build_date: '',
+      migration: false,
+      ...cluster,
+      recovery_seal: false,
+      storage_type: 'inmem',
+    });
+  return [
+    { method: 'GET HEAD', path: /^sys\/health$/, handle: health },
+    { method: 'GET', path: /^sys\/seal-status$/, handle: sealStatus },
+  ];
 }
 
 /**

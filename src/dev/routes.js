@@ -71,9 +71,13 @@ function answer(world, tables, request) {
   const below = route.startsWith(`${world.mount}/`) ? route.slice(world.mount.length + 1) : null;
   const open =
     below === null ? find(tables.openSystem, method, route) : find(tables.openMount, method, below);
+  if (open === 'method') throw new VaultError(405, below === null ? undefined : 'unsupported operation');
   if (open !== null) return open.handle({ request, match: open.match });
   world.tokens.check(tokenOf(request.headers));
+  if (method === 'POST' && route.endsWith('/'))
+    throw new VaultError(400, "cannot write to a path ending in '/'");
   const known = below === null ? find(tables.system, method, route) : find(tables.mount, method, below);
+  if (known === 'method') throw new VaultError(405, listed('unsupported operation'));
   if (known !== null) return known.handle({ request, match: known.match });
   if (below === null && !/^(sys|auth\/token)\//.test(route)) {
     throw new VaultError(404, `no handler for route ${JSON.stringify(route)}. route entry not found.`);
@@ -85,8 +89,7 @@ function answer(world, tables, request) {
  * @param {Route[]} table
  * @param {string} method
  * @param {string} path
- * @returns {{handle: Route['handle'], match: string[]} | null} null when no pattern matches
- * @throws {VaultError} 405 when a pattern matches but no method does
+ * @returns {{handle: Route['handle'], match: string[]} | 'method' | null} `method` when only that is wrong
  */
 function find(table, method, path) {
   let pathIsKnown = false;
@@ -96,8 +99,7 @@ function find(table, method, path) {
     if (methods.split(' ').includes(method)) return { handle, match };
     pathIsKnown = true;
   }
-  if (pathIsKnown) throw new VaultError(405, 'unsupported operation');
-  return null;
+  return pathIsKnown ? 'method' : null;
 }
 
 /** @param {string} url */

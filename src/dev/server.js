@@ -45,7 +45,7 @@ export const DEV_SERVER_NOTICE =
  */
 export async function createDevServer(options = {}) {
   const { port = 0, host = '127.0.0.1', mount = 'pki_int', caKeyType = 'rsa', tls = false } = options;
-  checkOptions({ ...options, host, mount, caKeyType });
+  checkOptions({ ...options, port, host, mount, caKeyType });
   const { root, intermediate } = await createAuthorities(caKeyType);
   const store = new Store();
   const tokens = createTokens({ token: options.token, ttlSeconds: options.tokenTtlSeconds });
@@ -75,8 +75,8 @@ export async function createDevServer(options = {}) {
   };
 }
 
-/** @param {DevServerOptions & {host: string, mount: string, caKeyType: string}} options */
-function checkOptions({ host, allowRemote, mount, caKeyType }) {
+/** @param {DevServerOptions & {port: number, host: string, mount: string, caKeyType: string}} options */
+function checkOptions({ port, host, allowRemote, mount, caKeyType }) {
   if (allowRemote !== true && !/^(localhost|::1|127(\.\d{1,3}){3})$/.test(host)) {
     throw usageError(
       'dev_host_not_loopback',
@@ -89,6 +89,13 @@ function checkOptions({ host, allowRemote, mount, caKeyType }) {
       'dev_bad_mount',
       `The mount ${JSON.stringify(mount)} cannot be used.`,
       'Use a name such as pki_int.',
+    );
+  }
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw usageError(
+      'dev_bad_port',
+      `The port is ${JSON.stringify(port)}.`,
+      'Use 0 to 65535; 0 takes a free one.',
     );
   }
   if (caKeyType !== 'rsa' && caKeyType !== 'ec') {

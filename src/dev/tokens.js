@@ -1,6 +1,6 @@
 /** The server's one token: a root token, or one that expires. */
 import { randomBytes } from 'node:crypto';
-import { VaultError } from './replies.js';
+import { listed, VaultError } from './replies.js';
 
 const PREFIX = 'dev-only-token-';
 
@@ -27,7 +27,7 @@ export function createTokens({ token = PREFIX + randomBytes(12).toString('hex'),
     check(given) {
       if (given === undefined || given === '') throw new VaultError(403, 'permission denied');
       if (given !== token || Date.now() >= expiresAt) {
-        throw new VaultError(403, '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n');
+        throw new VaultError(403, listed('permission denied', 'invalid token'));
       }
     },
     lookup: () => ({

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { createDevServer } from '../../src/dev/server.js';
+import { ask, derOf, openssl, scratch } from './support.js';
+
+/** @type {import('../../src/dev/server.js').DevServer} */
+let server;
+before(async () => {
+  server = await createDevServer({ caKeyType: 'ec' });
+});
+after(() => server.close());
+
+const file = scratch({ after });
+
+/**
+ * @param {string[]} newKey
+ * @param {...string} more
+ */
+function csr(newKey, ...more) {
+  const [key, out] = [file('csr-key.pem', ''), file('csr.pem', '')];
+  const made = openssl(
+    ...[
+      'req',
+      '-new',
+      '-nodes',
+      ...newKey,
+      '-keyout',
+      key,
+      '-out',
+      out,
+      '-subj',
+      '/O=ignored/CN=csr.example.com',
+      ...more,
+    ],
+  );
+  assert.equal(made.status, 0, made.text);
+  return { csr: readFileSync(out, 'utf8'), key };
+}
+
+const RSA = ['-newkey', 'rsa:2048'];
+const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const ED = ['-newkey', 'ed25519'];
+
+describe('sign', () => {
+  for (const [role, newKey] of /** @type {[string, string[]][]} */ ([
+    ['example-dot-com', RSA],
+    ['example-dot-com-ec', EC],
+    ['example-dot-com-ed25519', ED],
+  ])) {
+    it(`${role}: a CSR made by OpenSSL becomes a certificate for its key that OpenSSL accepts`, async () => {
+      const made = csr(newKey, '-addext', 'subjectAltName=DNS:alt.example.com,IP:10.1.2.3,IP:2001:db8::2');
+      const { status, json } = await ask(server, 'POST', `pki_int/sign/${role}`, {
+        csr: made.csr,
+        ttl: '1h',
+      });
+      assert.equal(status, 200, JSON.stringify(json));
+      const leaf = file('signed.pem', json.data.certificate);
+      const verdict = openssl(
+        ...[
+          'verify',
+          '-x509_strict',
+          '-verify_hostname',
+          'alt.example.com',
+          '-CAfile',
+          file('root.pem', server.rootPem),
+        ],
+        ...['-untrusted', file('ca.pem', server.caPem), leaf],
+      );
+      assert.equal(verdict.status, 0, verdict.text);
+      const ownKey = openssl('pkey', '-in', made.key, '-pubout').text;
+      assert.equal(openssl('x509', '-in', leaf, '-noout', '-pubkey').text, ownKey);
+      const certificate = new X509Certificate(json.data.certificate);
+      assert.equal(certificate.subject, 'CN=csr.example.com');
+      assert.equal(
+        certificate.subjectAltName,
+        'DNS:alt.example.com, DNS:csr.example.com, IP Address:10.1.2.3, IP Address:2001:DB8:0:0:0:0:0:2',
+      );
+      assert.equal(json.data.private_key, undefined);
+    });
+  }
+
+  /** Sentence, what to send, the role, and the error of Vault 1.21.1. */
+  const cases = /** @type {[string, () => object, string, RegExp][]} */ ([
+    ['no CSR', () => ({}), 'example-dot-com-ec', /^"csr" is empty$/],
+    ['no PEM', () => ({ csr: 'zz' }), 'example-dot-com-ec', /^csr contains no data$/],
+    [
+      'a PEM of nonsense',
+      () => ({ csr: pem(Buffer.alloc(3)) }),
+      'example-dot-com-ec',
+      /^certificate request could not be parsed: /,
+    ],
+    [
+      'a wrong signature',
+      () => ({ csr: pem(tampered(csr(EC).csr)) }),
+      'example-dot-com-ec',
+      /^request signature invalid$/,
+    ],
+    ['another key type', () => csr(RSA), 'example-dot-com-ec', /^role requires keys of type ec$/],
+    [
+      'a key too short',
+      () => csr(['-newkey', 'rsa:1024']),
+      'example-dot-com',
+      /^role requires a minimum of a 2048-bit key/,
+    ],
+    [
+      'a name not allowed',
+      () => csr(EC, '-addext', 'subjectAltName=DNS:evil.com'),
+      'example-dot-com-ec',
+      /^subject alternate name evil.com not allowed by this role$/,
+    ],
+    [
+      'a URI',
+      () => csr(EC, '-addext', 'subjectAltName=URI:spiffe://x/y'),
+      'example-dot-com-ec',
+      /^URI Subject Alternative Names are not allowed/,
+    ],
+  ]);
+  for (const [name, body, role, error] of cases) {
+    it(`refuses ${name}`, async () => {
+      const { status, json } = await ask(server, 'POST', `pki_int/sign/${role}`, body());
+      assert.equal(status, 400);
+      assert.match(json.errors[0], error);
+    });
+  }
+});
+
+/** @param {Buffer} der */
+const pem = (der) =>
+  `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
+
+/** @param {string} text */
+function tampered(text) {
+  const der = derOf(text);
+  der[der.length - 1] ^= 1;
+  return der;
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { ask } from './support.js';
+
+const FAST = /** @type {const} */ ({ caKeyType: 'ec' });
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {number} pid resolves when it is gone */
+async function gone(pid) {
+  while (isAlive(pid)) await sleep(10);
+}
+
+describe('the server in a child process', { timeout: 30_000 }, () => {
+  it('answers, has its own pid, and is gone after stop(), which may be called twice', async () => {
+    const server = await startDevServer({ ...FAST, token: 'given' });
+    assert.notEqual(server.pid, process.pid);
+    assert.equal(server.token, 'given');
+    assert.match(server.caPem, /^-----BEGIN CERTIFICATE-----/);
+    assert.equal((await ask(server, 'GET', 'pki_int/roles/example-dot-com')).status, 200);
+    await server.stop();
+    await server.stop();
+    assert.equal(isAlive(server.pid), false);
+    await assert.rejects(ask(server, 'GET', 'sys/health'));
+  });
+
+  for (const signal of /** @type {const} */ (['SIGKILL', 'SIGTERM'])) {
+    it(`ends when its parent gets ${signal}`, async () => {
+      const spawnModule = new URL('../../src/dev/spawn.js', import.meta.url);
+      const script = `import { startDevServer } from ${JSON.stringify(spawnModule.href)};
+        const server = await startDevServer({ caKeyType: 'ec' });
+        console.log(server.pid);
+        setInterval(() => {}, 1000);`;
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      });
+      const [line] = await once(parent.stdout, 'data');
+      const pid = Number(String(line));
+      assert.ok(isAlive(pid));
+      parent.kill(signal);
+      await gone(pid);
+    });
+  }
+
+  it('does not keep its parent alive', async () => {
+    const spawnModule = new URL('../../src/dev/spawn.js', import.meta.url);
+    const script = `import { startDevServer } from ${JSON.stringify(spawnModule.href)};
+      console.log((await startDevServer({ caKeyType: 'ec' })).pid);`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const [code] = await once(parent, 'exit');
+    assert.equal(code, 0);
+    await gone(Number(String(line)));
+  });
+
+  it('lives through Ctrl-C, which is for its parent to handle', async () => {
+    const server = await startDevServer(FAST);
+    process.kill(server.pid, 'SIGINT');
+    assert.equal((await ask(server, 'GET', 'sys/health')).status, 200);
+    await server.stop();
+  });
+
+  it('says so, with a remedy, when the port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+    await assert.rejects(startDevServer({ ...FAST, port }), {
+      name: 'PkiLoadError',
+      code: 'dev_port_in_use',
+      exitCode: 1,
+      remedy: 'Choose another port, or 0 for a free one.',
+    });
+    other.close();
+  });
+
+  for (const [options, code] of /** @type {[object, string][]} */ ([
+    [{ host: '0.0.0.0' }, 'dev_host_not_loopback'],
+    [{ host: 'example.com' }, 'dev_host_not_loopback'],
+    [{ mount: 'sys' }, 'dev_bad_mount'],
+    [{ mount: '../x' }, 'dev_bad_mount'],
+    [{ caKeyType: 'dsa' }, 'dev_bad_ca_key_type'],
+    [{ port: 70_000 }, 'dev_bad_port'],
+  ])) {
+    it(`refuses ${JSON.stringify(options)}: ${code}`, async () => {
+      await assert.rejects(startDevServer(options), { name: 'PkiLoadError', code, exitCode: 1 });
+    });
+  }
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { describe, it } from 'node:test';
+import { createDevServer } from '../../src/dev/server.js';
+import { ask } from './support.js';
+
+/**
+ * @param {string} url
+ * @param {import('node:https').RequestOptions} options
+ * @returns {Promise<number | undefined>} status
+ */
+function status(url, options) {
+  return new Promise((resolve, reject) => {
+    request(`${url}/v1/sys/health`, { ...options, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('HTTPS', () => {
+  it('is trusted by its root only, under localhost and the loopback addresses', async () => {
+    const server = await createDevServer({ caKeyType: 'ec', tls: true });
+    assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+    assert.equal(await status(server.url, { ca: server.rootPem }), 200);
+    assert.equal(await status(server.url, { ca: server.rootPem, servername: 'localhost' }), 200);
+    await assert.rejects(status(server.url, {}), { code: /UNABLE_TO|SELF_SIGNED/ });
+    await assert.rejects(
+      status(server.url, { ca: server.rootPem, servername: 'other.test', checkServerIdentity: undefined }),
+    );
+    await server.close();
+  });
+
+  it('asks for a client certificate where told to', async () => {
+    const issuer = await createDevServer({ caKeyType: 'ec' });
+    const body = { common_name: 'client.example.com', ttl: '1h' };
+    const { data } = (await ask(issuer, 'POST', 'pki_int/issue/example-dot-com-ec', body)).json;
+    const clientCa = `${issuer.caPem}${issuer.rootPem}`;
+    const server = await createDevServer({ caKeyType: 'ec', tls: { clientCa } });
+    await assert.rejects(status(server.url, { ca: server.rootPem }));
+    const own = { ca: server.rootPem, key: data.private_key, cert: data.certificate };
+    assert.equal(await status(server.url, own), 200);
+    await Promise.all([server.close(), issuer.close()]);
+  });
+});
