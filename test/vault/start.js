@@ -1,9 +1,6 @@
-/**
- * A real Vault for tests: built from test/vault/go.mod, started on a free loopback port with a home of its own.
- * Nothing here is downloaded but Go modules.
- */
+/** A real Vault for tests, started on a free loopback port with a home of its own. */
 import { spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   createWriteStream,
   existsSync,
@@ -17,40 +14,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { loadTls } from '../../src/http/tls.js';
 import { createVaultClient } from '../../src/vault/client.js';
+import { buildVault } from './build.js';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
-const BUILD = join(HERE, '.build');
-const BINARY = join(BUILD, 'vault');
-const STAMP = join(BUILD, 'sources.sha256');
+export { buildVault } from './build.js';
+
 const START_TIMEOUT_MS = 60_000;
 
 /** @typedef {Awaited<ReturnType<typeof startVault>>} RunningVault */
-
-/**
- * Minutes when cold, nothing when up to date.
- *
- * @returns {Promise<string>} the path of the binary
- */
-export async function buildVault() {
-  const sources = ['main.go', 'go.mod', 'go.sum'].map((name) => readFileSync(join(HERE, name)));
-  const wanted = createHash('sha256').update(Buffer.concat(sources)).digest('hex');
-  if (existsSync(BINARY) && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return BINARY;
-  mkdirSync(BUILD, { recursive: true });
-  const child = spawn('go', ['build', '-trimpath', '-o', '.build/vault', '.'], {
-    cwd: HERE,
-    stdio: 'inherit',
-  });
-  const [code] = await new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (...how) => resolve(how));
-  });
-  if (code !== 0) throw new Error(`go build of Vault ended with ${code}`);
-  writeFileSync(STAMP, wanted);
-  return BINARY;
-}
 
 /**
  * `inmem` is Vault's dev mode: all is gone after a restart. `file` keeps what it has, and is unsealed again.
