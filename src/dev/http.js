@@ -45,11 +45,13 @@ function collect(request, response, handler) {
     else if (!response.headersSent)
       write(response, json(413, { errors: ['http: request body too large'] }), true);
   });
-  request.on('end', async () => {
+  request.on('end', () => {
     if (size > MAX_BODY) return;
     const { method = '', url = '', headers } = request;
     const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-    write(response, await handler({ method, url, headers, body }), false);
+    handler({ method, url, headers, body })
+      .then((reply) => write(response, reply, false))
+      .catch(() => response.destroy());
   });
 }
 

@@ -17,6 +17,13 @@ const limitRsa = limitConcurrency(3);
  * @typedef {{privateKey: import('node:crypto').KeyObject, spki: Buffer}} KeyPair
  */
 
+/** By the names OpenSSL gives; the key of any other curve counts as too short. */
+const CURVE_BITS = /** @type {Record<string, number>} */ ({
+  prime256v1: 256,
+  secp384r1: 384,
+  secp521r1: 521,
+});
+
 const CURVES = /** @type {Record<number, string>} */ ({ 256: 'P-256', 384: 'P-384', 521: 'P-521' });
 
 /**
@@ -76,10 +83,7 @@ export function publicKeyBits(spki) {
 export function readPublicKey(spki) {
   const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
   const type = key.asymmetricKeyType ?? 'unknown';
-  const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
-  const bits =
-    type === 'ec'
-      ? Number(/256|384|521/.exec(curve)?.[0] ?? 0)
-      : (key.asymmetricKeyDetails?.modulusLength ?? 0);
+  const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  const bits = type === 'ec' ? (CURVE_BITS[namedCurve] ?? 0) : modulusLength;
   return { type, bits, key };
 }

@@ -93,13 +93,12 @@ function capabilities(request) {
 }
 
 /**
- * @param {World} world
- * @returns {Route[]}
+ * @param {string} version
+ * @returns {(defaultTtl: number) => Record<string, unknown>} how Vault describes a mount
  */
-function mountRoutes({ mount, version }) {
+function mountEntry(version) {
   const uuid = randomUUID();
-  /** @param {number} defaultTtl */
-  const entry = (defaultTtl) => ({
+  return (defaultTtl) => ({
     accessor: `pki_${uuid.slice(0, 8)}`,
     config: { default_lease_ttl: defaultTtl, force_no_cache: false, max_lease_ttl: 157_680_000 },
     deprecation_status: 'supported',
@@ -114,6 +113,14 @@ function mountRoutes({ mount, version }) {
     type: 'pki',
     uuid,
   });
+}
+
+/**
+ * @param {World} world
+ * @returns {Route[]}
+ */
+function mountRoutes({ mount, version }) {
+  const entry = mountEntry(version);
   return [
     {
       method: 'GET',

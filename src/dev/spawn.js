@@ -55,6 +55,7 @@ function ready(child) {
     const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
       reject(usageError('dev_server_failed', `The embedded server did not start: ${why}.`, undefined, cause));
     const timer = setTimeout(() => failed(`no answer within ${START_MS / 1000} s`, undefined), START_MS);
+    const done = () => clearTimeout(timer);
     child.once('error', (error) => failed(error.message, error));
     child.once('exit', (code, signal) =>
       failed(`its process ended with ${signal ?? `code ${code}`}`, undefined),
@@ -70,8 +71,7 @@ function ready(child) {
           ),
         );
     });
-    const done = () => clearTimeout(timer);
-    child.once('exit', done).once('message', done);
+    child.once('error', done).once('exit', done).once('message', done);
   });
 }
 

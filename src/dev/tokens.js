@@ -21,7 +21,6 @@ export function createTokens({ token = PREFIX + randomBytes(12).toString('hex'),
   const issuedAt = Date.now();
   const renewable = ttlSeconds > 0;
   let expiresAt = renewable ? issuedAt + ttlSeconds * 1000 : Number.POSITIVE_INFINITY;
-  const leftSeconds = () => (renewable ? Math.max(0, Math.floor((expiresAt - Date.now()) / 1000)) : 0);
   return {
     token,
     check(given) {
@@ -30,42 +29,57 @@ export function createTokens({ token = PREFIX + randomBytes(12).toString('hex'),
         throw new VaultError(403, listed('permission denied', 'invalid token'));
       }
     },
-    lookup: () => ({
-      accessor,
-      creation_time: Math.floor(issuedAt / 1000),
-      creation_ttl: Math.floor(ttlSeconds),
-      display_name: 'token',
-      entity_id: '',
-      expire_time: renewable ? new Date(expiresAt).toISOString() : null,
-      explicit_max_ttl: 0,
-      id: token,
-      issue_time: new Date(issuedAt).toISOString(),
-      meta: null,
-      num_uses: 0,
-      orphan: true,
-      path: 'auth/token/create',
-      policies: ['root'],
-      renewable,
-      ttl: leftSeconds(),
-      type: 'service',
-    }),
+    lookup: () => lookupShape({ token, accessor, issuedAt, expiresAt, ttlSeconds }),
     renew(incrementSeconds) {
       if (!renewable) throw new VaultError(400, 'lease is not renewable');
       expiresAt = Date.now() + (incrementSeconds || ttlSeconds) * 1000;
-      return {
-        client_token: token,
-        accessor,
-        policies: ['root'],
-        token_policies: ['root'],
-        metadata: null,
-        lease_duration: Math.floor(incrementSeconds || ttlSeconds),
-        renewable: true,
-        entity_id: '',
-        token_type: 'service',
-        orphan: true,
-        mfa_requirement: null,
-        num_uses: 0,
-      };
+      return authShape(token, accessor, incrementSeconds || ttlSeconds);
     },
+  };
+}
+
+/** @param {{token: string, accessor: string, issuedAt: number, expiresAt: number, ttlSeconds: number}} state times in ms */
+function lookupShape({ token, accessor, issuedAt, expiresAt, ttlSeconds }) {
+  const renewable = ttlSeconds > 0;
+  return {
+    accessor,
+    creation_time: Math.floor(issuedAt / 1000),
+    creation_ttl: Math.floor(ttlSeconds),
+    display_name: 'token',
+    entity_id: '',
+    expire_time: renewable ? new Date(expiresAt).toISOString() : null,
+    explicit_max_ttl: 0,
+    id: token,
+    issue_time: new Date(issuedAt).toISOString(),
+    meta: null,
+    num_uses: 0,
+    orphan: true,
+    path: 'auth/token/create',
+    policies: ['root'],
+    renewable,
+    ttl: renewable ? Math.max(0, Math.floor((expiresAt - Date.now()) / 1000)) : 0,
+    type: 'service',
+  };
+}
+
+/**
+ * @param {string} token
+ * @param {string} accessor
+ * @param {number} leaseSeconds
+ */
+function authShape(token, accessor, leaseSeconds) {
+  return {
+    client_token: token,
+    accessor,
+    policies: ['root'],
+    token_policies: ['root'],
+    metadata: null,
+    lease_duration: Math.floor(leaseSeconds),
+    renewable: true,
+    entity_id: '',
+    token_type: 'service',
+    orphan: true,
+    mfa_requirement: null,
+    num_uses: 0,
   };
 }

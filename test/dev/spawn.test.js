@@ -4,25 +4,36 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { ask } from './support.js';
 
 const FAST = /** @type {const} */ ({ caKeyType: 'ec' });
 
-/** @param {number} pid */
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+const SPAWN = new URL('../../src/dev/spawn.js', import.meta.url).href;
+const START = `import { startDevServer } from ${JSON.stringify(SPAWN)};
+  console.log((await startDevServer({ caKeyType: 'ec' })).url);`;
+
+/**
+ * A parent process that starts the server and runs `then`.
+ *
+ * @param {string} then
+ */
+async function parentWith(then) {
+  const args = ['--input-type=module', '-e', `${START}\n${then}`];
+  const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(parent, 'exit');
+  const [line] = await once(parent.stdout, 'data');
+  return { parent, exited, server: { url: String(line).trim() } };
 }
 
-/** @param {number} pid resolves when it is gone */
-async function gone(pid) {
-  while (isAlive(pid)) await sleep(10);
+/** @param {{url: string}} server resolves when it no longer answers */
+async function gone(server) {
+  const answers = () =>
+    ask(server, 'GET', 'sys/health').then(
+      () => true,
+      () => false,
+    );
+  while (await answers()) await sleep(10);
 }
 
 describe('the server in a child process', { timeout: 30_000 }, () => {
@@ -34,40 +45,22 @@ describe('the server in a child process', { timeout: 30_000 }, () => {
     assert.equal((await ask(server, 'GET', 'pki_int/roles/example-dot-com')).status, 200);
     await server.stop();
     await server.stop();
-    assert.equal(isAlive(server.pid), false);
     await assert.rejects(ask(server, 'GET', 'sys/health'));
   });
 
   for (const signal of /** @type {const} */ (['SIGKILL', 'SIGTERM'])) {
     it(`ends when its parent gets ${signal}`, async () => {
-      const spawnModule = new URL('../../src/dev/spawn.js', import.meta.url);
-      const script = `import { startDevServer } from ${JSON.stringify(spawnModule.href)};
-        const server = await startDevServer({ caKeyType: 'ec' });
-        console.log(server.pid);
-        setInterval(() => {}, 1000);`;
-      const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      });
-      const [line] = await once(parent.stdout, 'data');
-      const pid = Number(String(line));
-      assert.ok(isAlive(pid));
+      const { parent, server } = await parentWith('setInterval(() => {}, 1000);');
+      assert.equal((await ask(server, 'GET', 'sys/health')).status, 200);
       parent.kill(signal);
-      await gone(pid);
+      await gone(server);
     });
   }
 
-  it('does not keep its parent alive', async () => {
-    const spawnModule = new URL('../../src/dev/spawn.js', import.meta.url);
-    const script = `import { startDevServer } from ${JSON.stringify(spawnModule.href)};
-      console.log((await startDevServer({ caKeyType: 'ec' })).pid);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [line] = await once(parent.stdout, 'data');
-    const [code] = await once(parent, 'exit');
-    assert.equal(code, 0);
-    await gone(Number(String(line)));
+  it('does not keep its parent alive, and ends with it', async () => {
+    const { exited, server } = await parentWith('');
+    assert.deepEqual(await exited, [0, null]);
+    await gone(server);
   });
 
   it('lives through Ctrl-C, which is for its parent to handle', async () => {
