@@ -8,6 +8,16 @@ import { json, secret, VaultError } from './replies.js';
  * @typedef {import('./routes.js').World} World
  */
 
+const LEADER = Object.freeze({
+  ha_enabled: false,
+  is_self: false,
+  active_time: '0001-01-01T00:00:00Z',
+  leader_address: '',
+  leader_cluster_address: '',
+  performance_standby: false,
+  performance_standby_last_remote_wal: 0,
+});
+
 /**
  * @param {World} world
  * @returns {Route[]} that need no token
@@ -50,6 +60,7 @@ export function openSystemRoutes({ version }) {
   return [
     { method: 'GET HEAD', path: /^sys\/health$/, handle: health },
     { method: 'GET', path: /^sys\/seal-status$/, handle: sealStatus },
+    { method: 'GET', path: /^sys\/leader$/, handle: () => json(200, LEADER) },
   ];
 }
 

@@ -41,6 +41,7 @@ function csr(newKey, ...more) {
 
 const RSA = ['-newkey', 'rsa:2048'];
 const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const SECP256K1 = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1'];
 const ED = ['-newkey', 'ed25519'];
 
 describe('sign', () => {
@@ -103,6 +104,13 @@ describe('sign', () => {
       () => csr(['-newkey', 'rsa:1024']),
       'example-dot-com',
       /^role requires a minimum of a 2048-bit key/,
+    ],
+
+    [
+      'a curve nobody offers',
+      () => csr(SECP256K1),
+      'example-dot-com-ec',
+      /^role requires a minimum of a 256-bit key/,
     ],
     [
       'a name not allowed',
