@@ -53,6 +53,9 @@ import { startRenewal } from './vault/preflight.js';
 const LEAD_NS = 30_000_000n;
 const INTERVAL_MS = 1000;
 
+/** An event comes this long after its second is over, when the recorders have handed in their rows. */
+const AFTER_SECOND_MS = 250;
+
 /**
  * Runs a plan to its end.
  *
@@ -190,10 +193,21 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
     return { ends, startedAt, stoppedMs };
   } finally {
-    clearInterval(ticking);
+    stopTicking();
     stop.removeEventListener('abort', onStop);
     cutOff?.removeEventListener('abort', onCutOff);
   }
+}
+
+/**
+ * @param {() => void} tick
+ * @returns {() => void} stops it
+ */
+function startTicking(tick) {
+  let timer = setTimeout(() => {
+    timer = setInterval(tick, INTERVAL_MS);
+  }, Number(LEAD_NS) / 1e6 + AFTER_SECOND_MS);
+  return () => clearInterval(timer);
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * - sent + dropped + neverSent = planned; succeeded + failed = sent
  * - `outcomes` counts every sent request once; `dropped` and `never_sent`, where they stand there, equal the totals
+ *   `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
  * - the timeline, and the operations together, add up to the whole
@@ -16,7 +17,7 @@ import { decodeHistogram } from '../histogram.js';
 /** @typedef {import('./schema.js').LatencyBlocks} LatencyBlocks */
 
 /** Outcomes of requests that were not sent. */
-const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSent' });
+const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
@@ -49,7 +50,7 @@ function checkBlock(block, where) {
 
 /** @param {OperationBlock} block */
 function checkTotals({ totals, rates }) {
-  const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue = 0 } = totals;
+  const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
   return [
     ...same('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned),
     ...same('succeeded + failed', succeeded + failed, 'sent', sent),
@@ -88,25 +89,20 @@ function checkOutcomes({ totals, outcomes, outcomeDetails }) {
 
 /**
  * @param {OperationBlock} block
- * @returns {Record<string, [number, number]>} least and most that each series may hold
+ * @returns {Record<string, number>} what each series must hold
  */
-function expectedCounts({ totals: { sent, neverSent, neverSentDue } }) {
-  /** @type {[number, number]} */
-  const response =
-    neverSentDue === undefined ? [sent, sent + neverSent] : [sent + neverSentDue, sent + neverSentDue];
-  return { response, service: [sent, sent], sendLag: [sent, sent] };
+function expectedCounts({ totals: { sent, neverSentDue } }) {
+  return { response: sent + neverSentDue, service: sent, sendLag: sent };
 }
 
 /** @param {OperationBlock} block */
 function checkDetails({ outcomeDetails }) {
   return Object.entries(outcomeDetails).flatMap(([name, { count, latencyMs }]) => {
-    /** @type {[number, number]} */
-    const own = Object.hasOwn(UNSENT, name) ? [0, 0] : [count, count];
-    /** @type {[number, number]} */
-    const response = Object.hasOwn(UNSENT, name) ? [0, count] : own;
+    const sent = Object.hasOwn(UNSENT, name) ? 0 : count;
+    const response = name === 'dropped' ? 0 : count;
     return checkLatencies(
       latencyMs,
-      { response, service: own, sendLag: own },
+      { response, service: sent, sendLag: sent },
       `outcomeDetails.${name}.latencyMs`,
     );
   });
@@ -114,16 +110,14 @@ function checkDetails({ outcomeDetails }) {
 
 /**
  * @param {LatencyBlocks} latencies
- * @param {Record<string, [number, number]>} expected
+ * @param {Record<string, number>} expected
  * @param {string} where
  */
 function checkLatencies(latencies, expected, where) {
   return SERIES.flatMap((series) => {
     const { count } = latencies[series];
-    const [least, most] = expected[series];
-    const wanted = least === most ? `${least}` : `${least} to ${most}`;
     return [
-      ...unless(count >= least && count <= most, `${where}.${series}.count is ${count}, not ${wanted}`),
+      ...unless(count === expected[series], `${where}.${series}.count is ${count}, not ${expected[series]}`),
       ...checkLatency(latencies[series]).map((problem) => `${where}.${series}${problem}`),
     ];
   });

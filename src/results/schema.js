@@ -45,7 +45,7 @@ const Totals = z
     dropped: count,
     neverSent: count,
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
-    neverSentDue: count.optional(),
+    neverSentDue: count,
   })
   .meta({ id: 'Totals' });
 

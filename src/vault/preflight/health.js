@@ -72,7 +72,7 @@ function performanceStandby(origin) {
 function identify(json) {
   const version = redact(String(json.version ?? 'unknown')).slice(0, 60);
   if (/vault-pki-load/.test(`${json.cluster_name} ${version} ${json.product}`)) {
-    return { product: 'vault-pki-load dev', version };
+    return { product: 'vault-pki-load dev', version: version.replace(/^.*\//, '') };
   }
   const isOpenBao = json.enterprise === undefined && Number.parseInt(version, 10) >= 2;
   return { product: isOpenBao ? 'OpenBao' : 'Vault', version };
