@@ -185,10 +185,7 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
   for (const shard of shards) shard.start(originNs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
-  const ticking = setInterval(
-    () => onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
-    INTERVAL_MS,
-  );
+  const stopTicking = startTicking(() => onEvent(intervalEvent(plan.load, shards, seconds, elapsed())));
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
     return { ends, startedAt, stoppedMs };

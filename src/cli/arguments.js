@@ -13,3 +13,37 @@ export function normaliseArguments(args) {
     return /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg;
   });
 }
+
+/**
+ * yargs takes `--dev=foo` for false without a word. As text it is judged like any other option.
+ *
+ * @param {string[]} args
+ * @param {Record<string, unknown>} given what yargs made of them
+ * @returns {Record<string, string>} what was written behind `=`, for options that yargs made true or false
+ */
+export function textOfFlags(args, given) {
+  return Object.fromEntries(
+    args.flatMap((arg) => {
+      const [, name, text] = /^--([\w-]+)=(.*)$/s.exec(arg) ?? [];
+      return typeof given[name] === 'boolean' ? [[name, text]] : [];
+    }),
+  );
+}
+
+/**
+ * What yargs says, in words that name the option as it was written.
+ *
+ * @param {string} message
+ * @param {string[]} args
+ * @returns {string} a sentence
+ */
+export function describeMisuse(message, args) {
+  const [, missing] = /^Not enough arguments following: (.+)$/.exec(message) ?? [];
+  if (missing !== undefined) return `--${missing} needs a value.`;
+  const [, unknown] = /^Unknown (?:argument|command)s?: (.+)$/s.exec(message) ?? [];
+  if (unknown === undefined) return /[.!?]$/.test(message) ? message : `${message}.`;
+  const [name] = unknown.split(', ');
+  return args.includes(name)
+    ? `There is no command ${JSON.stringify(name)}.`
+    : `There is no option --${name}.`;
+}

@@ -4,7 +4,7 @@ import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { operations } from '../operations/index.js';
 import { redact } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
-import { normaliseArguments } from './arguments.js';
+import { describeMisuse, normaliseArguments, textOfFlags } from './arguments.js';
 
 /**
  * @typedef {object} Command
@@ -65,12 +65,13 @@ async function parse(args) {
     .strict()
     .wrap(Math.min(100, process.stderr.columns ?? 100))
     .exitProcess(false)
-    .demandCommand(1, 'No command is given.')
+    .demandCommand(1, 'No command is given: it comes first, before the options.')
     .epilogue('Each command has its own: vault-pki-load issue --help')
     .fail((message, error) => {
-      throw (
-        error ?? usageError('bad_usage', sentence(message), `See: vault-pki-load${commandIn(args)} --help`)
-      );
+      // What yargs itself finds wrong comes as a YError at times; any other error is not about usage.
+      if (error && error.name !== 'YError') throw error;
+      const text = describeMisuse(message ?? error.message, args);
+      throw usageError('bad_usage', text, `See: vault-pki-load${commandIn(args)} --help`);
     });
   for (const [name, { describe: text, load }] of Object.entries(commands)) {
     parser.command({
@@ -78,7 +79,7 @@ async function parse(args) {
       describe: text,
       builder: async (/** @type {import('yargs').Argv} */ sub) => declare(sub, name, await load()),
       handler: (/** @type {Record<string, unknown>} */ given) => {
-        chosen = { name, given: ownOptions(given) };
+        chosen = { name, given: { ...ownOptions(given), ...textOfFlags(args, given) } };
       },
     });
   }
@@ -150,11 +151,6 @@ function describe(error) {
   const { message, stack } = /** @type {Error} */ (error);
   const text = process.env.VAULT_PKI_LOAD_DEBUG ? String(stack) : String(message);
   return `internal error: ${redact(text)}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
-}
-
-/** @param {string} message */
-function sentence(message) {
-  return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
 /** @param {NodeJS.ErrnoException} error */

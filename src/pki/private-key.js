@@ -1,6 +1,6 @@
 /**
  * Whether a private key is the one of a certificate. RSA: the primes multiply to the certificate's modulus and the exponents
- * fit each other. EC: the public point is computed from the private number. Others: derived by OpenSSL. So a key that merely
+ * fit each other. EC: the public point is computed from the private number. EdDSA and others: it is derived from the private key. So a key that merely
  * repeats the public half, which `X509Certificate.checkPrivateKey` would accept, does not pass.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
@@ -18,6 +18,9 @@ const CURVES = Object.freeze({
   '1.3.132.0.34': 'secp384r1',
   '1.3.132.0.35': 'secp521r1',
 });
+
+/** @type {Readonly<Record<string, string>>} */
+const EDWARDS = Object.freeze({ '1.3.101.112': 'Ed25519', '1.3.101.113': 'Ed448' });
 
 /**
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
@@ -46,8 +49,9 @@ function matches(der, spki) {
   if (oid === RSA_ENCRYPTION) return matchesRsa(unwrap(der), bits);
   const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
   if (curve !== undefined) return matchesEc(unwrap(der), curve, bits);
-  const format = new DerReader(der).enter(TAG.sequence).readSmallNumber(TAG.integer) === 0 ? 'pkcs8' : 'sec1';
-  const key = createPrivateKey({ key: der, format: 'der', type: format });
+  const edwards = EDWARDS[oid];
+  if (edwards !== undefined) return matchesEdwards(unwrap(der), edwards, bits);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
 }
 
@@ -113,6 +117,20 @@ function matchesEc(der, curve, bits) {
   const ecdh = createECDH(curve);
   ecdh.setPrivateKey(secret);
   return ecdh.getPublicKey().equals(bits);
+}
+
+/**
+ * CurvePrivateKey, RFC 8410 section 7. By way of JWK since OpenSSL takes 0.4 ms to find out what a DER key is.
+ *
+ * @param {Buffer} der
+ * @param {string} crv
+ * @param {Buffer} bits
+ */
+function matchesEdwards(der, crv, bits) {
+  const d = new DerReader(der).read(TAG.octetString).toString('base64url');
+  const x = bits.toString('base64url');
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv, d, x } });
+  return createPublicKey(key).export({ format: 'jwk' }).x === x;
 }
 
 /** @param {Buffer} bytes */

@@ -208,7 +208,7 @@ export class TestCa {
    */
   async listen({ signer = this.ca, args = ['-ndays', '1'] } = {}) {
     const port = await freePort();
-    const fixed = ['ocsp', '-port', `127.0.0.1:${port}`, '-ignore_err', '-index', this.indexFile()];
+    const fixed = ['ocsp', '-port', String(port), '-ignore_err', '-index', this.indexFile()];
     const child = spawn(
       'openssl',
       [
