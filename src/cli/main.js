@@ -60,7 +60,7 @@ async function parse(args) {
     .usage(
       'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
     )
-    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false })
+    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'dot-notation': false })
     .version(TOOL_VERSION)
     .strict()
     .wrap(Math.min(100, process.stderr.columns ?? 100))
@@ -68,10 +68,7 @@ async function parse(args) {
     .demandCommand(1, 'No command is given: it comes first, before the options.')
     .epilogue('Each command has its own: vault-pki-load issue --help')
     .fail((message, error) => {
-      // What yargs itself finds wrong comes as a YError at times; any other error is not about usage.
-      if (error && error.name !== 'YError') throw error;
-      const text = describeMisuse(message ?? error.message, args);
-      throw usageError('bad_usage', text, `See: vault-pki-load${commandIn(args)} --help`);
+      throw error ?? misuse(message, args);
     });
   for (const [name, { describe: text, load }] of Object.entries(commands)) {
     parser.command({
@@ -83,8 +80,26 @@ async function parse(args) {
       },
     });
   }
-  await parser.parseAsync();
+  try {
+    await parser.parseAsync();
+  } catch (error) {
+    // Some of what yargs finds wrong comes as a YError, past its fail handler.
+    const { name, message } = /** @type {Error} */ (error);
+    throw name === 'YError' ? misuse(message, args) : error;
+  }
   return chosen;
+}
+
+/**
+ * @param {string} message of yargs
+ * @param {string[]} args
+ */
+function misuse(message, args) {
+  return usageError(
+    'bad_usage',
+    describeMisuse(message, args),
+    `See: vault-pki-load${commandIn(args)} --help`,
+  );
 }
 
 /**
