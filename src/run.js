@@ -201,9 +201,12 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
  * @returns {() => void} stops it
  */
 function startTicking(tick) {
-  let timer = setTimeout(() => {
-    timer = setInterval(tick, INTERVAL_MS);
-  }, Number(LEAD_NS) / 1e6 + AFTER_SECOND_MS);
+  let timer = setTimeout(
+    () => {
+      timer = setInterval(tick, INTERVAL_MS);
+    },
+    Number(LEAD_NS) / 1e6 + AFTER_SECOND_MS,
+  );
   return () => clearInterval(timer);
 }
 
