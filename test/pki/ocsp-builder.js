@@ -1,0 +1,116 @@
+/** A tiny DER writer and OCSP responses made by hand: for what `openssl ocsp` refuses to make. */
+import { createHash, createPrivateKey, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parseCertificate } from '../../src/pki/certificate-der.js';
+
+/** @typedef {import('./openssl-ca.js').Issued} Issued */
+
+/**
+ * @param {number} tag
+ * @param {...Uint8Array} contents
+ */
+export function der(tag, ...contents) {
+  const body = Buffer.concat(contents);
+  if (body.length < 0x80) return Buffer.concat([Buffer.from([tag, body.length]), body]);
+  const hex = body.length.toString(16);
+  const length = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
+  return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, body]);
+}
+
+/** @param {string} dotted */
+export function oid(dotted) {
+  const [a, b, ...rest] = dotted.split('.').map(Number);
+  const octets = [a * 40 + b, ...rest].flatMap((arc) => {
+    const groups = [arc & 0x7f];
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
+      groups.unshift((left & 0x7f) | 0x80);
+    return groups;
+  });
+  return der(0x06, Buffer.from(octets));
+}
+
+/** @param {number} ms */
+export function generalizedTime(ms) {
+  return der(0x18, Buffer.from(`${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));
+}
+
+/** @param {string} id @param {boolean} critical @param {Uint8Array} value */
+export function extension(id, critical, value) {
+  return der(0x30, oid(id), ...(critical ? [Buffer.from([0x01, 0x01, 0xff])] : []), der(0x04, value));
+}
+
+/**
+ * @param {object} options
+ * @param {Uint8Array} options.certId
+ * @param {number} options.thisUpdate
+ * @param {number | null} [options.nextUpdate]
+ * @param {Buffer} [options.status] CertStatus
+ * @param {Buffer[]} [options.extensions] singleExtensions
+ */
+export function single({
+  certId,
+  thisUpdate,
+  nextUpdate = null,
+  status = Buffer.from('8000', 'hex'),
+  extensions,
+}) {
+  return der(
+    0x30,
+    certId,
+    status,
+    generalizedTime(thisUpdate),
+    ...(nextUpdate === null ? [] : [der(0xa0, generalizedTime(nextUpdate))]),
+    ...(extensions ? [der(0xa1, der(0x30, ...extensions))] : []),
+  );
+}
+
+/**
+ * @param {object} options
+ * @param {Issued} options.signer
+ * @param {Buffer[]} options.singles
+ * @param {Buffer[]} [options.extensions] responseExtensions
+ * @param {Buffer[]} [options.certs]
+ * @param {number} [options.producedAt]
+ * @param {Buffer} [options.responderId] instead of the signer's name
+ * @param {string} [options.type] OID of the response type
+ * @param {Buffer} [options.algorithm] AlgorithmIdentifier instead of that of an EC key with SHA-256
+ * @param {(tbs: Buffer) => Buffer} [options.signWith]
+ */
+export function buildResponse({
+  signer,
+  singles,
+  extensions,
+  certs = [],
+  producedAt = Date.now(),
+  responderId = der(0xa1, parseCertificate(signer.der).subject),
+  type = '1.3.6.1.5.5.7.48.1.1',
+  algorithm = der(0x30, oid('1.2.840.10045.4.3.2')),
+  signWith = (tbs) => sign('sha256', tbs, createPrivateKey(readFileSync(signer.keyFile))),
+}) {
+  const tbs = der(
+    0x30,
+    responderId,
+    generalizedTime(producedAt),
+    der(0x30, ...singles),
+    ...(extensions ? [der(0xa1, der(0x30, ...extensions))] : []),
+  );
+  const signature = der(0x03, Buffer.from([0]), signWith(tbs));
+  const basic = der(
+    0x30,
+    tbs,
+    algorithm,
+    signature,
+    ...(certs.length > 0 ? [der(0xa0, der(0x30, ...certs))] : []),
+  );
+  return der(0x30, der(0x0a, Buffer.from([0])), der(0xa0, der(0x30, oid(type), der(0x04, basic))));
+}
+
+/** @param {number} status */
+export function refusal(status) {
+  return Buffer.from([0x30, 0x03, 0x0a, 0x01, status]);
+}
+
+/** @param {Issued} signer @param {string} [hash] */
+export function keyHashResponderId(signer, hash = 'sha1') {
+  return der(0xa2, der(0x04, createHash(hash).update(parseCertificate(signer.der).spkiBits).digest()));
+}
