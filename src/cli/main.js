@@ -60,7 +60,12 @@ async function parse(args) {
     .usage(
       'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
     )
-    .parserConfiguration({ 'camel-case-expansion': false, 'boolean-negation': false, 'dot-notation': false })
+    .parserConfiguration({
+      'camel-case-expansion': false,
+      'boolean-negation': false,
+      'dot-notation': false,
+      'parse-numbers': false,
+    })
     .version(TOOL_VERSION)
     .strict()
     .wrap(Math.min(100, process.stderr.columns ?? 100))
@@ -114,8 +119,7 @@ function declare(parser, name, { options, examples, epilogue }) {
     const isFlag = spec.type === 'flag';
     parser.option(flag, {
       alias: spec.alias,
-      type: isFlag ? 'boolean' : 'string',
-      requiresArg: !isFlag,
+      ...(isFlag ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
       describe: describeOption(spec),
       group: `${spec.group}:`,
     });

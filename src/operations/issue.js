@@ -3,6 +3,7 @@ import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { describeFootprint } from '../vault/preflight.js';
+import { DEFAULT_POOL, describeKeyType, KEY_TYPES, makeCsrs } from './csrs.js';
 import {
   apiHeaders,
   apiPath,
@@ -12,12 +13,11 @@ import {
   longestRunMs,
 } from './issuance.js';
 import { openKeepFile } from './keep.js';
-import { expandName, hasPlaceholder } from './names.js';
+import { hasPlaceholder, namesOf } from './names.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 import { createSerialMemory, openSerialSet } from './serial-set.js';
 
 const GROUP = 'Certificates';
-const KEY_TYPES = Object.freeze(['rsa-2048', 'ec-256', 'ed25519']);
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
@@ -65,7 +65,7 @@ const options = {
     group: GROUP,
     choices: KEY_TYPES,
     describe: 'With --sign: key of the CSRs',
-    defaultText: 'ec-256',
+    defaultText: 'what the role takes',
   },
   pool: {
     type: 'integer',
@@ -74,7 +74,7 @@ const options = {
     min: 1,
     max: 100_000,
     describe: 'With --sign: CSRs to make; they are used in turn',
-    defaultText: '100',
+    defaultText: String(DEFAULT_POOL),
   },
   keep: {
     type: 'file',
@@ -94,10 +94,9 @@ const OUTCOMES = Object.freeze({
   ...REFUSAL_OUTCOMES,
 });
 
-/** @typedef {{pem: string, spki: Uint8Array, commonName: string, altNames: string[]}} PooledCsr */
 /**
  * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: PooledCsr[] | null, renewEveryMs: number | null}} IssueFixture
+ *   csrs: import('./csrs.js').PooledCsr[] | null, renewEveryMs: number | null}} IssueFixture
  */
 
 /** @type {import('./index.js').Operation} */
@@ -155,7 +154,7 @@ async function prepare(context) {
     role: roleFields,
     renewEveryMs,
   } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
-  for (const sentence of describeFootprint({ role: roleFields, count, mount, health })) notice(sentence);
+  if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
   return {
     origin,
     targetUrl: url,
@@ -163,63 +162,19 @@ async function prepare(context) {
     path: apiPath(basePath, mount, sign ? 'sign' : 'issue', role),
     headers: apiHeaders(token, namespace),
     serials: createSerialMemory(),
-    csrs: sign ? await makeCsrs(context) : null,
+    csrs: sign ? await makeCsrs(context, roleFields) : null,
     renewEveryMs,
   };
 }
 
 /** @param {import('../plan.js').Plan} plan */
 function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
-  const [kind, bits] = (keyType ?? 'ec-256').split('-');
-  const { commonName, altNames, ipSans } = namesOf(names, load.seed, 0);
   return {
     operation: /** @type {'issue' | 'sign'} */ (sign ? 'sign' : 'issue'),
     role,
-    commonName,
-    altNames,
-    ipSans,
+    ...namesOf(names, load.seed, 0),
     ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
-    keyType: sign ? kind : null,
-    keyBits: sign && bits ? Number(bits) : null,
-  };
-}
-
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<PooledCsr[]>}
- */
-async function makeCsrs({ plan, progress, signal }) {
-  const { createCsrPool } = await import('../pki/csr.js');
-  const { keyType, pool } = plan.options;
-  const size = pool ?? 100;
-  const names = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));
-  const csrs = await createCsrPool({
-    keyType: keyType ?? 'ec-256',
-    size,
-    makeName: (i) => names[i],
-    onProgress: (done, total) => progress('Making CSRs', done, total),
-    signal,
-  });
-  return csrs.map(({ pem, spki }, i) => ({
-    pem,
-    spki,
-    commonName: names[i].commonName,
-    altNames: names[i].altNames,
-  }));
-}
-
-/**
- * @param {Record<string, any>} templates
- * @param {number} seed
- * @param {number} index
- */
-function namesOf({ cn, altNames, ipSans }, seed, index) {
-  return {
-    commonName: expandName(cn, seed, index),
-    altNames: /** @type {string[]} */ (
-      altNames.map((/** @type {string} */ name) => expandName(name, seed, index))
-    ),
-    ipSans: /** @type {string[]} */ (ipSans),
+    ...describeKeyType(keyType),
   };
 }
 

@@ -22,6 +22,22 @@ export function expandName(template, seed, index) {
 }
 
 /**
+ * What request `index` asks for.
+ *
+ * @param {Record<string, any>} templates `cn`, `altNames`, `ipSans`
+ * @param {number} seed
+ * @param {number} index
+ * @returns {{commonName: string, altNames: string[], ipSans: string[]}}
+ */
+export function namesOf({ cn, altNames, ipSans }, seed, index) {
+  return {
+    commonName: expandName(cn, seed, index),
+    altNames: altNames.map((/** @type {string} */ name) => expandName(name, seed, index)),
+    ipSans,
+  };
+}
+
+/**
  * @param {number} seed
  * @param {number} index
  */
