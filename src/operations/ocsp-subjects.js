@@ -1,6 +1,6 @@
 /** Which certificates `ocsp` asks about, and who issued them: from files, or one issued for the purpose. */
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { usageError } from '../errors.js';
 import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
@@ -79,7 +79,7 @@ async function mountIssuer(client, mount) {
  * @returns {Promise<Subjects>}
  */
 async function fromSerials({ plan, client }, file) {
-  await read(file, '--serials', 0);
+  await checkReadable(file, '--serials');
   /** @type {Uint8Array[]} */
   const serials = [];
   /** @type {Certificate | null} */
@@ -168,17 +168,36 @@ async function fromNewCertificate(context) {
 /**
  * @param {string} path
  * @param {string} flag
- * @param {number} [limit] bytes to read at most; more are not needed to say what is wrong
  */
-async function read(path, flag, limit) {
+function read(path, flag) {
+  return readFile(path).catch((error) => {
+    throw cannotRead(path, flag, error);
+  });
+}
+
+/**
+ * Says what is wrong with a file that is read later, line by line.
+ *
+ * @param {string} path
+ * @param {string} flag
+ */
+async function checkReadable(path, flag) {
   try {
-    const bytes = limit === 0 ? Buffer.alloc(0) : await readFile(path);
-    if (limit === 0) await (await import('node:fs/promises')).access(path, 4);
-    return bytes;
+    if ((await stat(path)).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    await access(path, constants.R_OK);
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    const why =
-      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
-    throw usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+    throw cannotRead(path, flag, error);
   }
+}
+
+/**
+ * @param {string} path
+ * @param {string} flag
+ * @param {unknown} error
+ */
+function cannotRead(path, flag, error) {
+  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+  const why =
+    code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+  return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
 }
