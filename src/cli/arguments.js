@@ -43,7 +43,6 @@ export function describeMisuse(message, args) {
   const [, unknown] = /^Unknown (?:argument|command)s?: (.+)$/s.exec(message) ?? [];
   if (unknown === undefined) return /[.!?]$/.test(message) ? message : `${message}.`;
   const [name] = unknown.split(', ');
-  return args.includes(name)
-    ? `There is no command ${JSON.stringify(name)}.`
-    : `There is no option --${name}.`;
+  if (args.includes(name)) return `There is no command ${JSON.stringify(name)}.`;
+  return `There is no option ${name.length === 1 ? '-' : '--'}${name}.`;
 }
