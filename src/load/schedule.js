@@ -8,7 +8,8 @@ import { uniform } from '../random.js';
  * @typedef {object} Schedule
  * @property {number} count arrivals in all; their indexes are 0 .. count-1
  * @property {number} firstMeasured index of the first arrival that is due after the warm-up
- * @property {number} endMs when the last part of the schedule ends (not when its last arrival is due)
+ * @property {number} endMs when the schedule ends: not when its last arrival is due, but when another would be, had
+ *   the number of requests not ended it
  * @property {(index: number) => number} dueMs never decreases with the index
  */
 
@@ -40,10 +41,15 @@ export function createSchedule(load) {
           profile.expected(warmupMs - TOLERANCE_MS),
           requests,
         );
-  const dueMs = (/** @type {number} */ index) => profile.timeOf(process.at(index));
-  const natural = profile.timeOf(process.at(process.count - 1)) + 1000 / ratePerSecond;
-  const endMs = durationMs === null || natural < limit - 1000 / ratePerSecond ? natural : limit;
-  return { count: process.count, firstMeasured: process.firstMeasured, endMs: Math.min(endMs, limit), dueMs };
+  const { count, firstMeasured, at } = process;
+  /** Rounding must not carry an arrival over the end of the warm-up: recorders go by its time. */
+  const dueMs = (/** @type {number} */ index) => {
+    const ms = profile.timeOf(at(index));
+    return index < firstMeasured ? Math.min(ms, warmupMs - TOLERANCE_MS) : Math.max(ms, warmupMs);
+  };
+  const isCut = requests !== null && count === firstMeasured + requests;
+  const endMs = isCut ? Math.min(profile.timeOf(at(count - 1) + 1), limit) : limit;
+  return { count, firstMeasured, endMs, dueMs };
 }
 
 /**
