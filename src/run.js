@@ -4,11 +4,11 @@
 import { PkiLoadError } from './errors.js';
 import { sumHistograms } from './histogram.js';
 import { loadTls } from './http/tls.js';
-import { createSchedule } from './load/schedule.js';
+import { intervalEvent, startTicking } from './load/interval.js';
 import { createShards } from './load/threads.js';
 import { judgeMeasurement } from './load/verdict.js';
+import { factsOf, plannedWindow } from './load/window.js';
 import { loadOperation } from './operations/index.js';
-import { buildLatency } from './results/build.js';
 import { mergeSnapshots, total } from './results/merge.js';
 import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
@@ -24,21 +24,7 @@ import { startRenewal } from './vault/preflight.js';
  * @property {{url: string, product: string | null, version: string | null}} target
  * @property {number | null} planned measured requests; null: as many as the target answers
  */
-/**
- * @typedef {object} IntervalEvent once a second
- * @property {'interval'} type
- * @property {number} elapsedMs of the whole run, warm-up included
- * @property {number | null} totalMs
- * @property {number} sent
- * @property {number} succeeded
- * @property {number} failed
- * @property {number} inFlight
- * @property {number} waiting
- * @property {number} ratePerSecond successes in the last second
- * @property {number | null} p99Ms response time in the last second
- * @property {Record<string, number>} errors by outcome
- * @property {'warmup' | 'measuring' | 'draining'} phase
- */
+/** @typedef {import('./load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
  * @typedef {object} RunOptions
@@ -51,11 +37,6 @@ import { startRenewal } from './vault/preflight.js';
 
 /** Time between the agreement on time zero and time zero. */
 const LEAD_NS = 30_000_000n;
-const INTERVAL_MS = 1000;
-
-/** An event comes this long after its second is over, when the recorders have handed in their rows. */
-const AFTER_SECOND_MS = 250;
-
 /**
  * Runs a plan to its end.
  *
@@ -185,7 +166,9 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
   for (const shard of shards) shard.start(originNs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
-  const stopTicking = startTicking(() => onEvent(intervalEvent(plan.load, shards, seconds, elapsed())));
+  const stopTicking = startTicking(Number(LEAD_NS) / 1e6, () =>
+    onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
+  );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
     return { ends, startedAt, stoppedMs };
@@ -194,47 +177,6 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
     stop.removeEventListener('abort', onStop);
     cutOff?.removeEventListener('abort', onCutOff);
   }
-}
-
-/**
- * @param {() => void} tick
- * @returns {() => void} stops it
- */
-function startTicking(tick) {
-  let timer = setTimeout(
-    () => {
-      timer = setInterval(tick, INTERVAL_MS);
-    },
-    Number(LEAD_NS) / 1e6 + AFTER_SECOND_MS,
-  );
-  return () => clearInterval(timer);
-}
-
-/**
- * @param {import('./plan.js').LoadPlan} load
- * @param {import('./load/shard.js').Shard[]} shards
- * @param {ReturnType<typeof createSeconds>} seconds
- * @param {number} elapsedMs
- * @returns {IntervalEvent}
- */
-function intervalEvent({ warmupMs, durationMs }, shards, seconds, elapsedMs) {
-  const states = shards.map((shard) => shard.state());
-  const last = seconds.rows.at(-1);
-  const totalMs = durationMs === null ? null : warmupMs + durationMs;
-  return {
-    type: 'interval',
-    elapsedMs,
-    totalMs,
-    sent: total(states.map(({ sent }) => sent)),
-    ...seconds.sums,
-    inFlight: total(states.map(({ inFlight }) => inFlight)),
-    waiting: total(states.map(({ waiting }) => waiting)),
-    ratePerSecond: last?.succeeded ?? 0,
-    p99Ms: last === undefined ? null : buildLatency(last.response).p99,
-    errors: { ...seconds.errors },
-    phase:
-      elapsedMs < warmupMs ? 'warmup' : totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring',
-  };
 }
 
 /**
@@ -276,40 +218,6 @@ function conclude({ plan, target, command, seconds, sent }) {
     measurement,
     interrupted,
   });
-}
-
-/**
- * @param {import('./plan.js').LoadPlan} load
- * @returns {{planned: number | null, windowMs: number | null}} measured requests, null where a closed loop sends as
- *   many as are answered; planned length of the measured part, null where the requests decide
- */
-function plannedWindow(load) {
-  if (load.model === 'closed') return { planned: load.requests, windowMs: load.durationMs };
-  const { count, firstMeasured, endMs } = createSchedule(load);
-  return { planned: count - firstMeasured, windowMs: endMs - load.warmupMs };
-}
-
-/**
- * @param {Plan} plan
- * @param {import('./results/merge.js').MergedOperation[]} operations
- * @param {Awaited<ReturnType<typeof send>>} sent
- * @returns {import('./results/build.js').RunFacts}
- */
-function factsOf({ load }, operations, { ends, stoppedMs }) {
-  const { planned, windowMs } = plannedWindow(load);
-  const counts = operations.flatMap(({ outcomes, dropped }) => [
-    dropped,
-    ...Object.entries(outcomes).map(([name, { count }]) => (name === 'never_sent' ? 0 : count)),
-  ]);
-  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
-  const isWhole = load.model === 'closed' && stoppedMs === Number.POSITIVE_INFINITY;
-  return {
-    planned: planned === null || isWhole ? total(counts) : planned,
-    windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - load.warmupMs)),
-    endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - load.warmupMs)),
-    model: load.model,
-    warmupMs: load.warmupMs,
-  };
 }
 
 /**

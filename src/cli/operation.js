@@ -1,8 +1,9 @@
 /** One command for each operation: options -> Plan -> run -> reports -> exit code. */
+import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { readOptions } from '../options.js';
-import { commonOptions, makePlan } from '../plan.js';
+import { makePlan } from '../plan.js';
 import { createProgress } from '../reporters/progress.js';
 import { run } from '../run.js';
 import { readEnvironment } from '../vault/environment.js';
