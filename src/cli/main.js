@@ -2,7 +2,7 @@
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { operations } from '../operations/index.js';
-import { redact } from '../vault/redact.js';
+import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
 import { describeMisuse, normaliseArguments, textOfFlags } from './arguments.js';
 
@@ -38,12 +38,16 @@ const commands = {
  */
 export async function main(args) {
   process.stdout.on('error', ignoreClosedPipe);
+  process.once('uncaughtException', (error) => {
+    report(error);
+    process.exit(EXIT.usage);
+  });
   try {
     const { name, given } = await parse(normaliseArguments(args));
     if (name === null) return EXIT.ok;
     return await (await commands[name].load()).run(given, commandLine(args));
   } catch (error) {
-    process.stderr.write(`vault-pki-load: ${describe(error)}\n`);
+    report(error);
     return error instanceof PkiLoadError ? error.exitCode : EXIT.usage;
   }
 }
@@ -165,11 +169,21 @@ function commandLine(args) {
 }
 
 /** @param {unknown} error */
+function report(error) {
+  process.stderr.write(`vault-pki-load: ${describe(error)}\n`);
+}
+
+/**
+ * @param {unknown} error
+ * @returns {string} without tokens, keys and, but for debugging, without a stack
+ */
 function describe(error) {
   if (error instanceof PkiLoadError) return error.full;
-  const { message, stack } = /** @type {Error} */ (error);
-  const text = process.env.VAULT_PKI_LOAD_DEBUG ? String(stack) : String(message);
-  return `internal error: ${redact(text)}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const secrets = [process.env.BAO_TOKEN, process.env.VAULT_TOKEN];
+  if (process.env.VAULT_PKI_LOAD_DEBUG) return `internal error: ${withoutSecrets(String(stack), secrets)}`;
+  const what = redact(message, secrets).replace(/\.$/, '');
+  return `internal error: ${what}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
 }
 
 /** @param {NodeJS.ErrnoException} error */

@@ -10,11 +10,21 @@ const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z 
  * @returns {string} at most 300 characters
  */
 export function redact(text, secrets = []) {
+  const line = withoutSecrets(text, secrets)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+}
+
+/**
+ * @param {string} text
+ * @param {(string | null | undefined)[]} [secrets] exact strings that must not appear
+ * @returns {string} as long as it is, line by line
+ */
+export function withoutSecrets(text, secrets = []) {
   let safe = text;
   for (const secret of secrets) {
     if (secret) safe = safe.replaceAll(secret, '<redacted>');
   }
-  safe = safe.replace(PRIVATE_KEY, '<redacted>').replace(TOKEN, '<redacted>');
-  const line = safe.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
+  return safe.replace(PRIVATE_KEY, '<redacted>').replace(TOKEN, '<redacted>');
 }
