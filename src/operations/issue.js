@@ -1,4 +1,5 @@
 /** `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. */
+import { isIP } from 'node:net';
 import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
@@ -113,6 +114,13 @@ export const operation = {
   options,
   outcomes: OUTCOMES,
   check(given) {
+    const notAnIp = given.ipSans.find((/** @type {string} */ text) => isIP(text) === 0);
+    if (notAnIp !== undefined) {
+      throw usageError(
+        'bad_option',
+        `--ip-sans holds ${JSON.stringify(notAnIp)}, which is not an IP address.`,
+      );
+    }
     for (const [flag, value] of [
       ['--key-type', given.keyType],
       ['--pool', given.pool],
