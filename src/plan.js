@@ -79,7 +79,8 @@ function planTarget(common, given, environment) {
       'Give one of them.',
     );
   }
-  const { tls } = environment;
+  // Where somebody's Vault is, and how it is trusted, says nothing of the embedded server.
+  const { tls } = common.dev ? readEnvironment({}, { home: '' }) : environment;
   const url = common.url ?? environment.address ?? 'http://127.0.0.1:8200';
   commonOptions.url.check?.(url, '--url');
   return {
