@@ -1,4 +1,5 @@
 /** Shared by the tests of the embedded server: requests, and OpenSSL as a judge that knows nothing of our code. */
+import '../need-openssl.js';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';

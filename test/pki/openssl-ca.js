@@ -1,6 +1,7 @@
 /**
  * Throw-away certificate authorities made by the real `openssl`, in a temporary directory that goes away with them.
  */
+import '../need-openssl.js';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
