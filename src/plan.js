@@ -80,7 +80,7 @@ function planTarget(common, given, environment) {
     );
   }
   // Where somebody's Vault is, and how it is trusted, says nothing of the embedded server.
-  const { tls } = common.dev ? readEnvironment({}, { home: '' }) : environment;
+  const tls = common.dev ? NO_TLS : environment.tls;
   const url = common.url ?? environment.address ?? 'http://127.0.0.1:8200';
   commonOptions.url.check?.(url, '--url');
   return {
