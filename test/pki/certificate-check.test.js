@@ -5,7 +5,10 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../../src/pki/certificate-check.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { DerReader, TAG } from '../../src/pki/der.js';
+import { encodePem } from '../../src/pki/pem.js';
 import { matchPrivateKey } from '../../src/pki/private-key.js';
+import { der, oid } from './ocsp-builder.js';
 import { openssl, pemToDer, TestCa } from './openssl-ca.js';
 
 const ca = new TestCa({ key: 'rsa' });
@@ -204,6 +207,45 @@ test('an RSA key with the right modulus and a wrong private exponent does not ma
     wrong[at] ^= 2;
     assert.equal(matchPrivateKey(pem(wrong), spkiDer), 'mismatch', `byte ${at}`);
   }
+});
+
+test('an RSA key that borrows the modulus, or is right modulo one prime only, does not match', () => {
+  const [mine, other] = [1, 2].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
+  const spkiDer = mine.publicKey.export({ format: 'der', type: 'spki' });
+  const fieldsOf = (/** @type {import('node:crypto').KeyObject} */ key) => {
+    const reader = new DerReader(key.export({ format: 'der', type: 'pkcs1' })).enter(TAG.sequence);
+    return Array.from({ length: 9 }, () => reader.readInteger());
+  };
+  const integer = (/** @type {bigint} */ value) => integerContents(value.toString(16));
+  const pem = (/** @type {Buffer[]} */ fields) =>
+    encodePem('RSA PRIVATE KEY', der(0x30, ...fields.map((field) => der(0x02, field))));
+  const right = fieldsOf(mine.privateKey);
+  assert.equal(matchPrivateKey(pem(right), spkiDer), 'match');
+  const borrowed = fieldsOf(other.privateKey).with(1, right[1]);
+  assert.equal(matchPrivateKey(pem(borrowed), spkiDer), 'mismatch');
+  const [d, p, q] = [right[3], right[4], right[5]].map((field) => BigInt(`0x${field.toString('hex')}`));
+  for (const prime of [p, q]) {
+    assert.equal(matchPrivateKey(pem(right.with(3, integer(d + prime - 1n))), spkiDer), 'mismatch');
+  }
+});
+
+/** @param {string} hex */
+function integerContents(hex) {
+  const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
+  return bytes[0] > 0x7f ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes;
+}
+
+test('a certificate whose outer signature algorithm differs from the signed one is unreadable', () => {
+  const { tbs, signature } = parseCertificate(leaf.der);
+  const bits = der(0x03, Buffer.alloc(1), signature);
+  const assemble = (/** @type {Buffer[]} */ ...parameters) =>
+    toPem(der(0x30, tbs, der(0x30, oid('1.2.840.113549.1.1.11'), ...parameters), bits));
+  const same = assemble(Buffer.from([5, 0]));
+  assert.equal(checkIssuedCertificate({ ...RIGHT, certificatePem: same }).failure, null);
+  assert.equal(
+    checkIssuedCertificate({ ...RIGHT, certificatePem: assemble() }).failure,
+    'certificate_unreadable',
+  );
 });
 
 test('an EC key that repeats the public point with another private number does not match', () => {
