@@ -43,6 +43,15 @@ import { readEnvironment } from './vault/environment.js';
  * @property {readonly Readonly<import('./results/requirements.js').Requirement>[]} requirements
  */
 
+const NO_TLS = Object.freeze({
+  caCert: null,
+  caPath: null,
+  clientCert: null,
+  clientKey: null,
+  serverName: null,
+  skipVerify: false,
+});
+
 /**
  * @param {import('./operations/index.js').Operation} operation
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
