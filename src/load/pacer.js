@@ -23,9 +23,6 @@
  * @property {number} next the first index that was neither handed out nor dropped
  */
 
-/** Estimates of the backlog for the display are searched for, not counted. */
-const SEARCH_STEPS = 64;
-
 /**
  * @param {object} context
  * @param {Arrivals} context.arrivals
@@ -43,6 +40,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
   let next = arrivals.shard;
   let measured = 0;
   let ended = false;
+  let ticking = false;
 
   function end() {
     if (ended) return;
@@ -51,10 +49,16 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     onEnd();
   }
 
+  /** A request that fails at once frees its slot from within `fire`: the loop under way goes on with that slot. */
   function tick() {
-    if (ended) return;
-    if (schedule === null) closedLoop();
-    else openLoop(schedule);
+    if (ended || ticking) return;
+    ticking = true;
+    try {
+      if (schedule === null) closedLoop();
+      else openLoop(schedule);
+    } finally {
+      ticking = false;
+    }
   }
 
   /** @param {import('./schedule.js').Schedule} schedule */
@@ -89,7 +93,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
       next += shards;
       slots.fire(index, intended);
     }
-    if (measured === arrivals.requests) return end();
+    if (measured === arrivals.requests || clock() >= stopAtMs) return end();
     alarm.set(stopAtMs);
   }
 
@@ -109,6 +113,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 }
 
 /**
+ * Searched for, in ever longer steps and back: a backlog may be a million long, and mostly there is none.
+ *
  * @param {import('./schedule.js').Schedule} schedule
  * @param {number} next
  * @param {number} shards
@@ -116,11 +122,18 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
  * @returns {number} how many of the indexes next, next + shards, ... are due
  */
 export function countDue(schedule, next, shards, now) {
+  const left = Math.max(0, Math.ceil((schedule.count - next) / shards));
+  const isDue = (/** @type {number} */ nth) => schedule.dueMs(next + nth * shards) <= now;
   let low = 0;
-  let high = Math.ceil((schedule.count - next) / shards);
-  for (let step = 0; low < high && step < SEARCH_STEPS; step++) {
+  let high = 0;
+  while (high < left && isDue(high)) {
+    low = high + 1;
+    high = 2 * high + 1;
+  }
+  high = Math.min(high, left);
+  while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (schedule.dueMs(next + middle * shards) <= now) low = middle + 1;
+    if (isDue(middle)) low = middle + 1;
     else high = middle;
   }
   return low;
