@@ -90,6 +90,7 @@ describe('constant arrivals', () => {
       const schedule = createSchedule(load(plan));
       assert.equal(schedule.count, count);
       assert.equal(schedule.firstMeasured, firstMeasured);
+      assert.ok(firstMeasured === count || schedule.dueMs(firstMeasured) >= (plan.warmupMs ?? 0));
       assert.ok(Math.abs(schedule.endMs - endMs) < 1e-3, `ends at ${schedule.endMs}`);
     });
   }
