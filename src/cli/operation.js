@@ -12,9 +12,15 @@ import { onInterrupt } from './interrupt.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
 
 const EPILOGUE = [
-  'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token: never from a flag, which others could see.',
-  'Exit codes: 0 done, every requirement met; 1 wrong usage or a local error; 2 the target refused or could not be reached;',
-  '99 a requirement not met or not proven; 98 the measurement is invalid; 130 interrupted.',
+  'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
+  '',
+  'Exit codes:',
+  '    0  done, every requirement met',
+  '    1  wrong usage or a local error: nothing was sent',
+  '    2  the target refused or could not be reached before the run',
+  '   98  the measurement is invalid',
+  '   99  a requirement is not met or not proven',
+  '  130  interrupted: what was measured until then is reported',
 ].join('\n');
 
 /**
