@@ -1,0 +1,134 @@
+/** Shared by the end-to-end tests: the program as a child process, and what a right result looks like. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { checkResult } from '../../src/results/check.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */
+
+const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
+const SCHEMA = new URL('../../src/results/result.schema.json', import.meta.url);
+
+/** However slow the machine: no run of these tests takes this long unless it hangs. */
+const HANGS_AFTER_MS = 90_000;
+
+/** The role that answers fastest. */
+export const EC = ['--role', 'example-dot-com-ec'];
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+// ajv-formats is CommonJS whose types and value differ in where `default` is.
+/** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
+const matchesSchema = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')));
+
+/**
+ * Starts the program with nothing of this machine's Vault in its environment.
+ *
+ * @param {string[]} args
+ * @param {{env?: Record<string, string>, cwd?: string}} [options]
+ */
+export function startCli(args, { env = {}, cwd } = {}) {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      output[name] += text;
+    });
+  }
+  const hangs = setTimeout(() => child.kill('SIGKILL'), HANGS_AFTER_MS);
+  const ended = once(child, 'close').then(([code, signal]) => {
+    clearTimeout(hangs);
+    assert.notEqual(signal, 'SIGKILL', `hangs: ${args.join(' ')}\n${output.stderr}`);
+    return /** @type {Ended} */ ({ code, signal, ...output });
+  });
+  return {
+    ended,
+    /** @param {NodeJS.Signals} signal */
+    kill: (signal) => child.kill(signal),
+    /** @param {RegExp} pattern in what standard error has shown so far */
+    async shows(pattern) {
+      while (!pattern.test(output.stderr)) {
+        const more = await Promise.race([once(child.stderr, 'data'), ended.then(() => null)]);
+        assert.ok(more !== null || pattern.test(output.stderr), `never showed ${pattern}: ${output.stderr}`);
+      }
+    },
+  };
+}
+
+/**
+ * @param {string[]} args
+ * @param {{env?: Record<string, string>, cwd?: string}} [options]
+ * @returns {Promise<Ended>}
+ */
+export const runCli = (args, options) => startCli(args, options).ended;
+
+/**
+ * A run whose result is wanted, whole and right.
+ *
+ * @param {string[]} args
+ * @param {{env?: Record<string, string>, code?: number}} [options]
+ * @returns {Promise<Result>}
+ */
+export async function measure(args, { env, code = 0 } = {}) {
+  const ended = await runCli([...args, '--format', 'json', '--quiet'], { env });
+  assert.equal(ended.code, code, ended.stderr + ended.stdout);
+  return rightResult(ended.stdout);
+}
+
+/**
+ * @param {string} text
+ * @returns {Result} of one JSON object that the published schema takes and whose numbers agree with each other
+ */
+export function rightResult(text) {
+  const parsed = JSON.parse(text);
+  assert.ok(matchesSchema(parsed), ajv.errorsText(matchesSchema.errors));
+  const result = /** @type {Result} */ (parsed);
+  assert.deepEqual(checkResult(result), []);
+  const { planned, sent, dropped, neverSent, succeeded, failed } = result.totals;
+  assert.equal(sent + dropped + neverSent, planned);
+  assert.equal(succeeded + failed, sent);
+  return result;
+}
+
+/** @param {Ended} ended @param {RegExp} message @param {number} [expected] exit code */
+export function assertRefused({ code, stdout, stderr }, message, expected = 1) {
+  assert.match(stderr, message);
+  assert.equal(code, expected, stderr);
+  assert.equal(stdout, '');
+  assertNoStack(stderr);
+  assert.match(stderr, /^vault-pki-load: [^\n]+\n$/, 'one line');
+}
+
+/** @param {string} text */
+export function assertNoStack(text) {
+  assert.doesNotMatch(text, /^\s+at .+:\d+:\d+|node:internal|internal error/m);
+}
+
+/**
+ * @param {{after: (fn: () => void) => void}} context of `node:test`
+ * @returns {(name: string, content?: string | Uint8Array) => string} a path in a folder that goes with the test
+ */
+export function scratch(context) {
+  const folder = mkdtempSync(join(tmpdir(), 'vpl-cli-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return (name, content) => {
+    if (content !== undefined) writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+}
+
+/** @param {{url: string, token: string}} server @returns {Record<string, string>} */
+export const environmentOf = ({ url, token }) => ({ VAULT_ADDR: url, VAULT_TOKEN: token });
+
+/** @param {string[]} args */
+export const openssl = (args) => execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
