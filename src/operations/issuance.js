@@ -10,8 +10,8 @@ import { checkHealth, checkIssuer, checkMount, checkRole, checkToken } from '../
  *   neededMs: number | null}} question
  */
 export async function checkIssuance({ plan, client, warn }, { requests, neededMs, ...question }) {
-  const { mount } = plan.target;
-  const health = await checkHealth(client);
+  const { mount, namespace } = plan.target;
+  const health = await checkHealth(client, { namespace });
   const token = await checkToken(client, { neededMs, neededRequests: requests });
   const mountFacts = await checkMount(client, mount);
   const issuer = await checkIssuer(client, mount);

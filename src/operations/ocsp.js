@@ -154,7 +154,7 @@ async function prepare(context) {
   const { hash, nonce, method } = plan.options;
   const subjects = await findSubjects(context);
   const { url, isVault } = responderOf(plan, subjects);
-  const health = isVault ? await checkHealth(context.client) : null;
+  const health = isVault ? await checkHealth(context.client, { namespace: plan.target.namespace }) : null;
   const { origin, basePath } = parseTargetUrl(url);
   const issuerDer = new Uint8Array(subjects.issuer.der);
   const order = shuffled(subjects.serials.length, plan.load.seed);

@@ -68,6 +68,21 @@ describe('checkHealth', () => {
     });
   }
 
+  /** @type {[string, any, string, boolean][]} */
+  const namespaces = [
+    ['Vault without Enterprise', up, 'team/a', false],
+    ['Vault without Enterprise, its one namespace', up, 'root', true],
+    ['Vault Enterprise', { ...up, enterprise: true }, 'team/a', true],
+    ['OpenBao', { ...up, enterprise: undefined, version: '2.6.2' }, 'team/a', true],
+  ];
+  for (const [what, json, namespace, works] of namespaces) {
+    test(`namespace ${namespace} on ${what}: ${works ? 'taken' : 'refused'}`, async () => {
+      const asked = checkHealth(fakeClient({}, { status: 200, json }), { namespace });
+      if (works) await asked;
+      else await assert.rejects(asked, { code: 'no_namespaces', exitCode: 2 });
+    });
+  }
+
   test('a performance standby is told of', async () => {
     const json = { ...up, standby: true, performance_standby: true };
     assert.match(

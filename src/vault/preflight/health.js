@@ -13,9 +13,10 @@ import { redact } from '../redact.js';
 
 /**
  * @param {import('../client.js').VaultClient} client
+ * @param {{namespace?: string | null}} [options] `namespace`: the one that the run is about
  * @returns {Promise<Health>}
  */
-export async function checkHealth(client) {
+export async function checkHealth(client, { namespace = null } = {}) {
   const { status, json } = await client.health();
   if (status >= 300 && status < 400) throw notVault(client.origin, 'redirects /v1/sys/health');
   if (json === null || typeof json.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
@@ -23,6 +24,7 @@ export async function checkHealth(client) {
     throw notVault(client.origin, `answers HTTP ${status} ${what} to /v1/sys/health`);
   }
   refuse(client.origin, status, json);
+  if (json.enterprise === false && !isRoot(namespace)) throw noNamespaces(client.origin);
   const warnings = json.performance_standby || status === 473 ? [performanceStandby(client.origin)] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
@@ -56,6 +58,24 @@ function refuse(origin, status, json) {
       'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
     );
   }
+}
+
+/** @param {string | null} namespace */
+function isRoot(namespace) {
+  return ['', 'root'].includes((namespace ?? '').replace(/^\/+|\/+$/g, ''));
+}
+
+/**
+ * Vault without Enterprise takes the header and ignores it: what was measured would not be what was asked for.
+ *
+ * @param {string} origin
+ */
+function noNamespaces(origin) {
+  return targetError(
+    'no_namespaces',
+    `${origin} is a Vault without Enterprise, which has no namespaces.`,
+    'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.',
+  );
 }
 
 /** @param {string} origin */
