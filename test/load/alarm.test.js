@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { createAlarm } from '../../src/load/alarm.js';
+
+/** @typedef {'auto' | 'spin' | 'sleep'} Pacing */
+const PACINGS = /** @type {Pacing[]} */ (['auto', 'spin', 'sleep']);
+
+/** An event loop by hand: each turn takes `turnMs`, timers see whole milliseconds. @param {Pacing} pacing */
+function setUp(pacing, turnMs = 0.1) {
+  let now = 0.25;
+  let turns = 0;
+  /** @type {(() => void)[]} */
+  let immediates = [];
+  mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => void immediates.push(call));
+  /** @type {number[]} */
+  const rung = [];
+  const alarm = createAlarm(
+    () => now,
+    pacing,
+    () => rung.push(now),
+  );
+  return {
+    alarm,
+    rung,
+    get turns() {
+      return turns;
+    },
+    /** @param {number} untilMs */
+    run(untilMs) {
+      while (now < untilMs) {
+        const ms = immediates.length > 0 ? turnMs : 1;
+        const before = Math.floor(now);
+        now += ms;
+        mock.timers.tick(Math.floor(now) - before);
+        const due = immediates;
+        immediates = [];
+        turns += due.length;
+        for (const call of due) call();
+      }
+    },
+  };
+}
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
+
+for (const pacing of PACINGS) {
+  describe(`an alarm that is to ${pacing}`, () => {
+    for (const at of [0.3, 1, 1.5, 2.2, 2.9, 10, 33.33, 1000.01]) {
+      test(`set to ${at} ms rings once, not before, and at most ${pacing === 'sleep' ? 2 : 0.2} ms after`, () => {
+        const { alarm, rung, run } = setUp(pacing);
+        alarm.set(at);
+        assert.equal(rung.length, 0, 'never from within set');
+        run(at + 50);
+        assert.equal(rung.length, 1);
+        assert.ok(rung[0] >= at, `at ${rung[0]}`);
+        assert.ok(rung[0] <= at + (pacing === 'sleep' ? 2 : 0.2), `at ${rung[0]}`);
+      });
+    }
+
+    test('set to a time gone by rings soon, but not from within set', () => {
+      const { alarm, rung, run } = setUp(pacing);
+      alarm.set(-5);
+      assert.equal(rung.length, 0);
+      run(3);
+      assert.equal(rung.length, 1);
+    });
+
+    test('set to an earlier time rings then, and only then', () => {
+      const { alarm, rung, run } = setUp(pacing);
+      alarm.set(100);
+      alarm.set(20);
+      run(300);
+      assert.equal(rung.length, 1);
+      assert.ok(rung[0] >= 20 && rung[0] < 23);
+    });
+
+    test('set to a later time rings then, and only then, though it was about to ring', () => {
+      const { alarm, rung, run } = setUp(pacing);
+      alarm.set(20);
+      run(pacing === 'sleep' ? 18 : 19.5);
+      alarm.set(100);
+      run(300);
+      assert.equal(rung.length, 1);
+      assert.ok(rung[0] >= 100 && rung[0] < 103);
+    });
+
+    test('cleared does not ring, and can be set again', () => {
+      const { alarm, rung, run } = setUp(pacing);
+      alarm.set(20);
+      run(pacing === 'sleep' ? 18 : 19.5);
+      alarm.clear();
+      run(50);
+      assert.equal(rung.length, 0);
+      alarm.set(60);
+      run(100);
+      assert.equal(rung.length, 1);
+    });
+
+    test('rings again when it is set from its own ringing', () => {
+      let now = 0;
+      const { run } = setUp(pacing);
+      /** @type {number[]} */
+      const rung = [];
+      const alarm = createAlarm(
+        () => now,
+        pacing,
+        () => {
+          rung.push(now);
+          if (rung.length < 3) alarm.set(now + 5);
+        },
+      );
+      alarm.set(5);
+      for (let i = 1; i <= 300; i++) {
+        now = i / 10;
+        run(i / 10 + 0.25);
+      }
+      assert.equal(rung.length, 3);
+    });
+  });
+}
+
+test('times beyond the reach of a timer are waited for in parts', () => {
+  for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
+    let now = 0;
+    const rung = mock.fn();
+    const alarm = createAlarm(() => now, 'sleep', rung);
+    alarm.set(at);
+    for (let step = 0; step < 4 && now < at; step++) {
+      const next = Math.min(at - 1, now + 2 ** 31 - 1);
+      mock.timers.tick(next - now);
+      now = next;
+      assert.equal(rung.mock.callCount(), 0, `too early at ${now} for ${at}`);
+    }
+    alarm.clear();
+  }
+});
+
+test('a sleeping alarm never spins; a spinning one never sleeps', () => {
+  const sleeper = setUp('sleep');
+  sleeper.alarm.set(50);
+  sleeper.run(60);
+  assert.equal(sleeper.turns, 0);
+  mock.restoreAll();
+  const spinner = setUp('spin');
+  spinner.alarm.set(50);
+  spinner.run(60);
+  assert.ok(spinner.turns > 400, `${spinner.turns}`);
+  mock.restoreAll();
+  const both = setUp('auto');
+  both.alarm.set(50);
+  both.run(60);
+  assert.ok(both.turns > 5 && both.turns < 40, `${both.turns} turns`);
+});

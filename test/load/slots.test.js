@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { describe, mock, test } from 'node:test';
+import { createSlots } from '../../src/load/slots.js';
+import { createVirtualTime } from './virtual-time.js';
+
+/** @typedef {import('../../src/load/slots.js').Exchange} Exchange */
+/** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
+
+/** @param {{count?: number, timeoutMs?: number, rest?: boolean, onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } = {}) {
+  const time = createVirtualTime();
+  /** The exchange each connection is in. @type {Exchange[]} */
+  const exchanges = [];
+  /** @type {string[]} */
+  const log = [];
+  /** @type {Done[]} */
+  const done = [];
+  const connections = Array.from({ length: count }, (_, i) => ({
+    open: async () => {},
+    close: async () => {},
+    /** @param {import('../../src/load/slots.js').Request} request @param {Exchange} exchange */
+    send(request, exchange) {
+      log.push(`${i} sends ${request.path}`);
+      exchanges[i] = exchange;
+    },
+    abort() {
+      log.push(`${i} aborts`);
+    },
+  }));
+  const slots = createSlots({
+    clock: time.clock,
+    connections,
+    request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
+    timeoutMs,
+    restAfterFailedConnect: rest,
+    onDone({ connection, index, intended, handed, sent }, at, failure, status, body) {
+      const slot = connections.indexOf(/** @type {any} */ (connection));
+      const text = body === null ? null : Buffer.from(body).toString();
+      done.push({ slot, index, intended, handed, sent, done: at, failure, status, body: text });
+    },
+    onFree: () => onFree(slots),
+  });
+  return { time, slots, exchanges, done, log };
+}
+
+describe('a slot', () => {
+  test('takes the three times of a request', () => {
+    const { time, slots, exchanges, done } = setUp();
+    time.block(5);
+    slots.fire(7, 3);
+    assert.deepEqual([slots.free, slots.busy], [0, 1]);
+    time.block(1);
+    exchanges[0].onSent();
+    time.block(10);
+    exchanges[0].onAnswer(200, Buffer.from('body'));
+    assert.deepEqual(done, [
+      {
+        slot: 0,
+        index: 7,
+        intended: 3,
+        handed: 5,
+        sent: 6,
+        done: 16,
+        failure: null,
+        status: 200,
+        body: 'body',
+      },
+    ]);
+    assert.deepEqual([slots.free, slots.busy, slots.nextFreeSince], [1, 0, 16]);
+  });
+
+  test('that fails before anything is on the wire has no time of sending', () => {
+    const { time, slots, exchanges, done } = setUp();
+    time.block(5);
+    slots.fire(0, 0);
+    time.block(2);
+    exchanges[0].onFailure('connection_refused', true);
+    const [{ handed, sent, done: at, failure, status, body }] = done;
+    assert.deepEqual(
+      [handed, sent, at, failure, status, body],
+      [5, Number.NaN, 7, 'connection_refused', 0, null],
+    );
+  });
+
+  test('forgets when its last request was sent', () => {
+    const { slots, exchanges, done } = setUp();
+    slots.fire(0, 0);
+    exchanges[0].onSent();
+    exchanges[0].onAnswer(200, Buffer.alloc(0));
+    slots.fire(1, 0);
+    exchanges[0].onFailure('connection_reset', true);
+    assert.ok(Number.isNaN(done[1].sent));
+  });
+
+  test('gives up after the time-out, with the age reached, counted from when it took the request', () => {
+    const { time, slots, exchanges, done, log } = setUp({ count: 2, timeoutMs: 100 });
+    time.block(50);
+    slots.fire(0, 10);
+    exchanges[0].onSent();
+    time.block(40);
+    slots.fire(1, 10);
+    time.block(59);
+    slots.expire();
+    assert.equal(done.length, 0);
+    time.block(4);
+    slots.expire();
+    assert.deepEqual(log.slice(2), ['0 aborts']);
+    assert.deepEqual(
+      done.map(({ index, failure, intended, done: at }) => [index, failure, at - intended]),
+      [[0, 'timeout', 143]],
+    );
+    assert.deepEqual([slots.free, slots.busy], [1, 1]);
+  });
+
+  test('a request fired because another timed out does not time out with it', () => {
+    const { time, slots, done } = setUp({
+      count: 3,
+      timeoutMs: 100,
+      onFree: (all) => {
+        if (done.length <= 3) all.fire(10 + done.length, 0);
+      },
+    });
+    for (const index of [0, 1, 2]) slots.fire(index, 0);
+    time.block(100);
+    slots.expire();
+    assert.deepEqual(
+      done.map(({ index }) => index),
+      [0, 1, 2],
+    );
+    assert.equal(slots.busy, 3);
+  });
+
+  test('all in flight can be cut off, with the age they reached', () => {
+    const { time, slots, done, log } = setUp({ count: 3 });
+    slots.fire(0, 0);
+    slots.fire(1, 0);
+    time.block(30);
+    slots.cutOff();
+    assert.deepEqual(
+      done.map(({ index, failure, done: at }) => [index, failure, at]),
+      [
+        [0, 'cut_off', 30],
+        [1, 'cut_off', 30],
+      ],
+    );
+    assert.deepEqual(log.slice(2), ['0 aborts', '1 aborts']);
+    assert.deepEqual([slots.free, slots.busy], [3, 0]);
+  });
+
+  test('the one idle longest is used first', () => {
+    const { slots, exchanges, log } = setUp({ count: 3 });
+    for (const index of [0, 1, 2]) slots.fire(index, 0);
+    for (const slot of [1, 2, 0]) exchanges[slot].onAnswer(200, Buffer.alloc(0));
+    for (const index of [3, 4, 5]) slots.fire(index, 0);
+    assert.deepEqual(log.slice(3), ['1 sends 3', '2 sends 4', '0 sends 5']);
+  });
+});
+
+describe('a slot whose connection cannot be made', () => {
+  test('rests in a closed loop, twice as long each time up to a second, and is neither free nor busy', () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { slots, exchanges } = setUp({ rest: true });
+      for (const restMs of [20, 40, 80, 160, 320, 640, 1000, 1000]) {
+        slots.fire(0, 0);
+        exchanges[0].onFailure('connection_refused', true);
+        assert.deepEqual([slots.free, slots.busy], [0, 0]);
+        mock.timers.tick(restMs - 1);
+        assert.equal(slots.free, 0, `rests ${restMs} ms`);
+        mock.timers.tick(1);
+        assert.equal(slots.free, 1, `rests no more than ${restMs} ms`);
+      }
+      slots.fire(0, 0);
+      exchanges[0].onAnswer(200, Buffer.alloc(0));
+      slots.fire(0, 0);
+      exchanges[0].onFailure('connection_refused', true);
+      mock.timers.tick(20);
+      assert.equal(slots.free, 1, 'an answer makes the next rest short again');
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  for (const [sentence, rest, beforeSent] of /** @type {[string, boolean, boolean][]} */ ([
+    ['does not rest in an open loop: arrivals come by the clock', false, true],
+    ['does not rest after a failure of a request that was sent', true, false],
+  ])) {
+    test(sentence, () => {
+      const { slots, exchanges } = setUp({ rest });
+      slots.fire(0, 0);
+      exchanges[0].onFailure('connection_reset', beforeSent);
+      assert.equal(slots.free, 1);
+    });
+  }
+});
