@@ -81,7 +81,7 @@ function checkOptions({ port, host, allowRemote, mount, caKeyType }) {
     throw usageError(
       'dev_host_not_loopback',
       `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`,
-      'Use 127.0.0.1, or allow it explicitly.',
+      'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).',
     );
   }
   if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(mount) || /^(sys|auth)(\/|$)/.test(mount)) {
