@@ -1,0 +1,37 @@
+/** What Vault itself says it was asked: its audit log. */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * @typedef {object} Asked
+ * @property {string} path
+ * @property {string} operation `read` for GET, `update` for POST
+ */
+
+/**
+ * Every answer is in the log before it is sent.
+ *
+ * @param {import('./start.js').RunningVault} vault
+ * @param {import('../../src/vault/client.js').VaultClient} client with a root token
+ */
+export async function openAudit(vault, client) {
+  const file = join(vault.folder, 'audit.log');
+  await client.write('sys/audit/file', { type: 'file', options: { file_path: file } });
+  return {
+    /** @returns {number} to be given to `since` */
+    mark: () => statSync(file).size,
+    /**
+     * @param {number} mark
+     * @param {string} path requests for it and for what is below it
+     * @returns {Asked[]}
+     */
+    since(mark, path) {
+      const lines = readFileSync(file).subarray(mark).toString('utf8').split('\n').filter(Boolean);
+      return lines
+        .map((line) => JSON.parse(line))
+        .filter(({ type }) => type === 'response')
+        .map(({ request }) => ({ path: request.path, operation: request.operation }))
+        .filter((asked) => asked.path === path || asked.path.startsWith(`${path}/`));
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/** The real command line as a process of its own, and what must hold for every run of it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { checkResult } from '../../src/results/check.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));
+const SCHEMA = new URL('src/results/result.schema.json', ROOT);
+
+/** No run in these tests takes half as long; one that hangs must fail by its own name. */
+const KILL_AFTER_MS = 150_000;
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+/**
+ * @typedef {object} Ended
+ * @property {number | null} code
+ * @property {string} stdout
+ * @property {string} stderr
+ * @property {Result | null} result what `--out` wrote
+ */
+
+/** @type {import('ajv').ValidateFunction | null} */
+let validate = null;
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} [env] the whole environment but for PATH and HOME
+ */
+export function startCommand(args, env = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'vault-pki-load-home-'));
+  const out = join(home, 'result.json');
+  const child = spawn(process.execPath, [BIN, ...args, '--out', out], {
+    env: { PATH: process.env.PATH, HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: KILL_AFTER_MS,
+    killSignal: 'SIGKILL',
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      said[name] += text;
+      child.emit('said');
+    });
+  }
+  const ended = new Promise((resolve) => child.once('close', resolve)).then((code) => {
+    const file = existsSync(out) ? readFileSync(out, 'utf8') : null;
+    rmSync(home, { recursive: true });
+    return whole({ code: /** @type {number | null} */ (code), file, ...said }, env);
+  });
+  ended.catch(() => {});
+  return {
+    ended,
+    /** @param {NodeJS.Signals} signal */
+    kill: (signal) => child.kill(signal),
+    /** Resolves when requests have been under way for a second. @returns {Promise<void>} */
+    underWay: () =>
+      new Promise((resolve, reject) => {
+        const look = () => /^(?:warm-up )?\d+(?:\.\d+)? s(?:\/| )/m.test(said.stderr) && resolve();
+        child.on('said', look).once('close', () => reject(new Error(`ended early: ${said.stderr}`)));
+        look();
+      }),
+  };
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<Ended>}
+ */
+export function runCommand(args, env) {
+  return startCommand(args, env).ended;
+}
+
+/**
+ * As {@link runCommand}, for runs that come to a result whatever it is worth.
+ *
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ */
+export async function runToResult(args, env) {
+  return withResult(await runCommand(args, env));
+}
+
+/**
+ * @param {Ended} ended
+ * @returns {Ended & {result: Result}}
+ */
+export function withResult(ended) {
+  const { result } = ended;
+  assert.ok(result !== null, `no result, exit code ${ended.code}: ${ended.stderr}`);
+  return { ...ended, result };
+}
+
+/**
+ * The run ended as it should: 0, or 98 only because this machine was too busy to send on time.
+ *
+ * @param {Ended} ended
+ */
+export function assertRan({ code, stderr, result }) {
+  const codes = result?.measurement.reasons.map((reason) => reason.code) ?? [];
+  const late = code === 98 && codes.includes('send_lag');
+  assert.ok(code === 0 || late, `exit code ${code} (${codes}): ${stderr}`);
+}
+
+/**
+ * What holds for every run: no secret anywhere, no stack trace, a result whose books balance and which fits its schema.
+ *
+ * @param {{code: number | null, file: string | null, stdout: string, stderr: string}} raw
+ * @param {Record<string, string>} env
+ * @returns {Ended}
+ */
+function whole({ code, file, stdout, stderr }, env) {
+  const everything = `${stdout}\n${stderr}\n${file}`;
+  for (const token of [env.VAULT_TOKEN, env.BAO_TOKEN]) {
+    assert.ok(!token || !everything.includes(token), 'the token is shown');
+  }
+  assert.doesNotMatch(everything, /PRIVATE KEY|\n\s+at .*:\d+:\d+|internal error/);
+  assert.notEqual(code, null, `killed after ${KILL_AFTER_MS} ms: ${stderr}`);
+  const result = file === null ? null : /** @type {Result} */ (JSON.parse(file));
+  if (result !== null) {
+    assert.deepEqual(checkResult(result), []);
+    assertFitsSchema(result);
+  }
+  return { code, stdout, stderr, result };
+}
+
+/** @param {Result} result */
+function assertFitsSchema(result) {
+  if (validate === null) {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')));
+  }
+  assert.ok(validate(result), JSON.stringify(validate.errors));
+}
