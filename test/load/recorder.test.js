@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decodeHistogram } from '../../src/histogram.js';
+import { sample, setUp } from './recording.js';
+
+/** @param {string} encoded */
+function shape(encoded) {
+  const histogram = decodeHistogram(encoded);
+  return [histogram.totalCount, histogram.minNonZeroValue, histogram.maxValue];
+}
+
+describe('a recorder', () => {
+  test('records response, service and send lag apart, by outcome', () => {
+    const { recorder } = setUp();
+    recorder.record(sample(100, 103, 'good', { sent: 101, lag: 0.5 }));
+    recorder.record(sample(100, 120, 'refused', { sent: 110 }));
+    const { operations, lag } = recorder.finish();
+    const { good, refused } = operations[0].outcomes;
+    assert.deepEqual([good.success, good.count, refused.success, refused.count], [true, 1, false, 1]);
+    assert.deepEqual(shape(good.latency.response), [1, 3000, 3001]);
+    assert.equal(shape(good.latency.service)[1], 2000);
+    assert.equal(shape(good.latency.sendLag)[1], 1000);
+    assert.equal(Math.round(shape(refused.latency.response)[1] / 100), 200);
+    assert.equal(shape(lag)[0], 2);
+  });
+
+  test('leaves the warm-up out of every figure, but keeps what it left behind', () => {
+    const { recorder, rows, kept } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(999.9, 2500, 'good', { index: 4 }));
+    recorder.record(sample(10, 20, 'bad'));
+    recorder.record(sample(10, 20, { failure: 'timeout' }));
+    recorder.record(sample(10, 10, { failure: 'dropped' }));
+    recorder.record(sample(10, 20, { failure: 'never_sent' }));
+    const { operations, lag } = recorder.finish();
+    const { warmup, outcomes, verification, dropped, neverSentDue, perSecond } = operations[0];
+    assert.equal(warmup, 3);
+    assert.deepEqual([outcomes, dropped, neverSentDue, rows], [{}, 0, 0, []]);
+    assert.deepEqual(perSecond, { sent: [], succeeded: [], failed: [] });
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 0, failures: {} });
+    assert.equal(shape(lag)[0], 0);
+    assert.deepEqual(kept, [[0, 4]]);
+  });
+
+  test('counts what is due exactly as the warm-up ends', () => {
+    const { recorder } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(1000, 1001, 'good'));
+    assert.equal(recorder.finish().operations[0].outcomes.good.count, 1);
+  });
+
+  test('counts dropped arrivals, without a latency', () => {
+    const { recorder, rows } = setUp();
+    recorder.record(sample(5, 5, { failure: 'dropped' }));
+    const [{ dropped, outcomes }] = recorder.finish().operations;
+    assert.deepEqual([dropped, outcomes, rows], [1, {}, []]);
+  });
+
+  test('counts what was never sent with the age it reached, but as neither sent nor answered', () => {
+    const { recorder, rows } = setUp();
+    recorder.record(sample(100, 5100, { failure: 'never_sent' }));
+    const { operations, lag } = recorder.finish();
+    const [{ neverSentDue, outcomes, perSecond }] = operations;
+    const { response, service, sendLag } = outcomes.never_sent.latency;
+    assert.deepEqual([neverSentDue, outcomes.never_sent.count, outcomes.never_sent.success], [1, 1, false]);
+    assert.ok(Math.abs(shape(response)[2] - 5_000_000) < 5000);
+    assert.deepEqual([shape(service)[0], shape(sendLag)[0], shape(lag)[0]], [0, 0, 0]);
+    assert.deepEqual([perSecond, rows], [{ sent: [], succeeded: [], failed: [] }, []]);
+  });
+
+  test('answers without their bodies are unchecked by name, refusals keep their status', () => {
+    const { recorder } = setUp();
+    recorder.record(sample(0, 1, 'x', { body: null, status: 200 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 299 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 503 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 307 }));
+    const [{ outcomes, verification }] = recorder.finish().operations;
+    assert.deepEqual(
+      Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
+      [
+        ['unchecked', 2, true],
+        ['http_503', 1, false],
+        ['http_307', 1, false],
+      ],
+    );
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {} });
+  });
+
+  test('says what was checked, what passed, and which rule failed how often', () => {
+    const { recorder } = setUp();
+    for (const what of ['good', 'good', 'bad', 'refused', 'bad']) recorder.record(sample(0, 1, what));
+    recorder.record(sample(0, 1, { failure: 'timeout' }));
+    assert.deepEqual(recorder.finish().operations[0].verification, {
+      checked: 4,
+      passed: 2,
+      unchecked: 0,
+      failures: { bad: 2 },
+    });
+  });
+
+  test('counts seconds from the end of the warm-up: sent when it was sent, the rest when it was done', () => {
+    const { recorder } = setUp({ warmupMs: 500 });
+    recorder.record(sample(600, 1499, 'good'));
+    recorder.record(sample(1400, 2600, 'good', { sent: 1600 }));
+    recorder.record(sample(1400, 2700, 'bad', { sent: 1400 }));
+    assert.deepEqual(recorder.finish().operations[0].perSecond, {
+      sent: [2, 1],
+      succeeded: [1, 0, 1],
+      failed: [0, 0, 1],
+    });
+  });
+
+  test('hands out seconds in order, each once, gaps filled, the last one full or not', () => {
+    const { recorder, rows } = setUp({ warmupMs: 1000 });
+    recorder.advance(900);
+    recorder.record(sample(1000, 1200, 'good'));
+    recorder.advance(1999);
+    assert.equal(rows.length, 0);
+    recorder.record(sample(1100, 4100, 'refused'));
+    recorder.advance(2000);
+    assert.equal(rows.length, 3);
+    recorder.advance(5000);
+    recorder.record(sample(1100, 5300, 'good'));
+    recorder.finish();
+    assert.deepEqual(
+      rows.map(({ second, succeeded, failed, failures, response }) => [
+        second,
+        succeeded,
+        failed,
+        failures,
+        response !== null,
+      ]),
+      [
+        [0, 1, 0, {}, true],
+        [1, 0, 0, {}, false],
+        [2, 0, 0, {}, false],
+        [3, 0, 1, { refused: 1 }, true],
+        [4, 1, 0, {}, true],
+      ],
+    );
+  });
+
+  test('knows the last success, and the longest wait among those due in the first half', () => {
+    const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
+    recorder.record(sample(1000, 1300, 'good'));
+    recorder.record(sample(2999, 3099, 'good'));
+    recorder.record(sample(1500, 3500, 'bad'));
+    recorder.record(sample(3000, 4500, 'good'));
+    recorder.record(sample(4000, 4900, 'refused'));
+    const [{ lastSuccessMs, firstHalfMaxMs }] = recorder.finish().operations;
+    assert.deepEqual([lastSuccessMs, firstHalfMaxMs], [3500, 300]);
+  });
+
+  test('a snapshot is plain data', () => {
+    const { recorder } = setUp();
+    recorder.record(sample(0, 1, 'good'));
+    const snapshot = recorder.finish();
+    assert.deepEqual(JSON.parse(JSON.stringify(snapshot)), snapshot);
+  });
+});
