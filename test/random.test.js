@@ -55,6 +55,13 @@ describe('numbers from seed and counter', () => {
           ),
         ],
         [
+          'halves',
+          chiSquared(
+            values.map((u) => Math.floor(u * 16) * 16 + (Math.floor(u * 2 ** 30) % 16)),
+            256,
+          ),
+        ],
+        [
           'word',
           chiSquared(
             draws((i) => hash32(seed, i) & 255),
