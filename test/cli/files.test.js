@@ -1,0 +1,140 @@
+/** Files that are not what they should be, for ocsp and for TLS: one line that says which and why, exit code 1. */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { TestCa } from '../pki/openssl-ca.js';
+import { assertRefused, environmentOf, measure, runCli, scratch } from './support.js';
+
+/** @type {TestCa} */
+let ca;
+/** @type {Record<string, string>} */
+const files = {};
+/** @type {(() => void)[]} */
+const cleanups = [];
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let server;
+
+before(async () => {
+  server = await startDevServer({ caKeyType: 'ec' });
+  ca = new TestCa();
+  const path = scratch({ after: (fn) => cleanups.push(fn) });
+  const [leaf, other] = [ca.issue('leaf'), new TestCa({ name: 'Other CA' })];
+  cleanups.push(
+    () => ca.close(),
+    () => other.close(),
+  );
+  Object.assign(files, { leaf: leaf.certFile, key: leaf.keyFile, ca: ca.ca.certFile, caKey: ca.ca.keyFile });
+  files.other = other.ca.certFile;
+  files.chain = path('chain.pem', leaf.pem + ca.ca.pem);
+  files.backwards = path('backwards.pem', ca.ca.pem + leaf.pem);
+  files.der = path('leaf.der', leaf.der);
+  files.cut = path('cut.pem', leaf.pem.slice(0, 300));
+  files.cutDer = path('cut.der', leaf.der.subarray(0, 100));
+  files.empty = path('empty', '');
+  files.noise = path('noise', Buffer.alloc(10_000_000, 'noise\u0000\u0001\u0002'));
+  files.lines = path('lines', Buffer.alloc(10_000_000, 'what is this\n'));
+  files.serial = path('serial', `${leaf.serialHex}\n`);
+  files.noSerial = path('noSerial', '{"certificate":"x"}\n');
+  files.badSerial = path('badSerial', '12:34\n{"serial":"zz"}\n');
+  files.badJson = path('badJson', '{"serial":"12:34"\n');
+  files.list = path('list', '[1]\n');
+  files.notACertificate = path('notACertificate', '{"serial":"12:34","certificate":"x"}\n');
+  files.missing = path('missing');
+  files.folder = path('folder');
+  mkdirSync(files.folder);
+});
+after(async () => {
+  await server.stop();
+  for (const cleanup of cleanups) cleanup();
+});
+
+/** `@name` stands for a file. */
+const run = (/** @type {string} */ line) =>
+  runCli(
+    line.split(' ').map((word) => (word.startsWith('@') ? files[word.slice(1)] : word)),
+    { env: environmentOf(server) },
+  );
+
+/** @type {[string, RegExp][]} */
+const REFUSED = [
+  ['ocsp --cert @key --issuer @ca', /cert1\.key holds a private key, not a certificate\./],
+  ['ocsp --cert @leaf --issuer @caKey', /ca\.key holds a private key, not a certificate\./],
+  [
+    'ocsp --cert @leaf --issuer @other',
+    /\(.*CN=Other CA\) did not issue .*, whose issuer is .*CN=Test CA\. Give/,
+  ],
+  [
+    'ocsp --cert @ca --issuer @leaf',
+    /ca\.pem issued .*cert1\.pem: the two were swapped\. Give them the other way/,
+  ],
+  ['ocsp --cert @leaf --issuer @leaf', /hold the same certificate, which did not issue itself/],
+  ['ocsp --cert @leaf', /the CA of pki_int \(.*\) did not issue .*, whose issuer is .*CN=Test CA/],
+  ['ocsp --cert @empty --issuer @ca', /empty is empty\. Give a certificate in PEM/],
+  ['ocsp --cert @noise --issuer @ca', /noise has 10 MiB, which no certificate has/],
+  ['ocsp --cert @leaf --issuer @lines', /lines has 10 MiB, which no certificate has/],
+  ['ocsp --cert @cut --issuer @ca', /cut\.pem /],
+  ['ocsp --cert @cutDer --issuer @ca', /cut\.der /],
+  ['ocsp --cert @folder --issuer @ca', /--cert .*folder is a folder\. Check the path\./],
+  ['ocsp --cert @leaf --issuer @folder', /--issuer .*folder is a folder\. Check the path\./],
+  ['ocsp --cert @missing --issuer @ca', /--cert .*missing is not there\. Check the path\./],
+  ['ocsp --cert @leaf --issuer @missing', /--issuer .*missing is not there\. Check the path\./],
+  ['ocsp --cert /dev/null --issuer @ca', /\/dev\/null is empty/],
+  ['ocsp --cert @backwards', /swapped/],
+  ['ocsp --serials @noise', /noise line 1 is neither a serial \(1a:2b:\.\.\.\) nor a JSON line with one\./],
+  ['ocsp --serials @lines', /lines line 1 is neither a serial/],
+  ['ocsp --serials @key', /cert1\.key line 1 is neither a serial/],
+  ['ocsp --serials @leaf', /cert1\.pem line 1 is neither a serial/],
+  ['ocsp --serials @empty', /empty holds no serial\. Write one with issue --keep FILE\./],
+  ['ocsp --serials @folder', /--serials .*folder is a folder\./],
+  ['ocsp --serials @missing', /--serials .*missing is not there\./],
+  ['ocsp --serials @noSerial', /noSerial line 1 is neither a serial/],
+  ['ocsp --serials @badSerial', /badSerial line 2 is neither a serial/],
+  ['ocsp --serials @badJson', /badJson line 1 is neither a serial/],
+  ['ocsp --serials @list', /list line 1 is neither a serial/],
+  ['ocsp --serials @notACertificate', /notACertificate line 1 is neither PEM nor DER/],
+  ['ocsp --serials @serial --issuer @key', /cert1\.key holds a private key, not a certificate/],
+  [
+    'ocsp --cert @leaf --issuer @ca --from-aia',
+    /The certificate names no OCSP responder\. Name the responder with/,
+  ],
+  [
+    'ocsp --serials @serial --issuer @ca --from-aia',
+    /--from-aia needs a certificate, and --serials holds only serials/,
+  ],
+  ['issue --ca-cert @key', /The CA file \(--ca-cert, VAULT_CACERT\) .*cert1\.key holds no PEM certificate/],
+  ['issue --ca-cert @empty', /CA file .*empty holds no PEM certificate/],
+  ['issue --ca-cert @noise', /CA file .*noise is larger than 4 MiB/],
+  ['issue --ca-cert @folder', /CA file .*folder is a folder/],
+  ['issue --ca-cert @missing', /CA file .*missing is not there/],
+  ['issue --ca-path @missing', /CA folder .*missing is not there/],
+  ['issue --ca-path @folder', /CA folder .*folder has no \.pem, \.crt or \.cer file/],
+  ['issue --client-cert @leaf', /client certificate is given without its key\. Give --client-key/],
+  ['issue --client-key @key', /--client-cert/],
+  ['issue --client-cert @leaf --client-key @caKey', /The client key .* does not belong to the certificate/],
+];
+
+describe('refused:', { concurrency: 3 }, () => {
+  for (const [line, message] of REFUSED) {
+    test(line, async () => assertRefused(await run(line), message));
+  }
+});
+
+describe('taken:', () => {
+  /** @type {[string, string][]} the dev server knows nothing of this CA, and says so */
+  const TAKEN = [
+    ['PEM and PEM', '--cert @leaf --issuer @ca'],
+    ['DER', '--cert @der --issuer @ca'],
+    ['a chain file in place of an issuer', '--cert @chain'],
+    ['a chain file as issuer', '--cert @leaf --issuer @chain'],
+    ['a chain in the wrong order as issuer', '--cert @leaf --issuer @backwards'],
+    ['serials, one a line', '--serials @serial --issuer @ca'],
+  ];
+  for (const [what, line] of TAKEN) {
+    test(what, async () => {
+      const args = line.split(' ').map((word) => (word.startsWith('@') ? files[word.slice(1)] : word));
+      const result = await measure(['ocsp', ...args, '--requests', '3'], { env: environmentOf(server) });
+      assert.deepEqual(result.outcomes, { cert_id_mismatch: 3 });
+    });
+  }
+});
