@@ -98,6 +98,7 @@ const OUTCOMES = Object.freeze({
   ),
   ...OCSP_FAILURES,
   ...REFUSAL_OUTCOMES,
+  bad_request: 'HTTP 400 without an OCSP response; a sealed Vault answers so to POST (503 to GET)',
 });
 
 /**
