@@ -1,0 +1,144 @@
+/** Targets that cannot be used: one line with the remedy, exit code 2, before anything is sent under load. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { TestCa } from '../pki/openssl-ca.js';
+import { startTarget } from '../targets/start.js';
+import { assertRefused, EC, environmentOf, measure, runCli, scratch } from './support.js';
+
+/** @type {Record<string, string>} what `@name` stands for */
+const names = {};
+/** @type {(() => unknown)[]} */
+const cleanups = [];
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let plain;
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let secure;
+
+before(async () => {
+  [plain, secure] = await Promise.all([
+    startDevServer({ caKeyType: 'ec' }),
+    startDevServer({ caKeyType: 'ec', tls: true }),
+  ]);
+  cleanups.push(plain.stop, secure.stop);
+  const ca = new TestCa();
+  cleanups.push(() => ca.close());
+  const path = scratch({ after: (fn) => cleanups.push(fn) });
+  const html = await startTarget({ behaviour: 'not-json' });
+  const json = await startTarget({ behaviour: 'ok', body: '{"ok":true}' });
+  const mute = await startTarget({ behaviour: 'close-before-answer' });
+  const garbage = await startTarget({ behaviour: 'garbage' });
+  const loop = await startTarget({ behaviour: 'redirect-self' });
+  const silent = await startTarget({ behaviour: 'silent' });
+  for (const target of [html, json, mute, garbage, loop, silent]) cleanups.push(target.stop);
+  Object.assign(names, {
+    html: html.url,
+    json: json.url,
+    mute: mute.url,
+    garbage: garbage.url,
+    loop: loop.url,
+    silent: silent.url,
+    plain: plain.url,
+    secure: secure.url,
+    httpsToPlain: plain.url.replace('http:', 'https:'),
+    httpToSecure: secure.url.replace('https:', 'http:'),
+    nobody: await unusedAddress(),
+    leaf: ca.issue('leaf').certFile,
+    issuer: ca.ca.certFile,
+    root: path('root.pem', secure.rootPem),
+  });
+});
+after(async () => {
+  for (const cleanup of cleanups) await cleanup();
+});
+
+/** @returns {Promise<string>} */
+function unusedAddress() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(`http://127.0.0.1:${port}`));
+    });
+  });
+}
+
+const words = (/** @type {string} */ line) =>
+  line.split(' ').map((word) => (word.startsWith('@') ? names[word.slice(1)] : word));
+
+/** @type {[string, RegExp][]} for both commands */
+const BOTH = [
+  [
+    '--url @html',
+    /does not look like Vault or OpenBao: it answers HTTP 200 without JSON to \/v1\/sys\/health/,
+  ],
+  ['--url @json', /does not look like Vault or OpenBao: it answers HTTP 200 with other JSON/],
+  ['--url @mute', /closed the connection without an answer/],
+  ['--url @garbage', /answered with something that is not HTTP/],
+  ['--url @loop', /does not look like Vault|redirects/],
+  ['--url @silent --timeout 1s', /took the connection but gave no full answer in time.*raise --timeout/],
+  ['--url @nobody', /refused the connection: nothing listens there\. Start the server, or correct/],
+  ['--url http://no-such-host.invalid', /cannot be found: no address for this host name/],
+  ['--url @httpsToPlain', /speaks plain HTTP on this port, not TLS\. Write http:\/\//],
+  ['--url @httpToSecure', /speaks TLS on this port, not plain HTTP\. Write https:\/\//],
+  ['--url @secure', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
+  ['--url @secure --ca-cert @issuer', /shows a (?:self-signed )?certificate.*Name the CA .* --ca-cert FILE/],
+  ['--url @secure --ca-cert @root --tls-server-name other.test', /certificate for other names/],
+  ['--mount nope', /There is no mount nope on http.*Check --mount/],
+  [
+    '--role nope',
+    /There is no role nope on the mount pki_int\. There are example-dot-com, .*Name one with --role/,
+  ],
+  ['--cn other.org', /The role example-dot-com does not allow the name "other\.org"/],
+];
+
+for (const command of ['issue', 'ocsp']) {
+  describe(`${command} refuses:`, { concurrency: 3 }, () => {
+    for (const [line, message] of BOTH) {
+      test(line, async () => {
+        const env = environmentOf(plain);
+        assertRefused(await runCli([command, ...words(line)], { env }), message, 2);
+      });
+    }
+
+    test('without a token', async () => {
+      const ended = await runCli([command], { env: { VAULT_ADDR: plain.url } });
+      assertRefused(ended, /There is no token: neither VAULT_TOKEN.*Run vault login, or export VAULT_TOKEN/);
+    });
+
+    test('with a token that nobody knows', async () => {
+      const ended = await runCli([command], { env: { VAULT_ADDR: plain.url, VAULT_TOKEN: 'hvs.nobody' } });
+      assertRefused(ended, /does not accept the token: it is wrong, expired or revoked(?!.*nobody)/, 2);
+    });
+
+    test('nothing, where TLS is right', async () => {
+      const args = [command, ...EC, '--requests', '3', '--ca-cert', names.root];
+      assert.equal((await measure(args, { env: environmentOf(secure) })).totals.succeeded, 3);
+    });
+  });
+}
+
+/** @type {[string, RegExp][]} */
+const RESPONDERS = [
+  ['@html', /answered an OCSP request with HTTP 200 and no OCSP response/],
+  ['@json', /answered an OCSP request with HTTP 200 and no OCSP response/],
+  ['@plain', /answered an OCSP request with HTTP 404 and no OCSP response/],
+  ['@loop', /answered an OCSP request with HTTP 307 and no OCSP response/],
+  ['@mute', /closed the connection without an answer/],
+  ['@garbage', /answered with something that is not HTTP/],
+  ['@nobody', /refused the connection: nothing listens there/],
+  ['@httpToSecure', /speaks TLS on this port, not plain HTTP/],
+  ['@httpsToPlain', /speaks plain HTTP on this port, not TLS/],
+  ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
+];
+
+describe('what is no OCSP responder is refused:', { concurrency: 3 }, () => {
+  for (const [url, message] of RESPONDERS) {
+    for (const method of ['post', 'get']) {
+      test(`${url} by ${method}`, async () => {
+        const line = `ocsp --cert @leaf --issuer @issuer --ocsp-url ${url} --method ${method}`;
+        assertRefused(await runCli(words(line)), message, 2);
+      });
+    }
+  }
+});
