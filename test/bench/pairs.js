@@ -1,0 +1,65 @@
+/** Two ways of doing the same thing, measured in turn: what the machine does meanwhile falls on both. */
+
+/**
+ * @typedef {object} Measured
+ * @property {number} perSecond
+ * @property {number} cpuSeconds of the process that measured
+ */
+
+/**
+ * A B A B ...: medians, the ratio of the medians, and the ratio of each pair, which a machine that slows down for a
+ * while disturbs less.
+ *
+ * @param {import('./index.js').Settings} settings
+ * @param {{name: string, measure: (seconds: number) => Promise<Measured>}} ours
+ * @param {{name: string, measure: (seconds: number) => Promise<Measured>}} theirs
+ * @returns {Promise<Omit<import('./index.js').Report, 'question'>>}
+ */
+export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
+  /** @type {{a: Measured, b: Measured}[]} */
+  const measured = [];
+  for (let pair = 1; pair <= pairs; pair++) {
+    const a = await ours.measure(seconds);
+    const b = await theirs.measure(seconds);
+    measured.push({ a, b });
+    say(`pair ${pair} of ${pairs}: ${Math.round(a.perSecond)}/s and ${Math.round(b.perSecond)}/s`);
+  }
+  const rates = (/** @type {'a' | 'b'} */ side) => measured.map((pair) => pair[side].perSecond);
+  const ratios = measured.map(({ a, b }) => a.perSecond / b.perSecond);
+  return {
+    columns: [
+      'pair',
+      `${ours.name}/s`,
+      `${theirs.name}/s`,
+      'ratio',
+      `${ours.name} CPU s`,
+      `${theirs.name} CPU s`,
+    ],
+    rows: measured.map(({ a, b }, i) => [
+      i + 1,
+      a.perSecond,
+      b.perSecond,
+      ratios[i],
+      a.cpuSeconds,
+      b.cpuSeconds,
+    ]),
+    summary: {
+      [`${ours.name}, median per second`]: median(rates('a')),
+      [`${theirs.name}, median per second`]: median(rates('b')),
+      'ratio of medians': median(rates('a')) / median(rates('b')),
+      'median of ratios': median(ratios),
+      'lowest ratio': Math.min(...ratios),
+      'highest ratio': Math.max(...ratios),
+    },
+  };
+}
+
+/**
+ * @param {number[]} values at least one
+ * @returns {number}
+ */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}

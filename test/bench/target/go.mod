@@ -1,0 +1,3 @@
+module vault-pki-load/test/bench/target
+
+go 1.22
