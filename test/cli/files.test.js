@@ -73,7 +73,10 @@ const REFUSED = [
   ['ocsp --cert @empty --issuer @ca', /empty is empty\. Give a certificate in PEM/],
   ['ocsp --cert @noise --issuer @ca', /noise has 10 MiB, which no certificate has/],
   ['ocsp --cert @leaf --issuer @lines', /lines has 10 MiB, which no certificate has/],
-  ['ocsp --cert @cut --issuer @ca', /cut\.pem ends without its line -----END CERTIFICATE-----; it is cut off/],
+  [
+    'ocsp --cert @cut --issuer @ca',
+    /cut\.pem ends without its line -----END CERTIFICATE-----; it is cut off/,
+  ],
   ['ocsp --cert @cutDer --issuer @ca', /cut\.der holds a certificate that cannot be read/],
   ['ocsp --cert @folder --issuer @ca', /--cert .*folder is a folder\. Check the path\./],
   ['ocsp --cert @leaf --issuer @folder', /--issuer .*folder is a folder\. Check the path\./],

@@ -1,0 +1,58 @@
+/**
+ * A target that freezes for 1 s in every 5 s. An arrival at a random time waits for x with P(latency > x) =
+ * 0.2 (1 - x / 1 s), so the p95 is 750 ms, whatever the number of connections; what differs is where the time goes.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { measure, runCli } from '../cli/support.js';
+import { startTarget } from '../targets/start.js';
+import { cannedOcsp } from './support.js';
+
+const FOUR_PERIODS = '20s';
+
+/** @param {{after: (fn: () => any) => void}} t */
+async function frozen(t) {
+  const { args, response } = cannedOcsp(t);
+  const target = await startTarget({ behaviour: 'freeze', body: response });
+  t.after(() => target.stop());
+  return [...args, '--ocsp-url', target.url];
+}
+
+/** @param {number | null} ms @param {number} wanted @param {number} share */
+function assertNear(ms, wanted, share) {
+  assert.ok(ms !== null && Math.abs(ms - wanted) <= share * wanted, `${ms} ms instead of ${wanted} ms`);
+}
+
+describe('a freeze of 1 s in every 5 s', { concurrency: 3 }, () => {
+  const open = ['--rate', '50/s', '--duration', FOUR_PERIODS];
+
+  test('open loop, connections for all: the wait is service time', async (t) => {
+    const result = await measure([...(await frozen(t)), ...open, '--concurrency', '100']);
+    const { response, service, sendLag } = result.latencyMs;
+    assert.equal(result.totals.succeeded, 1000);
+    assertNear(response.p95, 750, 0.05);
+    assertNear(service.p95, 750, 0.05);
+    assertNear(response.max, 1000, 0.05);
+    assert.ok(Number(response.p50) < 200, `p50 ${response.p50}`);
+    assert.ok(Number(sendLag.p95) < 75, `send lag ${sendLag.p95}`);
+  });
+
+  test('open loop, five connections: the wait is in front of them, and still counted', async (t) => {
+    const result = await measure([...(await frozen(t)), ...open, '--concurrency', '5']);
+    const { response, service, sendLag } = result.latencyMs;
+    assert.equal(result.totals.succeeded, 1000);
+    assertNear(response.p95, 750, 0.05);
+    // The first five of each freeze are on the wire: the next is sent 900 ms late, and each after it 20 ms less.
+    assertNear(sendLag.p95, 670, 0.05);
+    assert.ok(Number(service.p95) < 200, `service ${service.p95}`);
+    assert.equal(result.totals.neverSent, 0);
+  });
+
+  test('closed loop: it hardly shows, and the report says so', async (t) => {
+    const target = await frozen(t);
+    const { stdout } = await runCli([...target, '--concurrency', '2', '--duration', '6s', '--quiet']);
+    assert.match(stdout, /Closed-loop latencies hide waiting/);
+    const [, p99, unit] = /^response +(?:[\d.]+ \S+ +){4}([\d.]+) (\S+)/m.exec(stdout) ?? [];
+    assert.ok(unit === 'µs' || (unit === 'ms' && Number(p99) < 500), stdout);
+  });
+});
