@@ -3,7 +3,7 @@
  * on the wire, lends the answer's bytes from a buffer that is used again, and never queues, retries or redirects.
  */
 import { buildConnector, Client } from 'undici';
-import { describeTransportError } from './failures.js';
+import { describeTransportError, transportFailure } from './failures.js';
 import { connectOptions } from './tls.js';
 
 /** A longer answer ends the request with `answer_too_large`: no right one comes near it. */
@@ -23,6 +23,8 @@ export function createConnection({ origin, tls }) {
   const connect = buildConnector({ ...connectOptions(tls), allowH2: false, timeout: PATIENCE_MS });
   /** A socket that was connected beforehand and has carried no request yet. @type {import('node:net').Socket | null} */
   let spare = null;
+  /** Sockets that are not connected yet. undici would leave them to the operating system's patience: two minutes. */
+  const dialling = /** @type {Set<import('node:net').Socket>} */ (new Set());
   let current = createLine();
 
   /** A client and its handler belong together: after an abort both are left behind, with all that still comes. */
@@ -43,16 +45,39 @@ export function createConnection({ origin, tls }) {
   function takeSpareOrConnect(options, callback) {
     const socket = spare;
     spare = null;
-    if (socket === null || socket.destroyed || !socket.writable) return connect(options, callback);
+    if (socket === null || socket.destroyed || !socket.writable) return void dial(options, callback);
     queueMicrotask(() => callback(null, socket));
   }
 
+  /** @type {(...given: Parameters<import('undici').buildConnector.connector>) => import('node:net').Socket} */
+  function dial(options, callback) {
+    // What undici's types leave out: a connector returns the socket that it connects.
+    const socket = /** @type {import('node:net').Socket} */ (
+      /** @type {unknown} */ (
+        connect(options, (...result) => {
+          dialling.delete(socket);
+          callback(...result);
+        })
+      )
+    );
+    dialling.add(socket);
+    return socket;
+  }
+  function hangUp() {
+    for (const socket of dialling) socket.destroy(new Error('given up'));
+  }
+
   return {
-    open() {
+    open(timeoutMs) {
       const { protocol, host, hostname, port } = new URL(origin);
       return new Promise((resolve, reject) => {
-        connect({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, (error, socket) => {
-          if (error !== null) return reject(error);
+        const timer = setTimeout(() => {
+          reject(new Error(transportFailure('connect_timeout').text));
+          hangUp();
+        }, timeoutMs);
+        dial({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, (error, socket) => {
+          clearTimeout(timer);
+          if (error !== null) return reject(new Error(describeTransportError(error).text, { cause: error }));
           spare = /** @type {import('node:net').Socket} */ (socket);
           resolve();
         });
@@ -70,10 +95,12 @@ export function createConnection({ origin, tls }) {
       handler.forget();
       current = createLine();
       client.destroy().catch(() => {});
+      hangUp();
     },
     async close() {
       spare?.destroy();
       current.handler.forget();
+      hangUp();
       await current.client.destroy();
     },
   };

@@ -8,7 +8,7 @@ import { createConnection } from '../http/connection.js';
 import { createAlarm } from './alarm.js';
 import { createClock } from './clock.js';
 import { createPacer } from './pacer.js';
-import { createBatcher } from './samples.js';
+import { createRingMemory, openReader, openWriter } from './samples.js';
 import { createSlots } from './slots.js';
 
 const CONNECTIONS = 4;
@@ -24,7 +24,7 @@ export async function rehearse(request) {
   const connections = Array.from({ length: CONNECTIONS }, () =>
     createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),
   );
-  await Promise.all(connections.map((connection) => connection.open()));
+  await Promise.all(connections.map((connection) => connection.open(LONGEST_MS)));
   await send(connections, request);
   await Promise.all(connections.map((connection) => connection.close()));
   await worker.terminate();
@@ -37,7 +37,9 @@ export async function rehearse(request) {
  */
 function send(connections, request) {
   const clock = createClock(process.hrtime.bigint());
-  const batcher = createBatcher(() => {});
+  const ring = createRingMemory();
+  const writer = openWriter(ring);
+  const reader = openReader(ring);
   return new Promise((resolve) => {
     const slots = createSlots({
       clock,
@@ -47,7 +49,8 @@ function send(connections, request) {
       restAfterFailedConnect: true,
       onDone(slot, done, failure, status, body) {
         const { index, intended, sent } = slot;
-        batcher.add({ operation: 0, index, intended, sent, done, lag: 0, failure, status, body });
+        writer.add({ operation: 0, index, intended, sent, done, lag: 0, failure, status, body });
+        reader.take(() => {});
       },
       onFree() {
         pacer.tick();

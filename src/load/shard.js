@@ -45,8 +45,8 @@ import { createSlots } from './slots.js';
  * @property {() => Promise<void>} close
  */
 
-/** Samples are handed over, and time-outs looked for, at least this often. */
-const FLUSH_MS = 200;
+/** The recorder is told the time, and time-outs are looked for, this often. */
+const TELL_MS = 100;
 const EXPIRE_MS = 10;
 const OPEN_AT_ONCE = 32;
 
@@ -59,7 +59,7 @@ export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
-  const recorder = await startRecorder({ plan, fixture, onSecond });
+  const recorder = await startRecorder({ plan, fixture, shards, onSecond });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
   const end = withEnd();
@@ -70,7 +70,12 @@ export async function createShard(input, { onSecond }) {
     async warm() {
       await rehearse(request);
       const limit = pLimit(OPEN_AT_ONCE);
-      const results = await Promise.allSettled(connections.map((connection) => limit(connection.open)));
+      const deadline = performance.now() + plan.load.timeoutMs;
+      const results = await Promise.allSettled(
+        connections.map((connection) =>
+          limit(() => connection.open(Math.max(1, deadline - performance.now()))),
+        ),
+      );
       return results.flatMap((result) =>
         result.status === 'rejected' ? [String(result.reason.message)] : [],
       );
@@ -102,6 +107,7 @@ function startSending({ input, clock, connections, request, recorder, end }) {
   const { load } = input.plan;
   const arrivals = arrivalsOf(input);
   let sent = 0;
+  let dropped = 0;
   let over = false;
   const slots = createSlots({
     clock,
@@ -134,47 +140,31 @@ function startSending({ input, clock, connections, request, recorder, end }) {
     slots,
     overflow: load.overflow,
     createAlarm: (c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime),
-    onDrop: (index, intended) => recordUnsent(index, intended, intended, 'dropped'),
+    onDrop(_index, intended) {
+      if (intended >= load.warmupMs) dropped++;
+    },
     onEnd() {
       if (slots.busy === 0) finish();
     },
   });
   const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
-  const flushing = setInterval(() => recorder.flush(clock()), FLUSH_MS);
+  const telling = setInterval(() => recorder.tell(clock()), TELL_MS);
 
-  /**
-   * @param {number} index
-   * @param {number} intended
-   * @param {number} done
-   * @param {'dropped' | 'never_sent'} failure
-   */
-  function recordUnsent(index, intended, done, failure) {
-    recorder.add({ operation: 0, index, intended, sent: done, done, lag: 0, failure, status: 0, body: null });
-  }
-
-  /** Arrivals that were due but still waiting are counted with the age they reached. */
-  function recordWaiting(/** @type {number} */ now) {
-    const { schedule, shards } = arrivals;
-    if (schedule === null || pacer.next >= schedule.count) return;
-    const waiting = countDue(schedule, pacer.next, shards, now);
-    for (let i = 0; i < waiting; i++) {
-      const index = pacer.next + i * shards;
-      recordUnsent(index, schedule.dueMs(index), now, 'never_sent');
-    }
-  }
-
-  async function finish() {
+  function finish() {
     if (over) return;
     over = true;
     close();
     const endedMs = clock();
-    recordWaiting(endedMs);
-    recorder.flush(endedMs);
-    end.settle(recorder.finish().then(({ snapshot, kept }) => ({ snapshot, kept, endedMs, attempts: sent })));
+    const { schedule, shards } = arrivals;
+    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, endedMs);
+    const tail = { endedMs, next: pacer.next, waiting, dropped };
+    end.settle(
+      recorder.finish(tail).then(({ snapshot, kept }) => ({ snapshot, kept, endedMs, attempts: sent })),
+    );
   }
   function close() {
     clearInterval(expiry);
-    clearInterval(flushing);
+    clearInterval(telling);
   }
 
   pacer.start();

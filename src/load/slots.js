@@ -18,7 +18,8 @@
  */
 /**
  * @typedef {object} Connection
- * @property {() => Promise<void>} open connects beforehand; rejects with the reason
+ * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with the reason, which follows the
+ *   target's name in a sentence
  * @property {(request: Request, exchange: Exchange) => void} send
  * @property {() => void} abort ends the request in flight without telling its exchange
  * @property {() => Promise<void>} close
