@@ -1,0 +1,102 @@
+/** A raw loopback server that does as it is told, and a record of what a connection tells of an exchange. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createConnection } from '../../src/http/connection.js';
+
+/** @typedef {import('node:net').Socket} Socket */
+/** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
+
+/**
+ * @param {Behaviour} behave
+ * @param {number} [port]
+ */
+export async function startRaw(behave, port = 0) {
+  /** @type {Set<Socket>} */
+  const sockets = new Set();
+  const state = { behave, connections: 0, requests: 0 };
+  const server = createServer((socket) => {
+    state.connections++;
+    sockets.add(socket);
+    let text = '';
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+        const head = text.slice(0, end);
+        const bodyBytes = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+        if (text.length < end + 4 + bodyBytes) return;
+        text = text.slice(end + 4 + bodyBytes);
+        state.requests++;
+        state.behave(socket, head);
+      }
+    });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    state,
+    sockets,
+    port: address.port,
+    origin: `http://127.0.0.1:${address.port}`,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** @param {string | Buffer} body @param {string} [head] more lines, each with its line break */
+export function whole(body, head = '') {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 200 OK\r\n${head}Content-Length: ${bytes.length}\r\n\r\n`),
+    bytes,
+  ]);
+}
+
+/** @param {string} origin */
+export function connectTo(origin) {
+  return createConnection({ origin, tls: { rejectUnauthorized: true } });
+}
+
+/** @typedef {{sent: number, ends: number, answer: {status: number, body: Buffer} | null, failure: string | null, beforeSent: boolean | null, sentFirst: boolean}} Told */
+
+/**
+ * One exchange, until it ends or, where it never does, until `give up` says so.
+ *
+ * @param {import('../../src/load/slots.js').Connection} connection
+ * @param {Partial<import('../../src/load/slots.js').Request>} [request]
+ * @returns {{told: Told, ended: Promise<Told>}}
+ */
+export function exchange(connection, request = {}) {
+  /** @type {Told} */
+  const told = { sent: 0, ends: 0, answer: null, failure: null, beforeSent: null, sentFirst: true };
+  const ended = new Promise((resolve) => {
+    const end = () => {
+      told.ends++;
+      resolve(told);
+    };
+    connection.send(
+      { method: 'GET', path: '/a', headers: {}, body: null, ...request },
+      {
+        onSent() {
+          told.sent++;
+          if (told.ends > 0) told.sentFirst = false;
+        },
+        onAnswer(status, body) {
+          told.answer = { status, body: Buffer.from(body) };
+          end();
+        },
+        onFailure(failure, beforeSent) {
+          Object.assign(told, { failure, beforeSent });
+          end();
+        },
+      },
+    );
+  });
+  return { told, ended };
+}
