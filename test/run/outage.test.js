@@ -1,0 +1,90 @@
+/** The target is killed in the middle of a run and comes back on the same port three seconds later. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { assertDone, assertNoStack, EC, environmentOf, rightResult, startCli } from '../cli/support.js';
+import { startTarget } from '../targets/start.js';
+import { cannedOcsp } from './support.js';
+
+const BEFORE_MS = 1500;
+const OUTAGE_MS = 3000;
+const REPORT = ['--format', 'json'];
+
+/** Outcomes that name a target which is not there. */
+const AWAY = ['connection_refused', 'connection_reset', 'truncated', 'timeout'];
+
+/**
+ * @param {string[]} args
+ * @param {{die: () => unknown, comeBack: () => unknown, env?: Record<string, string>}} target
+ */
+async function runThroughOutage(args, { die, comeBack, env }) {
+  const cli = startCli([...args, ...REPORT], { env });
+  await cli.shows(/^1 s/m);
+  await sleep(BEFORE_MS - 1000);
+  await die();
+  await sleep(OUTAGE_MS);
+  await comeBack();
+  const ended = await cli.ended;
+  assertDone(ended);
+  assertNoStack(ended.stderr);
+  const result = rightResult(ended.stdout);
+  const failures = Object.keys(result.outcomes).filter((name) => !result.outcomeDetails[name].success);
+  assert.ok(failures.length > 0);
+  assert.deepEqual(
+    failures.filter((name) => !AWAY.includes(name)),
+    [],
+  );
+  const { timeline, totals } = result;
+  const sum = (/** @type {'sent' | 'succeeded' | 'failed'} */ key) =>
+    timeline.reduce((all, row) => all + row[key], 0);
+  assert.deepEqual(
+    [sum('sent'), sum('succeeded'), sum('failed')],
+    [totals.sent, totals.succeeded, totals.failed],
+  );
+  assert.ok((timeline.at(-1)?.succeeded ?? 0) > 0 || (timeline.at(-2)?.succeeded ?? 0) > 0, 'it came back');
+  return result;
+}
+
+describe('a target that dies and comes back', { concurrency: 2 }, () => {
+  for (const threads of ['1', '2']) {
+    test(`open loop, ${threads} thread(s): every arrival of the outage is there, as a failure`, async (t) => {
+      const { args, response } = cannedOcsp(t);
+      const target = await startTarget({ behaviour: 'ok', body: response });
+      t.after(() => target.stop());
+      const load = ['--rate', '50/s', '--duration', '8s', '--threads', threads];
+      const { totals, outcomes } = await runThroughOutage(
+        [...args, '--ocsp-url', target.url, ...load],
+        target,
+      );
+      assert.equal(totals.planned, 400);
+      assert.equal(totals.sent, 400);
+      assert.ok(totals.failed >= 130 && totals.failed <= 250, JSON.stringify(outcomes));
+    });
+  }
+
+  test('closed loop: slots rest between attempts, so the outage is not a storm of failures', async (t) => {
+    const { args, response } = cannedOcsp(t);
+    const target = await startTarget({ behaviour: 'ok', body: response });
+    t.after(() => target.stop());
+    const load = ['--concurrency', '4', '--duration', '8s'];
+    const { totals } = await runThroughOutage([...args, '--ocsp-url', target.url, ...load], target);
+    assert.ok(totals.failed >= 4 && totals.failed < 400, `${totals.failed} failures`);
+  });
+
+  test('issue on the embedded server, overflow dropped', async (t) => {
+    let server = await startDevServer({ caKeyType: 'ec' });
+    const { token, url } = server;
+    t.after(() => server.stop());
+    const load = ['--rate', '40/s', '--duration', '8s', '--overflow', 'drop', '--require', 'errors<100%'];
+    const { totals } = await runThroughOutage(['issue', ...EC, ...load], {
+      env: environmentOf(server),
+      die: () => process.kill(server.pid, 'SIGKILL'),
+      async comeBack() {
+        server = await startDevServer({ caKeyType: 'ec', port: Number(new URL(url).port), token });
+      },
+    });
+    assert.equal(totals.planned, 320);
+    assert.ok(totals.failed + totals.dropped >= 100);
+  });
+});
