@@ -1,9 +1,9 @@
 /**
- * The sender's end of the recorder thread: posts batches, knows when the recorder falls behind, and waits for its
- * snapshot.
+ * The sender's end of the recorder thread: the ring that samples go into, the seconds and the snapshot that come back.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createBatcher } from './samples.js';
+import { createRingMemory, openWriter } from './samples.js';
 
 /**
  * @typedef {object} RecorderEnd
@@ -11,30 +11,28 @@ import { createBatcher } from './samples.js';
  * @property {import('../operations/index.js').Kept | null} kept
  */
 
-/** With more than this on its way the recorder is behind: further answers are counted but not checked. */
-const MAX_SAMPLES_UNDER_WAY = 32_768;
-const MAX_BYTES_UNDER_WAY = 24 * 1024 * 1024;
+/** With more samples than this on their way the recorder is behind: further answers are counted but not checked. */
+const MAX_UNDER_WAY = 16_384;
+const RETRY_MS = 5;
 
 /**
  * @param {object} context
  * @param {import('../plan.js').Plan} context.plan
  * @param {unknown} context.fixture
+ * @param {number} context.shards
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
  */
-export async function startRecorder({ plan, fixture, onSecond }) {
+export async function startRecorder({ plan, fixture, shards, onSecond }) {
+  const ring = createRingMemory();
+  const writer = openWriter(ring);
   const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
-    workerData: { plan, fixture },
+    workerData: { plan, fixture, ring, shards },
   });
-  const ready = /** @type {ReturnType<typeof withResolvers<void>>} */ (withResolvers());
+  const ready = withResolvers();
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
-  let samples = 0;
-  let bytes = 0;
-
+  end.promise.catch(() => {});
   worker.on('message', (message) => {
-    if (message.type === 'taken') {
-      samples -= message.samples;
-      bytes -= message.bytes;
-    } else if (message.type === 'second') onSecond(message.row);
+    if (message.type === 'second') onSecond(message.row);
     else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
     else ready.resolve(undefined);
   });
@@ -42,28 +40,21 @@ export async function startRecorder({ plan, fixture, onSecond }) {
     ready.reject(error);
     end.reject(error);
   });
-  end.promise.catch(() => {});
-
-  const batcher = createBatcher((batch) => {
-    samples += batch.count;
-    bytes += batch.size;
-    worker.postMessage({ type: 'batch', batch }, [
-      /** @type {ArrayBuffer} */ (batch.numbers.buffer),
-      /** @type {ArrayBuffer} */ (batch.bytes.buffer),
-    ]);
-  });
   await ready.promise;
   return {
     /** @returns {boolean} answers need no longer be handed over in full */
-    behind: () => samples > MAX_SAMPLES_UNDER_WAY || bytes > MAX_BYTES_UNDER_WAY,
-    add: batcher.add,
-    flush: batcher.flush,
-    /** @returns {Promise<RecorderEnd>} after everything handed over is recorded */
-    finish() {
-      worker.postMessage({ type: 'end' });
+    behind: () => writer.behind() > MAX_UNDER_WAY,
+    add: writer.add,
+    tell: writer.tell,
+    /**
+     * @param {import('./samples.js').Tail} tail
+     * @returns {Promise<RecorderEnd>} after everything handed over is recorded
+     */
+    async finish(tail) {
+      while (!writer.end(tail)) await sleep(RETRY_MS);
       return end.promise;
     },
-    /** Ends the thread without a snapshot. */
+    /** Ends the thread, with or without a snapshot. */
     async terminate() {
       await worker.terminate();
     },

@@ -1,43 +1,71 @@
 /**
- * Thread entry: receives batches of samples from one sender, judges and records them. Messages in: `batch`, `end`.
- * Messages out: `ready`, `taken` (flow control), `second`, `end`.
+ * Thread entry: takes samples from the ring of one sender, judges and records them. It polls and sleeps, so the sender
+ * need not wake it. Messages out: `ready`, `second`, `end`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadOperation } from '../operations/index.js';
 import { createRecorder } from './recorder.js';
-import { forEachSample } from './samples.js';
+import { openReader } from './samples.js';
+import { createSchedule } from './schedule.js';
+
+const POLL_MS = 10;
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-const { plan, fixture } = workerData;
+/** @type {{plan: import('../plan.js').Plan, fixture: unknown, ring: import('./samples.js').RingMemory, shards: number}} */
+const { plan, fixture, ring, shards } = workerData;
 const { load } = plan;
 const operation = await loadOperation(plan.operation);
+const keeper = operation.openKeeper?.(plan) ?? null;
+const reader = openReader(ring);
 /** @type {unknown[]} */
 let kept = [];
-const keeper = operation.openKeeper?.(plan) ?? null;
 
 const recorder = createRecorder({
   operations: [{ name: operation.name, classify: operation.createClassifier(plan, fixture) }],
   warmupMs: load.warmupMs,
-  measuredMs: load.durationMs,
+  measuredMs: measuredMs(),
   onSecond: (row) => port.postMessage({ type: 'second', row }),
   onKept: (_operation, item) => kept.push(item),
 });
 
-function writeKept() {
-  if (kept.length === 0) return;
-  keeper?.write(kept);
-  kept = [];
+/** @returns {number | null} planned length of the measured part */
+function measuredMs() {
+  const { durationMs, requests, ratePerSecond } = load;
+  const all = requests === null || ratePerSecond === null ? null : (requests / ratePerSecond) * 1000;
+  return durationMs === null || all === null ? (durationMs ?? all) : Math.min(durationMs, all);
 }
 
-port.on('message', (message) => {
-  if (message.type === 'batch') {
-    forEachSample(message.batch, recorder.record);
-    recorder.advance(message.batch.upToMs);
-    writeKept();
-    port.postMessage({ type: 'taken', samples: message.batch.count, bytes: message.batch.size });
-  } else {
-    port.postMessage({ type: 'end', snapshot: recorder.finish(), kept: keeper?.close() ?? null });
-    port.close();
+/** @returns {import('./samples.js').Tail} once everything is recorded that the sender had to say */
+function recordAll() {
+  for (;;) {
+    const told = reader.toldMs();
+    const tail = reader.tail();
+    const count = reader.take(recorder.record);
+    recorder.advance(told);
+    if (kept.length > 0) keeper?.write(kept);
+    kept = [];
+    if (tail !== null) return tail;
+    if (count === 0) reader.sleep(POLL_MS);
   }
-});
+}
+
+/**
+ * Arrivals that were due but still waiting are counted with the age they reached.
+ *
+ * @param {import('./samples.js').Tail} tail
+ */
+function recordWaiting({ endedMs: done, next, waiting }) {
+  if (waiting === 0) return;
+  const schedule = createSchedule(load);
+  const rest = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
+  for (let i = 0; i < waiting; i++) {
+    const index = next + i * shards;
+    recorder.record({ ...rest, index, intended: schedule.dueMs(index) });
+  }
+}
+
 port.postMessage({ type: 'ready' });
+const tail = recordAll();
+recordWaiting(tail);
+recorder.addDropped(0, tail.dropped);
+port.postMessage({ type: 'end', snapshot: recorder.finish(), kept: keeper?.close() ?? null });

@@ -29,7 +29,7 @@ import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
  * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
- * @property {number} firstHalfMaxMs longest response time among successes that were due in the first half
+ * @property {number} firstHalfMaxMs longest response time among successes that were done in the first half
  */
 /**
  * @typedef {object} Snapshot plain and mergeable without loss
@@ -93,7 +93,7 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
    * @param {import('./samples.js').Sample} sample
    */
   function recordWarmup(block, sample) {
-    if (sample.failure === 'dropped' || sample.failure === 'never_sent') return;
+    if (sample.failure === 'never_sent') return;
     block.warmup++;
     const { kept } = verdictOf(sample);
     if (kept !== undefined) onKept?.(sample.operation, kept);
@@ -104,10 +104,6 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
     record(sample) {
       const block = blocks[sample.operation];
       if (sample.intended < warmupMs) return recordWarmup(block, sample);
-      if (sample.failure === 'dropped') {
-        block.dropped++;
-        return;
-      }
       const verdict = verdictOf(sample);
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
@@ -129,13 +125,17 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
       increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
       if (!verdict.success) return;
       block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
-      if (sample.intended - warmupMs < firstHalfMs) {
+      if (done < firstHalfMs) {
         block.firstHalfMaxMs = Math.max(block.firstHalfMaxMs, sample.done - sample.intended);
       }
     },
     /** @param {number} ms since time zero: every sample done before it has been recorded */
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
+    },
+    /** @param {number} operation @param {number} count arrivals of the measured part that were not even attempted */
+    addDropped(operation, count) {
+      blocks[operation].dropped += count;
     },
     /** @returns {Snapshot} after the last second, full or not, was handed out */
     finish() {

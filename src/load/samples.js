@@ -1,7 +1,8 @@
 /**
- * What became of one request, and its way from the sending thread to the recorder: packed into batches of plain
- * numbers and bytes, so that a million samples are a few thousand messages.
+ * What became of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
+ * sample costs the sender a few stores and one copy of the answer, and memory stays what it is. One writer, one reader.
  */
+import { TRANSPORT_CODES } from '../http/failures.js';
 
 /**
  * @typedef {object} Sample
@@ -16,119 +17,207 @@
  * @property {Uint8Array | null} body null: not kept (no answer, or the recorder could not keep up)
  */
 /**
- * @typedef {object} Batch plain, cheap to hand to another thread
- * @property {Float64Array} numbers FIELDS per sample
- * @property {Uint8Array} bytes all bodies, one after the other
- * @property {string[]} failures the names that `numbers` refers to
- * @property {number} count samples
- * @property {number} size bytes used
- * @property {number} upToMs every sample that was done before this time has been handed over
+ * @typedef {object} RingMemory plain; shared by the threads that hold it
+ * @property {SharedArrayBuffer} control counters, see the constants below; then the Tail
+ * @property {SharedArrayBuffer} numbers FIELDS doubles a sample
+ * @property {SharedArrayBuffer} bytes bodies, each in one piece
  */
-
-const FIELDS = 9;
-const NO_BODY = -1;
-const BATCH_SAMPLES = 512;
-const BATCH_BYTES = 256 * 1024;
-
 /**
- * @param {Batch} batch
- * @param {(sample: Sample) => void} visit the sample object is used again for the next one
+ * @typedef {object} Tail what the sender says last
+ * @property {number} endedMs
+ * @property {number} next first index that was neither sent nor dropped
+ * @property {number} waiting how many indexes from there on were due
+ * @property {number} dropped in the measured part
  */
-export function forEachSample(batch, visit) {
-  /** @type {Sample} */
-  const sample = {
-    operation: 0,
-    index: 0,
-    intended: 0,
-    sent: 0,
-    done: 0,
-    lag: 0,
-    failure: null,
-    status: 0,
-    body: null,
+
+const FIELDS = 10;
+const SAMPLES = 1 << 15;
+const BYTES = 1 << 23;
+
+/** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
+const WRITTEN = 0;
+const TAKEN = 1;
+const BYTES_TAKEN = 2;
+const UP_TO = 3;
+const ENDED = 4;
+const SLEEP = 5;
+const TAIL_OFFSET = 64;
+
+/** Time is told in units of 10 ms, so that an Int32 holds 248 days. */
+const TOLD_UNIT_MS = 10;
+
+/** Instead of the length of a body. */
+const NO_BODY = -1;
+const SAME_BODY = -2;
+
+/** Names that may stand in `failure`: the engine's own and what a connection can report. */
+export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
+const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
+
+/** @returns {RingMemory} */
+export function createRingMemory() {
+  return {
+    control: new SharedArrayBuffer(TAIL_OFFSET + 4 * 8),
+    numbers: new SharedArrayBuffer(SAMPLES * FIELDS * 8),
+    bytes: new SharedArrayBuffer(BYTES),
   };
-  const { numbers, bytes, failures } = batch;
-  let start = 0;
-  for (let at = 0; at < batch.count * FIELDS; at += FIELDS) {
-    sample.operation = numbers[at];
-    sample.index = numbers[at + 1];
-    sample.intended = numbers[at + 2];
-    sample.sent = numbers[at + 3];
-    sample.done = numbers[at + 4];
-    sample.lag = numbers[at + 5];
-    sample.failure = numbers[at + 6] < 0 ? null : failures[numbers[at + 6]];
-    sample.status = numbers[at + 7];
-    const length = numbers[at + 8];
-    sample.body = length === NO_BODY ? null : bytes.subarray(start, start + length);
-    if (length > 0) start += length;
-    visit(sample);
-  }
 }
 
 /**
- * Collects samples and hands them over in batches.
- *
- * @param {(batch: Batch) => void} post
+ * @param {RingMemory} memory
  */
-export function createBatcher(post) {
-  /** @type {Batch | null} */
-  let batch = null;
+export function openWriter(memory) {
+  const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
+  const tail = new Float64Array(memory.control, TAIL_OFFSET);
+  const numbers = new Float64Array(memory.numbers);
+  const bytes = Buffer.from(memory.bytes);
+  /** Samples that found no place; their bodies are not kept. @type {Sample[]} */
+  let spilled = [];
+  let written = 0;
+  let bytesWritten = 0;
+  /** Where the last body that was stored is: nothing has overwritten it yet. */
+  const last = { at: 0, length: 0 };
 
-  /** @param {number} upToMs */
-  function flush(upToMs) {
-    const full = batch ?? newBatch(0, 0);
-    batch = null;
-    full.upToMs = upToMs;
-    post(full);
+  const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
+
+  /**
+   * @param {Uint8Array} body
+   * @returns {{at: number, length: number} | null} null: no room
+   */
+  function store(body) {
+    const { length } = body;
+    if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
+      return { at: 0, length: SAME_BODY };
+    }
+    let at = bytesWritten % BYTES;
+    const skipped = at + length > BYTES ? BYTES - at : 0;
+    const used = (bytesWritten - Atomics.load(control, BYTES_TAKEN)) >>> 0;
+    if (used + skipped + length > BYTES) return null;
+    if (skipped > 0) at = 0;
+    bytes.set(body, at);
+    bytesWritten = (bytesWritten + skipped + length) >>> 0;
+    last.at = at;
+    last.length = length;
+    return { at, length };
   }
+
+  /** @param {Sample} sample */
+  function write(sample) {
+    const to = (written & (SAMPLES - 1)) * FIELDS;
+    const stored = sample.body === null ? null : store(sample.body);
+    numbers[to] = sample.operation;
+    numbers[to + 1] = sample.index;
+    numbers[to + 2] = sample.intended;
+    numbers[to + 3] = sample.sent;
+    numbers[to + 4] = sample.done;
+    numbers[to + 5] = sample.lag;
+    numbers[to + 6] = sample.failure === null ? -1 : indexOfFailure(sample.failure);
+    numbers[to + 7] = sample.status;
+    numbers[to + 8] = stored === null ? NO_BODY : stored.length;
+    numbers[to + 9] = stored === null ? 0 : stored.at;
+    written = (written + 1) | 0;
+    Atomics.store(control, WRITTEN, written);
+  }
+
+  function unspill() {
+    if (spilled.length === 0) return;
+    const room = Math.min(spilled.length, SAMPLES - unread());
+    for (let i = 0; i < room; i++) write(spilled[i]);
+    spilled = spilled.slice(room);
+  }
+
   return {
-    /** Hands over what there is, be it nothing: the recorder learns how far time has come. */
-    flush,
     /** @param {Sample} sample */
     add(sample) {
-      const length = sample.body === null ? 0 : sample.body.length;
-      if (batch !== null && (batch.count === BATCH_SAMPLES || batch.size + length > batch.bytes.length)) {
-        flush(sample.done);
-      }
-      batch ??= newBatch(BATCH_SAMPLES, Math.max(BATCH_BYTES, length));
-      const at = batch.count++ * FIELDS;
-      const { numbers } = batch;
-      numbers[at] = sample.operation;
-      numbers[at + 1] = sample.index;
-      numbers[at + 2] = sample.intended;
-      numbers[at + 3] = sample.sent;
-      numbers[at + 4] = sample.done;
-      numbers[at + 5] = sample.lag;
-      numbers[at + 6] = sample.failure === null ? -1 : nameIndex(batch, sample.failure);
-      numbers[at + 7] = sample.status;
-      numbers[at + 8] = sample.body === null ? NO_BODY : length;
-      if (sample.body !== null) batch.bytes.set(sample.body, batch.size);
-      batch.size += length;
+      unspill();
+      if (spilled.length > 0 || unread() >= SAMPLES) spilled.push({ ...sample, body: null });
+      else write(sample);
+    },
+    /** @param {number} ms every sample that was done before has been added */
+    tell(ms) {
+      unspill();
+      if (spilled.length === 0) Atomics.store(control, UP_TO, Math.floor(ms / TOLD_UNIT_MS));
+    },
+    /** @returns {number} samples that the reader has not taken yet */
+    behind: () => unread() + spilled.length,
+    /** @param {Tail} last_ nothing is added after it @returns {boolean} false: try again, the ring is full */
+    end({ endedMs, next, waiting, dropped }) {
+      unspill();
+      if (spilled.length > 0) return false;
+      tail.set([endedMs, next, waiting, dropped]);
+      Atomics.store(control, ENDED, 1);
+      return true;
     },
   };
 }
 
 /**
- * @param {number} samples
- * @param {number} byteLength
- * @returns {Batch}
+ * @param {RingMemory} memory
  */
-function newBatch(samples, byteLength) {
+export function openReader(memory) {
+  const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
+  const tail = new Float64Array(memory.control, TAIL_OFFSET);
+  const numbers = new Float64Array(memory.numbers);
+  const bytes = Buffer.from(memory.bytes);
+  let taken = 0;
+  let last = Buffer.alloc(0);
+
+  /** @param {number} from @returns {Uint8Array | null} */
+  function bodyAt(from) {
+    const length = numbers[from + 8];
+    if (length === NO_BODY) return null;
+    if (length === SAME_BODY) return last;
+    const at = numbers[from + 9];
+    last = Buffer.from(bytes.subarray(at, at + length));
+    const before = Atomics.load(control, BYTES_TAKEN) >>> 0;
+    const skipped = before % BYTES === at ? 0 : BYTES - (before % BYTES);
+    Atomics.store(control, BYTES_TAKEN, before + skipped + length);
+    return last;
+  }
+
   return {
-    numbers: new Float64Array(samples * FIELDS),
-    bytes: new Uint8Array(byteLength),
-    failures: [],
-    count: 0,
-    size: 0,
-    upToMs: 0,
+    /**
+     * @param {(sample: Sample) => void} visit the body is the visitor's to keep
+     * @returns {number} how many there were
+     */
+    take(visit) {
+      const count = (Atomics.load(control, WRITTEN) - taken) | 0;
+      for (let i = 0; i < count; i++) {
+        const from = (taken & (SAMPLES - 1)) * FIELDS;
+        const failure = numbers[from + 6];
+        const sample = {
+          operation: numbers[from],
+          index: numbers[from + 1],
+          intended: numbers[from + 2],
+          sent: numbers[from + 3],
+          done: numbers[from + 4],
+          lag: numbers[from + 5],
+          failure: failure < 0 ? null : FAILURES[failure],
+          status: numbers[from + 7],
+          body: bodyAt(from),
+        };
+        taken = (taken + 1) | 0;
+        Atomics.store(control, TAKEN, taken);
+        visit(sample);
+      }
+      return count;
+    },
+    /** @returns {number} ms: samples done before it are all in the ring; to be asked before `take` */
+    toldMs: () => Atomics.load(control, UP_TO) * TOLD_UNIT_MS,
+    /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
+    tail() {
+      if (Atomics.load(control, ENDED) === 0) return null;
+      const [endedMs, next, waiting, dropped] = tail;
+      return { endedMs, next, waiting, dropped };
+    },
+    /** Blocks this thread. @param {number} ms */
+    sleep: (ms) => Atomics.wait(control, SLEEP, 0, ms),
   };
 }
 
-/**
- * @param {Batch} batch
- * @param {string} name
- */
-function nameIndex(batch, name) {
-  const known = batch.failures.indexOf(name);
-  return known >= 0 ? known : batch.failures.push(name) - 1;
+/** @param {string} name */
+function indexOfFailure(name) {
+  const index = FAILURE_INDEX.get(name);
+  if (index === undefined) throw new RangeError(`${name} is no failure that the engine knows`);
+  return index;
 }

@@ -32,7 +32,6 @@ import { createSlots } from './slots.js';
  * @property {import('./recorder.js').Snapshot} snapshot
  * @property {import('../operations/index.js').Kept | null} kept
  * @property {number} endedMs when the last answer was in, from time zero
- * @property {number} attempts all requests that were handed out or dropped, warm-up included
  */
 /**
  * @typedef {object} Shard
@@ -158,9 +157,7 @@ function startSending({ input, clock, connections, request, recorder, end }) {
     const { schedule, shards } = arrivals;
     const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, endedMs);
     const tail = { endedMs, next: pacer.next, waiting, dropped };
-    end.settle(
-      recorder.finish(tail).then(({ snapshot, kept }) => ({ snapshot, kept, endedMs, attempts: sent })),
-    );
+    end.settle(recorder.finish(tail).then(({ snapshot, kept }) => ({ snapshot, kept, endedMs })));
   }
   function close() {
     clearInterval(expiry);

@@ -73,8 +73,10 @@ function buildRates(operations, facts, succeeded) {
 
 /**
  * In a closed loop: until the last success, at least the planned time. In an open loop the last requests are due just
- * before the end and are answered after it, which is no lack of throughput as long as it takes no longer than an
- * answer took in the first half of the run. Longer means a backlog was worked off, and that time counts.
+ * before the end and are answered after it, which is no lack of throughput as long as it takes no longer than answers
+ * took in the first half of the run. Longer means that a backlog was worked off, and that time counts: with a constant
+ * overload of r requests to a capacity of c, the backlog takes T(r/c - 1), and answers in the first half took up to
+ * T(1 - c/r)/2, which is always less.
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
@@ -82,8 +84,11 @@ function buildRates(operations, facts, succeeded) {
  */
 export function rateWindowMs(operations, { model, windowMs }) {
   const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const hasBacklog = operations.some(({ neverSentDue }) => neverSentDue > 0);
   const ordinary =
-    model === 'open' ? Math.max(0, ...operations.map(({ firstHalfMaxMs }) => firstHalfMaxMs)) : 0;
+    model === 'open' && !hasBacklog
+      ? Math.max(0, ...operations.map(({ firstHalfMaxMs }) => firstHalfMaxMs))
+      : 0;
   return lastSuccess - windowMs > ordinary ? lastSuccess : windowMs;
 }
 

@@ -1,32 +1,20 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { createBatcher, forEachSample } from '../../src/load/samples.js';
+import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/load/samples.js';
 
 /** @typedef {import('../../src/load/samples.js').Sample} Sample */
-/** @typedef {import('../../src/load/samples.js').Batch} Batch */
 
-/** Batches as they are after the way to another thread. */
 function setUp() {
-  /** @type {Batch[]} */
-  const batches = [];
-  const batcher = createBatcher((batch) => {
-    const transfer = [batch.numbers.buffer, batch.bytes.buffer];
-    batches.push(structuredClone(batch, { transfer: /** @type {ArrayBuffer[]} */ (transfer) }));
-  });
-  return { batches, batcher };
-}
-
-/** @param {Batch[]} batches @returns {Sample[]} */
-function unpack(batches) {
+  const memory = createRingMemory();
+  const writer = openWriter(memory);
+  const reader = openReader(memory);
   /** @type {Sample[]} */
-  const samples = [];
-  for (const batch of batches) {
-    forEachSample(batch, (sample) =>
-      samples.push({ ...sample, body: sample.body === null ? null : Uint8Array.from(sample.body) }),
-    );
-  }
-  return samples;
+  const seen = [];
+  const take = () => reader.take((one) => seen.push({ ...one, body: one.body && Uint8Array.from(one.body) }));
+  return { memory, writer, reader, seen, take };
 }
 
 /** @param {Partial<Sample>} changes @returns {Sample} */
@@ -54,89 +42,117 @@ const anySample = fc.record(
     sent: ms,
     done: ms,
     lag: ms,
-    failure: fc.option(fc.constantFrom('timeout', 'connection_refused', 'cut_off', 'never_sent', 'dropped')),
+    failure: fc.option(fc.constantFrom(...FAILURES)),
     status: fc.integer({ min: 0, max: 999 }),
-    body: fc.option(fc.uint8Array({ maxLength: 40 })),
+    body: fc.option(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(Uint8Array.of(1, 2, 3)))),
   },
   { noNullPrototype: true },
 );
 
-describe('samples in batches', () => {
-  test('arrive as they were, in order, whatever they hold and wherever a batch ends', () => {
+describe('the ring of samples', () => {
+  test('gives back what was put in, in order, whenever it is read', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(anySample, fc.nat(9))), (entries) => {
-        const { batches, batcher } = setUp();
+      fc.property(fc.array(fc.tuple(anySample, fc.nat(3))), (entries) => {
+        const { writer, seen, take } = setUp();
         for (const [one, dice] of entries) {
-          batcher.add(one);
-          if (dice === 0) batcher.flush(one.done);
+          writer.add(one);
+          if (dice === 0) take();
         }
-        batcher.flush(0);
+        take();
         assert.deepEqual(
-          unpack(batches),
+          seen,
           entries.map(([one]) => one),
         );
+        assert.equal(writer.behind(), 0);
       }),
+      { numRuns: 50 },
     );
   });
 
-  test('arrive as they were when many fill batch after batch', () => {
-    for (const [count, bodyBytes] of [
-      [511, 10],
-      [512, 0],
-      [513, 10],
-      [2000, 700],
-      [300, 5000],
-      [5, 262_144],
-      [5, 262_143],
-      [5, 262_145],
-      [3, 1_048_576],
-    ]) {
-      const { batches, batcher } = setUp();
-      const samples = Array.from({ length: count }, (_, index) =>
-        sample({ index, done: index, body: new Uint8Array(bodyBytes).fill(index) }),
-      );
-      for (const one of samples) batcher.add(one);
-      batcher.flush(count);
-      assert.deepEqual(unpack(batches), samples, `${count} with ${bodyBytes} bytes`);
-      for (const { bytes, count: n } of batches) {
-        assert.ok(n <= 512 && bytes.length <= Math.max(262_144, bodyBytes));
-      }
+  test('goes round many times, bodies of any size in one piece', () => {
+    const { writer, reader } = setUp();
+    const bodies = [700_001, 3, 1_048_576, 0, 250_000].map((size, i) => Buffer.alloc(size, i + 1));
+    let index = 0;
+    for (let round = 0; round < 40; round++) {
+      for (const body of bodies) writer.add(sample({ index: index++, body }));
+      let expected = index - bodies.length;
+      reader.take(({ index: got, body }) => {
+        assert.equal(got, expected);
+        assert.ok(body !== null && bodies[expected % bodies.length].equals(body), `body of ${expected}`);
+        expected++;
+      });
+      assert.equal(expected, index);
     }
   });
 
-  test('a body does not change with the buffer it was lent from', () => {
-    const { batches, batcher } = setUp();
-    const lent = Buffer.from('first');
-    batcher.add(sample({ body: lent }));
-    lent.fill('x');
-    batcher.flush(0);
-    assert.equal(Buffer.from(unpack(batches)[0].body ?? []).toString(), 'first');
-  });
-
-  test('no body is not an empty body', () => {
-    const { batches, batcher } = setUp();
-    batcher.add(sample({ body: null }));
-    batcher.add(sample({ body: new Uint8Array(0) }));
-    batcher.add(sample({ body: Uint8Array.of(7) }));
-    batcher.flush(0);
-    assert.deepEqual(
-      unpack(batches).map(({ body }) => body),
-      [null, new Uint8Array(0), Uint8Array.of(7)],
+  test('keeps one copy of a body that repeats itself', () => {
+    const { writer, seen, take } = setUp();
+    const body = Buffer.alloc(1_000_000, 7);
+    for (let i = 0; i < 100; i++) writer.add(sample({ index: i, body }));
+    take();
+    assert.ok(
+      seen.every((one) => one.body !== null && one.body.length === 1_000_000 && one.body[999_999] === 7),
     );
   });
 
-  test('a batch says how far time has come: to the next sample when it is full, to now when it is flushed', () => {
-    const { batches, batcher } = setUp();
-    for (let i = 0; i <= 512; i++) batcher.add(sample({ done: i }));
-    batcher.flush(900);
-    batcher.flush(1000);
+  test('leaves out bodies, never samples, when there is no room for them', () => {
+    const { writer, seen, take } = setUp();
+    for (let i = 0; i < 20; i++) writer.add(sample({ index: i, body: Buffer.alloc(1_000_000, i) }));
+    take();
     assert.deepEqual(
-      batches.map(({ count, upToMs }) => [count, upToMs]),
-      [
-        [512, 512],
-        [1, 900],
-        [0, 1000],
-      ],
+      seen.map(({ index }) => index),
+      Array.from({ length: 20 }, (_, i) => i),
+    );
+    const kept = seen.filter(({ body }) => body !== null);
+    assert.ok(kept.length >= 8 && kept.length < 20, `${kept.length} bodies are kept`);
+    assert.ok(kept.every(({ index, body }) => body?.every((byte) => byte === index)));
+  });
+
+  test('a reader that does not come loses nothing, and time waits for it', () => {
+    const { writer, reader } = setUp();
+    const count = 100_000;
+    for (let i = 0; i < count; i++) writer.add(sample({ index: i, body: Buffer.from([i & 255, i >> 8]) }));
+    writer.tell(5000);
+    assert.equal(reader.toldMs(), 0, 'samples done before 5000 ms are still on their way');
+    assert.equal(writer.behind(), count);
+    assert.equal(writer.end({ endedMs: 1, next: 2, waiting: 3, dropped: 4 }), false, 'it is full');
+    let next = 0;
+    while (next < count) {
+      reader.take(({ index }) => assert.equal(index, next++));
+      writer.tell(5000);
+    }
+    assert.equal(reader.toldMs(), 5000);
+  });
+
+  test('the last word comes through', () => {
+    const { writer, reader } = setUp();
+    assert.equal(reader.tail(), null);
+    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, dropped: 7 };
+    assert.equal(writer.end(tail), true);
+    assert.deepEqual(reader.tail(), tail);
+  });
+
+  test('an outcome that the engine does not know is a mistake, not a sample', () => {
+    const { writer } = setUp();
+    assert.throws(() => writer.add(sample({ failure: 'no_such_thing' })), RangeError);
+  });
+
+  test('between two threads at full speed, every sample arrives once and whole', async () => {
+    const { memory, writer } = setUp();
+    const count = 200_000;
+    const reader = new Worker(new URL('ring-reader.js', import.meta.url), { workerData: { memory } });
+    const finished = once(reader, 'message');
+    for (let i = 0; i < count; i++) {
+      writer.add(sample({ index: i, done: i, body: Buffer.alloc(10 + (i % 50), i & 255) }));
+      if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    while (!writer.end({ endedMs: count, next: 0, waiting: 0, dropped: 0 })) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [seen] = await finished;
+    assert.deepEqual(
+      { count: seen.count, outOfOrder: seen.outOfOrder, wrong: seen.wrong },
+      { count, outOfOrder: 0, wrong: 0 },
     );
   });
 });
