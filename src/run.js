@@ -87,20 +87,14 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
   try {
     const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
       onEvent({ type: 'progress', label, done, total: all });
-    const fixture = await operation.prepare({
-      plan,
-      client,
-      token,
-      tls,
-      notice,
-      warn,
-      progress,
-      signal: stop,
-    });
     throwIfStopped(stop);
+    const fixture = await unlessStopped(
+      stop,
+      operation.prepare({ plan, client, token, tls, notice, warn, progress, signal: stop }),
+    );
     const seconds = createSeconds(plan.load.threads);
     shards = await createShards({ plan, fixture, tls }, { onSecond: (_shard, row) => seconds.add(row) });
-    for (const problem of await warmAll(shards)) warn(problem);
+    for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     if (fixture.renewEveryMs)
       renewal = startRenewal(client, {
@@ -124,8 +118,29 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
 
 /** @param {AbortSignal} stop */
 function throwIfStopped(stop) {
-  if (stop.aborted)
-    throw new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+  if (stop.aborted) throw interrupted();
+}
+
+function interrupted() {
+  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+}
+
+/**
+ * What was begun may go on for a while after a stop, but is not waited for: an impatient user is not kept until a
+ * silent target's time-out.
+ *
+ * @template T
+ * @param {AbortSignal} stop
+ * @param {Promise<T>} promise
+ * @returns {Promise<T>}
+ */
+function unlessStopped(stop, promise) {
+  return new Promise((resolve, reject) => {
+    const onStop = () => reject(interrupted());
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
+  });
 }
 
 /**
