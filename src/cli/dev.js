@@ -51,8 +51,9 @@ export const command = {
   epilogue: 'For tests only. Ends with Ctrl-C; everything it holds is in memory and gone then.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
+    const stopped = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
     process.stdout.write(describe(server));
-    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+    await stopped;
     await server.close();
     return EXIT.ok;
   },
