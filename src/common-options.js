@@ -200,5 +200,6 @@ function checkPath(path, flag) {
   throw usageError(
     'bad_option',
     `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as pki_int.`,
+    'Give the path that `vault secrets list` shows.',
   );
 }

@@ -3,11 +3,12 @@
  * validation and defaults: see `commonOptions` in plan.js and `options` in every operation.
  */
 import { usageError } from './errors.js';
-import { parseDuration, parseRate } from './units.js';
+import { formatDuration, parseDuration, parseRate } from './units.js';
 
 /**
  * @typedef {'text' | 'list' | 'integer' | 'duration' | 'rate' | 'choice' | 'flag' | 'file' | 'url' | 'milliseconds'} OptionType
- *   `duration` and `milliseconds` become milliseconds, `rate` becomes events per second, `list` splits at commas.
+ *   `duration` and `milliseconds` become milliseconds, `rate` becomes events per second; `list` splits at commas, and
+ *   lists given several times are joined.
  */
 /**
  * @typedef {object} OptionSpec
@@ -44,7 +45,7 @@ export function readOptions(specs, given) {
       ? asList(value).map((one) => readOne(spec, flag, one))
       : value === null
         ? emptyValue(spec)
-        : readOne(spec, flag, single(value, flag));
+        : readOne(spec, flag, spec.type === 'list' ? value : single(value, flag));
   }
   return values;
 }
@@ -83,10 +84,11 @@ function single(value, flag) {
 
 /**
  * @param {OptionSpec} spec
- * @param {string} flag
+ * @param {string} flag what to call it in an error
  * @param {unknown} raw
+ * @returns {any}
  */
-function readOne(spec, flag, raw) {
+export function readOne(spec, flag, raw) {
   const value = CONVERT[spec.type](raw, flag, spec);
   if (typeof value === 'number') checkRange(spec, flag, value, raw);
   spec.check?.(value, flag);
@@ -98,8 +100,8 @@ const CONVERT = {
   text: toText,
   file: toText,
   list: (raw, flag) => {
-    const parts = Array.isArray(raw) ? raw : toText(raw, flag).split(',');
-    return parts.map((part) => toText(part, flag).trim()).filter((part) => part !== '');
+    const parts = asList(raw).flatMap((part) => toText(part, flag).split(','));
+    return parts.map((part) => part.trim()).filter((part) => part !== '');
   },
   flag: (raw, flag) => {
     if (raw === true || raw === 'true') return true;
@@ -109,11 +111,19 @@ const CONVERT = {
   integer: (raw, flag) => {
     const text = String(raw).replaceAll('_', '').trim();
     if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not a whole number.`);
+    throw usageError(
+      'bad_option',
+      `${flag} is ${quote(raw)}, which is not a whole number.`,
+      'Write it in digits, e.g. 10.',
+    );
   },
   milliseconds: (raw, flag) => {
     if (/^\d+(\.\d+)?$/.test(String(raw).trim())) return Number(raw);
-    throw usageError('bad_option', `${flag} is ${quote(raw)}, which is not a number of milliseconds.`);
+    throw usageError(
+      'bad_option',
+      `${flag} is ${quote(raw)}, which is not a number of milliseconds.`,
+      'Write it in digits, e.g. 500.',
+    );
   },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag) => parseRate(raw, flag),
@@ -161,10 +171,11 @@ function toUrl(raw, flag) {
       'Leave them out.',
     );
   }
-  if (url.search !== '' || url.hash !== '') {
+  const extra = text.search(/[?#]/);
+  if (extra >= 0) {
     throw usageError(
       'bad_url',
-      `${flag} has a query or fragment (${quote(url.search + url.hash)}).`,
+      `${flag} has a query or fragment (${quote(text.slice(extra))}).`,
       'Leave it out.',
     );
   }
@@ -180,8 +191,12 @@ function toUrl(raw, flag) {
 function checkRange(spec, flag, value, raw) {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, type } = spec;
   if (value >= min && value <= max) return;
-  const unit = type === 'duration' || type === 'milliseconds' ? ' ms' : '';
-  const bounds = value < min ? `at least ${min}${unit}` : `at most ${max}${unit}`;
+  const text = (/** @type {number} */ bound) => {
+    if (type === 'duration') return formatDuration(bound);
+    const unit = { milliseconds: ' ms', rate: '/s' }[/** @type {string} */ (type)] ?? '';
+    return `${bound}${unit}`;
+  };
+  const bounds = value < min ? `at least ${text(min)}` : `at most ${text(max)}`;
   throw usageError('out_of_range', `${flag} is ${quote(raw)}; it must be ${bounds}.`);
 }
 

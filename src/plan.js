@@ -5,7 +5,7 @@
 
 import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
-import { camelCase, readOptions } from './options.js';
+import { camelCase, readOne, readOptions } from './options.js';
 import { parseRequirement } from './results/requirements.js';
 import { readEnvironment } from './vault/environment.js';
 
@@ -90,10 +90,8 @@ function planTarget(common, given, environment) {
   }
   // Where somebody's Vault is, and how it is trusted, says nothing of the embedded server.
   const tls = common.dev ? NO_TLS : environment.tls;
-  const url = common.url ?? environment.address ?? 'http://127.0.0.1:8200';
-  commonOptions.url.check?.(url, '--url');
   return {
-    url: url.replace(/\/+$/, ''),
+    url: common.url ?? addressOf(environment, common.dev),
     mount: common.mount.replace(/^\/+|\/+$/g, ''),
     namespace: common.dev ? null : (common.namespace ?? environment.namespace),
     tls: {
@@ -108,6 +106,16 @@ function planTarget(common, given, environment) {
           : common.tlsSkipVerify,
     },
   };
+}
+
+/**
+ * @param {ReturnType<typeof readEnvironment>} environment
+ * @param {boolean} isDev
+ * @returns {string}
+ */
+function addressOf({ address }, isDev) {
+  if (address === null || isDev) return 'http://127.0.0.1:8200';
+  return readOne(commonOptions.url, 'The address in BAO_ADDR or VAULT_ADDR', address);
 }
 
 /**
