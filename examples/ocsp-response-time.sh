@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Does the OCSP responder of this Vault answer 20 requests a second, 99 of 100 of them within 200 ms?
+#
+#   export VAULT_ADDR=https://vault.example.com:8200
+#   examples/ocsp-response-time.sh --cert leaf.crt --issuer issuer.pem
+#   VAULT_TOKEN=... examples/ocsp-response-time.sh             # issues one certificate to ask about
+#
+# Takes the options of vault-pki-load ocsp, e.g. --ocsp-url for another responder. OCSP itself needs no token. Writes the
+# result to OUT and ends with the exit code of vault-pki-load (see validate-1000-per-hour.sh).
+set -uo pipefail
+
+MOUNT=${MOUNT:-pki_int}
+RATE=${RATE:-20/s}
+DURATION=${DURATION:-2m}
+LIMIT=${LIMIT:-200ms}
+ERRORS=${ERRORS:-0.2%}
+OUT=${OUT:-ocsp-response-time.json}
+
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+
+"${NODE:-node}" "$here/../bin/vault-pki-load.js" ocsp \
+  --mount "$MOUNT" --rate "$RATE" --duration "$DURATION" \
+  --require "p99<$LIMIT" --require "errors<$ERRORS" \
+  --out "$OUT" "$@"
+code=$?
+
+case $code in
+0) echo "Fast enough: p99 below $LIMIT at $RATE. The result is in $OUT." ;;
+99)
+  echo "Not fast enough, or too few requests to tell; the lines above say which. The result is in $OUT."
+  echo 'Compare response with service time: where only the response time is long, requests waited for a free'
+  echo 'connection; where both are, the responder is slow. Not proven: raise DURATION.'
+  ;;
+98)
+  echo 'Nothing is proven either way: this machine could not send as planned, so the figures are of the tool.'
+  echo 'Do what the measurement line above says, then run it again.'
+  ;;
+esac >&2
+exit "$code"
