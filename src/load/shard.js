@@ -108,6 +108,7 @@ function startSending({ input, clock, connections, request, recorder, end }) {
   let sent = 0;
   let dropped = 0;
   let over = false;
+  let stoppedMs = Number.POSITIVE_INFINITY;
   const slots = createSlots({
     clock,
     connections,
@@ -143,6 +144,7 @@ function startSending({ input, clock, connections, request, recorder, end }) {
       if (intended >= load.warmupMs) dropped++;
     },
     onEnd() {
+      stoppedMs = clock();
       if (slots.busy === 0) finish();
     },
   });
@@ -155,7 +157,8 @@ function startSending({ input, clock, connections, request, recorder, end }) {
     close();
     const endedMs = clock();
     const { schedule, shards } = arrivals;
-    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, endedMs);
+    // What became due after an interruption, while answers were awaited, nobody waited for.
+    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
     const tail = { endedMs, next: pacer.next, waiting, dropped };
     end.settle(recorder.finish(tail).then(({ snapshot, kept }) => ({ snapshot, kept, endedMs })));
   }
