@@ -5,6 +5,7 @@
 import { PkiLoadError, targetError, usageError } from '../errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkToken } from './environment.js';
+import { redact } from './redact.js';
 import { apiError } from './refusals.js';
 
 /** @typedef {Record<string, any>} Json */
@@ -111,7 +112,7 @@ async function follow({ requester, origin, asked }) {
     if (next === null || !allowed) {
       throw targetError(
         'redirected',
-        `${at.origin} redirects to ${next ? next.origin + next.pathname : 'nowhere'} in place of answering.`,
+        `${at.origin} redirects to ${next ? shown(next, asked) : 'nowhere'} in place of answering.`,
         'Give the URL of the server that answers with --url (VAULT_ADDR).',
       );
     }
@@ -122,6 +123,14 @@ async function follow({ requester, origin, asked }) {
     `${origin} redirects more than ${MAX_REDIRECTS} times.`,
     'Give the URL of the active node with --url (VAULT_ADDR).',
   );
+}
+
+/**
+ * @param {URL} url that a server sent
+ * @param {import('../http/request.js').Asked} asked
+ */
+function shown({ origin, pathname }, asked) {
+  return redact(origin + pathname, [asked.headers?.['x-vault-token']]);
 }
 
 /**
