@@ -51,17 +51,19 @@ export function startCli(args, { env = {}, cwd } = {}) {
     assert.notEqual(signal, 'SIGKILL', `hangs: ${args.join(' ')}\n${output.stderr}`);
     return /** @type {Ended} */ ({ code, signal, ...output });
   });
+  /** Resolves when it has. @param {'stdout' | 'stderr'} name @param {RegExp} pattern */
+  async function seen(name, pattern) {
+    while (!pattern.test(output[name])) {
+      const more = await Promise.race([once(child[name], 'data'), ended.then(() => null)]);
+      assert.ok(more !== null || pattern.test(output[name]), `never showed ${pattern}: ${output.stderr}`);
+    }
+  }
   return {
     ended,
     /** @param {NodeJS.Signals} signal */
     kill: (signal) => child.kill(signal),
-    /** @param {RegExp} pattern in what standard error has shown so far */
-    async shows(pattern) {
-      while (!pattern.test(output.stderr)) {
-        const more = await Promise.race([once(child.stderr, 'data'), ended.then(() => null)]);
-        assert.ok(more !== null || pattern.test(output.stderr), `never showed ${pattern}: ${output.stderr}`);
-      }
-    },
+    shows: (/** @type {RegExp} */ pattern) => seen('stderr', pattern),
+    prints: (/** @type {RegExp} */ pattern) => seen('stdout', pattern),
   };
 }
 

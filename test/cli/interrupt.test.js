@@ -1,0 +1,150 @@
+/** Ctrl-C and SIGTERM, at every stage: what was measured is reported and written, and the end comes soon. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { cannedOcsp } from '../run/support.js';
+import { startTarget } from '../targets/start.js';
+import { assertNoStack, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
+
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let server;
+before(async () => {
+  server = await startDevServer({ caKeyType: 'ec' });
+});
+after(() => server.stop());
+
+/** Longer than anybody waits: a run that is not interrupted is found out. */
+const LONG = ['--duration', '10m'];
+
+describe('the first signal', { concurrency: 2 }, () => {
+  /** @type {[string, NodeJS.Signals, string[]][]} */
+  const TABLE = [
+    ['Ctrl-C in an open loop', 'SIGINT', ['issue', ...EC, '--rate', '50/s']],
+    ['Ctrl-C in a closed loop', 'SIGINT', ['ocsp', ...EC, '--concurrency', '2']],
+    ['Ctrl-C with two threads', 'SIGINT', ['ocsp', ...EC, '--rate', '100/s', '--threads', '2']],
+    ['Ctrl-C with a requirement', 'SIGINT', ['ocsp', ...EC, '--rate', '50/s', '--require', 'rate>=1e6/s']],
+    ['Ctrl-C with poisson arrivals', 'SIGINT', ['ocsp', ...EC, '--rate', '50', '--arrivals', 'poisson']],
+    ['SIGTERM in an open loop', 'SIGTERM', ['issue', ...EC, '--rate', '50/s']],
+  ];
+  for (const [what, signal, args] of TABLE) {
+    test(`${what}: exit code 130, everything reported and written`, async (t) => {
+      const path = scratch(t);
+      const [json, text, keep] = [path('r.json'), path('r.txt'), path('kept.jsonl')];
+      const keeping = args[0] === 'issue' ? ['--keep', keep] : [];
+      const cli = startCli([...args, ...LONG, ...keeping, '--format', 'json', '--out', json, '--out', text], {
+        env: environmentOf(server),
+      });
+      await cli.shows(/^1 s\//m);
+      cli.kill(signal);
+      const { code, stdout, stderr } = await cli.ended;
+      assert.equal(code, 130, stderr);
+      assertNoStack(stderr);
+      assert.match(
+        stderr,
+        /Interrupted: waiting for the last answers, then reporting\. Press Ctrl-C\s+again/,
+      );
+      const result = rightResult(stdout);
+      assert.deepEqual(rightResult(readFileSync(json, 'utf8')), result);
+      assert.match(readFileSync(text, 'utf8'), /Interrupted: this is what was measured until then\./);
+      assert.equal(result.interrupted, true);
+      assert.ok(result.totals.succeeded > 0);
+      assert.equal(result.totals.failed, 0, 'what was in flight was waited for');
+      if (keeping.length > 0) {
+        const lines = readFileSync(keep, 'utf8').trim().split('\n');
+        assert.equal(lines.length, result.totals.succeeded);
+      }
+    });
+  }
+});
+
+describe('a target that never answers', { concurrency: 2 }, () => {
+  /** @param {import('node:test').TestContext} t @param {string[]} load */
+  async function startStuck(t, load) {
+    const { args, response } = cannedOcsp(t);
+    const target = await startTarget({ behaviour: 'ok', body: response });
+    t.after(() => target.stop());
+    const whole = [...args, '--ocsp-url', target.url, '--timeout', '10m', '--format', 'json'];
+    const cli = startCli([...whole, ...load, ...LONG]);
+    await cli.shows(/^1 s/m);
+    await target.behave('silent');
+    await cli.shows(/waiting|[1-9]\d* in flight/);
+    return cli;
+  }
+
+  test('the second Ctrl-C ends what is in flight and reports it with the age it reached', async (t) => {
+    const cli = await startStuck(t, ['--rate', '50/s', '--concurrency', '3']);
+    await cli.shows(/[1-9]\d* waiting/);
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assertNoStack(stderr);
+    const result = rightResult(stdout);
+    assert.equal(result.interrupted, true);
+    assert.equal(result.outcomes.cut_off, 3);
+    assert.ok(result.outcomes.never_sent > 0, 'those that were due and waiting are counted');
+  });
+
+  test('the same with two threads', async (t) => {
+    const cli = await startStuck(t, ['--concurrency', '4', '--threads', '2']);
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    cli.kill('SIGTERM');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.equal(rightResult(stdout).outcomes.cut_off, 4);
+  });
+
+  test('three in a row end it at once', async (t) => {
+    const cli = await startStuck(t, ['--concurrency', '4']);
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    // Two of a kind that are pending at once arrive as one.
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) cli.kill(signal);
+    const { code, stderr } = await cli.ended;
+    assert.equal(code, 130);
+    assertNoStack(stderr);
+  });
+});
+
+describe('before anything was sent', () => {
+  test('while CSRs are made: one line, exit code 130, no file', async (t) => {
+    const file = scratch(t)('r.json');
+    const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];
+    const cli = startCli(['issue', ...sign, '--out', file], { env: environmentOf(server) });
+    await cli.shows(/Making CSRs/);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^vault-pki-load: Interrupted before anything was sent\.$/m);
+    assertNoStack(stderr);
+    assert.equal(existsSync(file), false);
+  });
+
+  test('while the target is asked whether it is there', async (t) => {
+    const target = await startTarget({ behaviour: 'silent' });
+    t.after(() => target.stop());
+    const cli = startCli(['issue', '--url', target.url, '--timeout', '1h'], { env: { VAULT_TOKEN: 'x' } });
+    while ((await target.arrivals()).length === 0);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.equal(stdout, '');
+    assertNoStack(stderr);
+  });
+
+  test('the embedded server of dev ends on Ctrl-C with exit code 0', async () => {
+    const cli = startCli(['dev', '--port', '0', '--ca-key-type', 'ec']);
+    await Promise.race([cli.ended, cli.prints(/Ctrl-C ends it\./)]);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stdout,
+      /for tests only[^]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
+    );
+  });
+});
