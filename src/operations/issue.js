@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
+import { decodePem, encodePem } from '../pki/pem.js';
+import { serialHex } from '../pki/serial.js';
 import { describeFootprint } from '../vault/preflight.js';
 import { DEFAULT_POOL, describeKeyType, KEY_TYPES, makeCsrs } from './csrs.js';
 import {
@@ -234,9 +236,20 @@ function createClassifier({ options: given, load: { seed } }, { serials, csrs })
     if (serial !== null && !seen.add(serial)) return failed('serial_repeated');
     /** @type {import('../load/recorder.js').Verdict} */
     const verdict = { outcome: 'issued', success: true, verification: 'passed' };
-    if (given.keep !== null) verdict.kept = { serial: data.serial_number, certificate: data.certificate };
+    if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;
   };
+}
+
+/**
+ * Made from what was checked, not from what was sent: nothing else that an answer holds gets into the file.
+ *
+ * @param {Uint8Array} serial
+ * @param {string} pem
+ */
+function keepable(serial, pem) {
+  const der = decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0);
+  return { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
 }
 
 /**

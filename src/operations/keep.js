@@ -18,7 +18,9 @@ export function openKeepFile(path) {
     write(items) {
       if (failure !== null) return;
       try {
-        writeSync(file, items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+        const lines = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+        // A disk that is filling up takes a part; the next write then says why.
+        for (let written = 0; written < lines.length; ) written += writeSync(file, lines, written);
         count += items.length;
       } catch (error) {
         failure = String(/** @type {NodeJS.ErrnoException} */ (error).code);

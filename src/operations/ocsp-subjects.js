@@ -123,8 +123,9 @@ async function fromSerials({ plan, client }, file) {
  */
 function parseLine(line, file, number) {
   try {
-    const kept = line.trimStart().startsWith('{') ? JSON.parse(line) : { serial: line.trim() };
-    return { serial: parseSerial(String(kept.serial)), certificate: kept.certificate };
+    const text = line.trim();
+    const kept = text.startsWith('{') ? JSON.parse(text) : { serial: text };
+    return { serial: parseSerial(kept.serial), certificate: kept.certificate };
   } catch {
     throw usageError(
       'bad_serials_file',
