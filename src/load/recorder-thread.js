@@ -36,7 +36,9 @@ export async function startRecorder({ plan, fixture, shards, onSecond }) {
     else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
     else ready.resolve(undefined);
   });
+  let failed = false;
   worker.on('error', (error) => {
+    failed = true;
     ready.reject(error);
     end.reject(error);
   });
@@ -51,7 +53,7 @@ export async function startRecorder({ plan, fixture, shards, onSecond }) {
      * @returns {Promise<RecorderEnd>} after everything handed over is recorded
      */
     async finish(tail) {
-      while (!writer.end(tail)) await sleep(RETRY_MS);
+      while (!failed && !writer.end(tail)) await sleep(RETRY_MS);
       return end.promise;
     },
     /** Ends the thread, with or without a snapshot. */

@@ -71,8 +71,9 @@ export function openWriter(memory) {
   const tail = new Float64Array(memory.control, TAIL_OFFSET);
   const numbers = new Float64Array(memory.numbers);
   const bytes = Buffer.from(memory.bytes);
-  /** Samples that found no place; their bodies are not kept. @type {Sample[]} */
+  /** Samples that found no place, those before `spilledFrom` have by now; their bodies are not kept. @type {Sample[]} */
   let spilled = [];
+  let spilledFrom = 0;
   let written = 0;
   let bytesWritten = 0;
   /** Where the last body that was stored is: nothing has overwritten it yet. */
@@ -121,9 +122,10 @@ export function openWriter(memory) {
 
   function unspill() {
     if (spilled.length === 0) return;
-    const room = Math.min(spilled.length, SAMPLES - unread());
-    for (let i = 0; i < room; i++) write(spilled[i]);
-    spilled = spilled.slice(room);
+    while (spilledFrom < spilled.length && unread() < SAMPLES) write(spilled[spilledFrom++]);
+    if (spilledFrom < spilled.length) return;
+    spilled = [];
+    spilledFrom = 0;
   }
 
   return {
@@ -139,7 +141,7 @@ export function openWriter(memory) {
       if (spilled.length === 0) Atomics.store(control, UP_TO, Math.floor(ms / TOLD_UNIT_MS));
     },
     /** @returns {number} samples that the reader has not taken yet */
-    behind: () => unread() + spilled.length,
+    behind: () => unread() + spilled.length - spilledFrom,
     /** @param {Tail} last_ nothing is added after it @returns {boolean} false: try again, the ring is full */
     end({ endedMs, next, waiting, dropped }) {
       unspill();
