@@ -38,5 +38,5 @@ async function load(forSeconds) {
   return { ...count, elapsedSeconds: (performance.now() - start) / 1000 };
 }
 
-await load(warmupSeconds);
-process.stdout.write(JSON.stringify(await load(seconds)));
+const { succeeded: warmup } = await load(warmupSeconds);
+process.stdout.write(JSON.stringify({ ...(await load(seconds)), warmup }));

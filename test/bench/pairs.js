@@ -3,7 +3,7 @@
 /**
  * @typedef {object} Measured
  * @property {number} perSecond
- * @property {number} cpuSeconds of the process that measured
+ * @property {number} cpuMs CPU time of the measuring process per answer, its start and warm-up included
  */
 
 /**
@@ -25,6 +25,7 @@ export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
     say(`pair ${pair} of ${pairs}: ${Math.round(a.perSecond)}/s and ${Math.round(b.perSecond)}/s`);
   }
   const rates = (/** @type {'a' | 'b'} */ side) => measured.map((pair) => pair[side].perSecond);
+  const cpu = (/** @type {'a' | 'b'} */ side) => median(measured.map((pair) => pair[side].cpuMs));
   const ratios = measured.map(({ a, b }) => a.perSecond / b.perSecond);
   return {
     columns: [
@@ -32,17 +33,10 @@ export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
       `${ours.name}/s`,
       `${theirs.name}/s`,
       'ratio',
-      `${ours.name} CPU s`,
-      `${theirs.name} CPU s`,
+      `${ours.name} CPU ms`,
+      `${theirs.name} CPU ms`,
     ],
-    rows: measured.map(({ a, b }, i) => [
-      i + 1,
-      a.perSecond,
-      b.perSecond,
-      ratios[i],
-      a.cpuSeconds,
-      b.cpuSeconds,
-    ]),
+    rows: measured.map(({ a, b }, i) => [i + 1, a.perSecond, b.perSecond, ratios[i], a.cpuMs, b.cpuMs]),
     summary: {
       [`${ours.name}, median per second`]: median(rates('a')),
       [`${theirs.name}, median per second`]: median(rates('b')),
@@ -50,6 +44,8 @@ export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
       'median of ratios': median(ratios),
       'lowest ratio': Math.min(...ratios),
       'highest ratio': Math.max(...ratios),
+      [`${ours.name}, CPU ms per answer, median`]: cpu('a'),
+      [`${theirs.name}, CPU ms per answer, median`]: cpu('b'),
     },
   };
 }

@@ -34,11 +34,11 @@ export function ourCommand(args, env, concurrency) {
       [BIN, ...args, ...load, '--format', 'json', '--quiet'],
       env,
     );
-    const { totals, rates, verification } = JSON.parse(stdout);
+    const { totals, rates, verification, warmup } = JSON.parse(stdout);
     if (code !== 0 || totals.failed > 0 || verification.unchecked > 0) {
       throw new Error(`exit code ${code}, ${JSON.stringify(totals)}, ${JSON.stringify(verification)}`);
     }
-    return { perSecond: rates.perSecond, cpuSeconds };
+    return { perSecond: rates.perSecond, cpuMs: (cpuSeconds * 1000) / (totals.sent + warmup.sent) };
   };
 }
 
@@ -51,9 +51,9 @@ export function fetchLoop(job, env) {
   return async (seconds) => {
     const given = JSON.stringify({ ...job, seconds, warmupSeconds: WARMUP_SECONDS });
     const { stdout, cpuSeconds } = await runNode([FETCH_LOOP, given], env);
-    const { succeeded, failed, elapsedSeconds } = JSON.parse(stdout);
+    const { succeeded, failed, elapsedSeconds, warmup } = JSON.parse(stdout);
     if (failed > 0) throw new Error(`${failed} requests of the fetch loop failed`);
-    return { perSecond: succeeded / elapsedSeconds, cpuSeconds };
+    return { perSecond: succeeded / elapsedSeconds, cpuMs: (cpuSeconds * 1000) / (succeeded + warmup) };
   };
 }
 
