@@ -8,6 +8,7 @@ import { loadOperation } from '../operations/index.js';
 import { createAlarm } from './alarm.js';
 import { createClock } from './clock.js';
 import { countDue, createPacer } from './pacer.js';
+import { startPacingThread } from './pacing-thread.js';
 import { startRecorder } from './recorder-thread.js';
 import { rehearse } from './rehearsal.js';
 import { createSchedule } from './schedule.js';
@@ -49,6 +50,9 @@ const TELL_MS = 100;
 const EXPIRE_MS = 10;
 const OPEN_AT_ONCE = 32;
 
+/** Mean gaps between arrivals below this are paced by a thread of their own. */
+const THREAD_BELOW_GAP_MS = 10;
+
 /**
  * @param {ShardInput} input
  * @param {{onSecond: (row: import('./recorder.js').SecondRow) => void}} events
@@ -61,6 +65,7 @@ export async function createShard(input, { onSecond }) {
   const recorder = await startRecorder({ plan, fixture, shards, onSecond });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
+  const pacing = wantsPacingThread(plan.load, shards) ? await startPacingThread(input) : null;
   const end = withEnd();
   /** @type {ReturnType<typeof startSending> | null} */
   let sending = null;
@@ -80,7 +85,16 @@ export async function createShard(input, { onSecond }) {
       );
     },
     start(originNs) {
-      sending = startSending({ input, clock: createClock(originNs), connections, request, recorder, end });
+      pacing?.start(originNs);
+      sending = startSending({
+        input,
+        clock: createClock(originNs),
+        connections,
+        request,
+        recorder,
+        pacing,
+        end,
+      });
     },
     stop: () => sending?.stop(),
     cutOff: () => sending?.cutOff(),
@@ -88,7 +102,11 @@ export async function createShard(input, { onSecond }) {
     ended: end.promise,
     async close() {
       sending?.close();
-      await Promise.all([recorder.terminate(), ...connections.map((connection) => connection.close())]);
+      await Promise.all([
+        recorder.terminate(),
+        pacing?.stop(),
+        ...connections.map((connection) => connection.close()),
+      ]);
     },
   };
 }
@@ -100,9 +118,10 @@ export async function createShard(input, { onSecond }) {
  * @param {import('./slots.js').Connection[]} context.connections
  * @param {(index: number) => import('./slots.js').Request} context.request
  * @param {Awaited<ReturnType<typeof startRecorder>>} context.recorder
+ * @param {Awaited<ReturnType<typeof startPacingThread>> | null} context.pacing
  * @param {ReturnType<typeof withEnd>} context.end
  */
-function startSending({ input, clock, connections, request, recorder, end }) {
+function startSending({ input, clock, connections, request, recorder, pacing, end }) {
   const { load } = input.plan;
   const arrivals = arrivalsOf(input);
   let sent = 0;
@@ -139,7 +158,9 @@ function startSending({ input, clock, connections, request, recorder, end }) {
     clock,
     slots,
     overflow: load.overflow,
-    createAlarm: (c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime),
+    createAlarm:
+      pacing?.createAlarm ??
+      ((c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime)),
     onDrop(_index, intended) {
       if (intended >= load.warmupMs) dropped++;
     },
@@ -180,6 +201,17 @@ function startSending({ input, clock, connections, request, recorder, end }) {
       close();
     },
   };
+}
+
+/**
+ * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
+ * a thread that sleeps, so that no core is spun away.
+ *
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {number} shards
+ */
+function wantsPacingThread({ pacing, ratePerSecond }, shards) {
+  return pacing === 'auto' && ratePerSecond !== null && (1000 * shards) / ratePerSecond < THREAD_BELOW_GAP_MS;
 }
 
 /**

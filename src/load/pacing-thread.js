@@ -1,0 +1,66 @@
+/** The sender's end of the pacing thread: an alarm that needs no spinning on the sender's own thread. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
+
+/** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
+const TIMER_FROM_MS = 2;
+const LONGEST_TIMER_MS = 0x7fff_ffff;
+
+/**
+ * Starts the thread; it waits for time zero.
+ *
+ * @param {Pick<import('./shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
+ */
+export async function startPacingThread({ plan: { load }, shard, shards }) {
+  const control = new SharedArrayBuffer(CONTROL_BYTES);
+  const flags = new Int32Array(control);
+  const worker = new Worker(new URL('./pacing-worker.js', import.meta.url), {
+    workerData: { load, shard, shards, control },
+  });
+  await once(worker, 'message');
+  return {
+    /** @param {bigint} originNs */
+    start(originNs) {
+      new BigInt64Array(control)[ORIGIN] = originNs;
+      Atomics.store(flags, STARTED, 1);
+      Atomics.notify(flags, STARTED);
+    },
+    /**
+     * @param {import('./clock.js').Clock} clock
+     * @param {() => void} onTime
+     * @returns {import('./alarm.js').Alarm}
+     */
+    createAlarm(clock, onTime) {
+      let at = Number.POSITIVE_INFINITY;
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer;
+      const check = () => {
+        if (clock() < at) return;
+        at = Number.POSITIVE_INFINITY;
+        onTime();
+      };
+      worker.on('message', () => {
+        Atomics.store(flags, UNDER_WAY, 0);
+        check();
+      });
+      return {
+        set(atMs) {
+          clearTimeout(timer);
+          timer = undefined;
+          at = atMs;
+          const left = atMs - clock();
+          if (left > TIMER_FROM_MS)
+            timer = setTimeout(check, Math.min(Math.ceil(left) + 1, LONGEST_TIMER_MS));
+        },
+        clear() {
+          clearTimeout(timer);
+          at = Number.POSITIVE_INFINITY;
+        },
+      };
+    },
+    async stop() {
+      await worker.terminate();
+    },
+  };
+}
