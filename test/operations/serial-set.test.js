@@ -12,15 +12,22 @@ function serialOf(n) {
   return new Uint8Array(words.buffer);
 }
 
-/** Adds the serials from..to of `serialOf`, and posts how many were there before. */
+/** Adds the same serials as its twin, in step with it, and posts how many were there before. */
 const ADDER = `import { parentPort, workerData } from 'node:worker_threads';
   const { openSerialSet } = await import(workerData.set);
   const { hash32 } = await import(workerData.random);
-  const set = openSerialSet(workerData.memory);
+  const { memory, count } = workerData;
+  const set = openSerialSet(memory);
+  const step = new Int32Array(workerData.step);
+  const serials = Array.from({ length: count }, (_, n) =>
+    new Uint8Array(Uint32Array.from({ length: 5 }, (_, i) => hash32(9, n, i)).buffer));
   let repeats = 0;
-  for (let n = workerData.from; n < workerData.to; n++) {
-    const words = Uint32Array.from({ length: 5 }, (_, i) => hash32(9, n, i));
-    if (!set.add(new Uint8Array(words.buffer))) repeats++;
+  for (let n = 0; n < count; n++) {
+    if (n % 64 === 0) {
+      Atomics.add(step, 0, 1);
+      while (Atomics.load(step, 0) < 2 * (n / 64 + 1));
+    }
+    if (!set.add(serials[n])) repeats++;
   }
   parentPort.postMessage(repeats);`;
 
@@ -72,23 +79,16 @@ describe('a set of serials', () => {
     const memory = createSerialMemory();
     const url = new URL(`data:text/javascript,${encodeURIComponent(ADDER)}`);
     const from = (/** @type {string} */ path) => new URL(`../../src/${path}`, import.meta.url).href;
-    const workers = [
-      [0, 60_000],
-      [20_000, 80_000],
-    ].map(
-      ([first, to]) =>
-        new Worker(url, {
-          workerData: {
-            memory,
-            from: first,
-            to,
-            set: from('operations/serial-set.js'),
-            random: from('random.js'),
-          },
-        }),
-    );
+    const workerData = {
+      memory,
+      step: new SharedArrayBuffer(4),
+      count: 192_000,
+      set: from('operations/serial-set.js'),
+      random: from('random.js'),
+    };
+    const workers = [new Worker(url, { workerData }), new Worker(url, { workerData })];
     const repeats = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]));
-    assert.equal(repeats[0] + repeats[1], 40_000);
+    assert.equal(repeats[0] + repeats[1], 192_000);
     await Promise.all(workers.map((worker) => worker.terminate()));
   });
 });
