@@ -124,18 +124,30 @@ for (const pacing of PACINGS) {
 }
 
 test('times beyond the reach of a timer are waited for in parts', () => {
-  for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
-    let now = 0;
-    const rung = mock.fn();
-    const alarm = createAlarm(() => now, 'sleep', rung);
-    alarm.set(at);
-    for (let step = 0; step < 4 && now < at; step++) {
-      const next = Math.min(at - 1, now + 2 ** 31 - 1);
-      mock.timers.tick(next - now);
-      now = next;
-      assert.equal(rung.mock.callCount(), 0, `too early at ${now} for ${at}`);
+  mock.timers.reset();
+  for (const pacing of /** @type {Pacing[]} */ (['auto', 'sleep'])) {
+    for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
+      let now = 0;
+      /** @type {[() => void, number][]} */
+      const timers = [];
+      mock.method(
+        globalThis,
+        'setTimeout',
+        (/** @type {() => void} */ call, /** @type {number} */ ms) => void timers.push([call, ms]),
+      );
+      const rung = mock.fn();
+      createAlarm(() => now, pacing, rung).set(at);
+      for (let part = 0; part < 3 && timers.length > part; part++) {
+        const [call, ms] = timers[part];
+        assert.ok(ms >= 1 && ms <= 2 ** 31 - 1, `a timer of ${ms} ms rings at once`);
+        if (now + ms >= at - 2) break;
+        now += ms;
+        call();
+        assert.equal(rung.mock.callCount(), 0, `too early at ${now} for ${at}`);
+      }
+      assert.ok(timers.length > 1);
+      mock.restoreAll();
     }
-    alarm.clear();
   }
 });
 
