@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- [NAME...] [--pairs N] [--seconds N]`: measures, prints a table, writes results/NAME.json. The
- * results are part of the repository, so that a figure in the README can be traced to a run, a commit and a machine.
+ * `npm run bench -- [NAME...] [--pairs N] [--seconds N]`: measures, prints a table, writes results/NAME.json with the
+ * commit and the machine. The files are not part of the repository: a figure belongs to a machine and an hour. Who
+ * cites one says which.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
