@@ -146,7 +146,7 @@ test('times beyond the reach of a timer are waited for in parts', () => {
         assert.equal(rung.mock.callCount(), 0, `too early at ${now} for ${at}`);
       }
       assert.ok(timers.length > 1);
-      mock.restoreAll();
+      mock.reset();
     }
   }
 });
