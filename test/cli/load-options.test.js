@@ -1,0 +1,180 @@
+/** What each option of load does to a real run, seen in its result. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { cannedOcsp } from '../run/support.js';
+import { startTarget } from '../targets/start.js';
+import { EC, environmentOf, measure, runCli, scratch } from './support.js';
+
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let server;
+before(async () => {
+  server = await startDevServer({ caKeyType: 'ec' });
+});
+after(() => server.stop());
+
+/** @param {...string} args */
+const issue = (...args) => measure(['issue', ...EC, ...args], { env: environmentOf(server) });
+/** @param {...string} args */
+const ocsp = (...args) => measure(['ocsp', ...EC, ...args], { env: environmentOf(server) });
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {Partial<import('../targets/behaviours.js').Settings> & {behaviour: string}} target
+ * @param {...string} args
+ */
+async function slow(t, target, ...args) {
+  const { args: subject, response } = cannedOcsp(t);
+  const started = await startTarget({ ...target, behaviour: 'ok', body: response });
+  t.after(() => started.stop());
+  const cli = measure([...subject, '--ocsp-url', started.url, ...args]);
+  // The question before the run is answered at once.
+  while ((await started.arrivals()).length === 0);
+  await started.behave(target.behaviour);
+  return cli;
+}
+
+describe('load', { concurrency: 2 }, () => {
+  for (const threads of ['1', '3']) {
+    test(`--requests 37 is exact in a closed loop with ${threads} thread(s)`, async () => {
+      const { totals, load } = await ocsp('--requests', '37', '--threads', threads);
+      assert.deepEqual([totals.planned, totals.sent, totals.succeeded], [37, 37, 37]);
+      assert.equal(load.model, 'closed');
+      assert.equal(load.ratePerSecond, null);
+    });
+
+    test(`--requests 37 is exact in an open loop with ${threads} thread(s)`, async () => {
+      const { totals, load } = await ocsp('--requests', '37', '--rate', '100/s', '--threads', threads);
+      assert.deepEqual([totals.planned, totals.sent, totals.succeeded], [37, 37, 37]);
+      assert.deepEqual([load.model, load.ratePerSecond], ['open', 100]);
+    });
+  }
+
+  test('fewer requests than threads and connections', async () => {
+    const { totals } = await ocsp('--requests', '1', '--threads', '4', '--concurrency', '50');
+    assert.deepEqual([totals.planned, totals.succeeded], [1, 1]);
+  });
+
+  test('20/s for 2 s are 40 requests, 3600/h for 2 s are 2', async () => {
+    assert.equal((await ocsp('--rate', '20', '--duration', '2')).totals.sent, 40);
+    assert.equal((await ocsp('--rate', '3600/h', '--duration', '2000ms')).totals.sent, 2);
+  });
+
+  test('--duration and --requests: what comes first ends it', async () => {
+    assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '7')).totals.planned, 7);
+    assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '700')).totals.planned, 20);
+  });
+
+  test('--warmup is sent and not counted', async (t) => {
+    const kept = scratch(t)('kept');
+    const load = ['--rate', '40/s', '--warmup', '1s', '--duration', '1s', '--keep', kept];
+    const { totals } = await issue(...load);
+    assert.equal(totals.planned, 40);
+    assert.equal(totals.sent, 40);
+    assert.equal(readFileSync(kept, 'utf8').trim().split('\n').length, 80, 'of the warm-up too');
+  });
+
+  test('--ramp-up sends half as much while the rate rises', async () => {
+    const { totals, timeline } = await ocsp('--rate', '50/s', '--ramp-up', '2s', '--duration', '3s');
+    assert.ok(Math.abs(totals.planned - 100) <= 1, `${totals.planned}`);
+    assert.equal(totals.sent, totals.planned);
+    assert.ok(timeline[0].sent < timeline[2].sent, JSON.stringify(timeline));
+  });
+
+  test('--arrivals poisson: the same seed gives the same number, another seed another', async () => {
+    const load = ['--rate', '60/s', '--duration', '1s', '--arrivals', 'poisson', '--seed'];
+    const [one, again, other] = [
+      await ocsp(...load, '1'),
+      await ocsp(...load, '1'),
+      await ocsp(...load, '3'),
+    ];
+    assert.equal(again.totals.planned, one.totals.planned);
+    assert.notEqual(other.totals.planned, one.totals.planned);
+    assert.equal(one.load.arrivals, 'poisson');
+  });
+
+  test('--overflow drop: arrivals that find no connection are dropped, and no other waits', async (t) => {
+    const load = ['--rate', '50/s', '--duration', '2s', '--concurrency', '2', '--overflow', 'drop'];
+    const { totals, latencyMs } = await slow(t, { behaviour: 'delay', delayMs: 400 }, ...load);
+    assert.equal(totals.planned, 100);
+    assert.ok(totals.dropped >= 80, `${totals.dropped} dropped`);
+    assert.ok(totals.succeeded >= 6, `${totals.succeeded} succeeded`);
+    assert.ok(Number(latencyMs.sendLag.p50) < 100);
+  });
+
+  test('--overflow queue: they wait, are sent late, and the wait counts', async (t) => {
+    const load = ['--rate', '20/s', '--duration', '1s', '--concurrency', '2'];
+    const { totals, latencyMs } = await slow(t, { behaviour: 'delay', delayMs: 200 }, ...load);
+    assert.deepEqual([totals.planned, totals.sent, totals.dropped], [20, 20, 0]);
+    assert.ok(Number(latencyMs.response.max) > 800, 'ten rounds of 200 ms in 1 s');
+    assert.ok(Number(latencyMs.service.p50) < Number(latencyMs.response.max));
+  });
+
+  test('an endless backlog ends with the time-out after the last arrival', async (t) => {
+    const load = ['--rate', '100/s', '--duration', '1s', '--concurrency', '1', '--timeout', '1s'];
+    const { totals, outcomes } = await slow(t, { behaviour: 'delay', delayMs: 300 }, ...load);
+    assert.equal(totals.planned, 100);
+    assert.ok(totals.neverSent >= 80, `${totals.neverSent}`);
+    assert.equal(outcomes.never_sent, totals.neverSent);
+  });
+
+  for (const timeout of ['--timeout_ms', '--timeout-ms']) {
+    test(`${timeout} 250 gives up after 250 ms, with that age`, async (t) => {
+      const load = ['--rate', '20/s', '--requests', '10', '--concurrency', '10', timeout, '250'];
+      const { outcomes, outcomeDetails } = await slow(t, { behaviour: 'silent' }, ...load);
+      assert.deepEqual(outcomes, { timeout: 10 });
+      assert.ok(Number(outcomeDetails.timeout.latencyMs.service.min) >= 249);
+    });
+  }
+});
+
+describe('certificates', { concurrency: 2 }, () => {
+  test('--keep, then ocsp --serials asks about each of them', async (t) => {
+    const path = scratch(t);
+    const kept = path('kept.jsonl');
+    await issue('--requests', '30', '--keep', kept, '--cn', 'h-{n}.example.com', '--threads', '2');
+    await issue('--requests', '10', '--keep', kept);
+    const lines = readFileSync(kept, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(new Set(lines.map(({ serial }) => serial)).size, 40, 'appended');
+    const result = await ocsp('--serials', kept, '--requests', '80', '--method', 'auto', '--from-aia');
+    assert.deepEqual(result.outcomes, { good: 80 });
+  });
+
+  /** @type {[string, string][]} */
+  const KEYS = [
+    ['rsa-2048', 'example-dot-com'],
+    ['ec-256', 'example-dot-com-ec'],
+    ['ed25519', 'example-dot-com-ed25519'],
+  ];
+  for (const [keyType, role] of KEYS) {
+    test(`--sign with ${keyType} keys`, async () => {
+      const csrs = ['--sign', '--key-type', keyType, '--pool', '3', '--cn', 'h-{random}.example.com'];
+      const args = ['issue', '--role', role, ...csrs, '--requests', '12', '--threads', '2'];
+      const result = await measure(args, { env: environmentOf(server) });
+      assert.deepEqual(result.outcomes, { issued: 12 });
+      assert.equal(result.verification.passed, 12);
+    });
+  }
+
+  test('--sign with a key type that the role does not take is told beforehand', async () => {
+    const args = ['issue', ...EC, '--sign', '--key-type', 'ed25519', '--pool', '1'];
+    const { code, stderr } = await runCli(args, { env: environmentOf(server) });
+    assert.equal(code, 2);
+    assert.match(stderr, /signs ec keys of 256 bits, not ed25519/);
+  });
+
+  test('--alt-names, --ip-sans and --ttl are in every certificate that passes', async (t) => {
+    const kept = scratch(t)('kept.jsonl');
+    const names = ['--alt-names', 'a-{n}.example.com, b.example.com', '--ip-sans', '10.0.0.1,::1'];
+    const result = await issue(...names, '--ttl', '1h', '--requests', '3', '--keep', kept);
+    assert.deepEqual(result.outcomes, { issued: 3 });
+    const [line] = readFileSync(kept, 'utf8').split('\n');
+    const { subjectAltName = '' } = new X509Certificate(JSON.parse(line).certificate);
+    assert.match(subjectAltName, /DNS:a-\d\.example\.com.*DNS:b\.example\.com.*IP Address:10\.0\.0\.1/);
+  });
+});
