@@ -52,6 +52,9 @@ const NO_TLS = Object.freeze({
   skipVerify: false,
 });
 
+/** A Poisson schedule is walked through before the run: 3 s for as many. */
+const MAX_POISSON_ARRIVALS = 100_000_000;
+
 /**
  * @param {import('./operations/index.js').Operation} operation
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
@@ -156,7 +159,7 @@ function checkLoad(common) {
       `Raise --concurrency to at least ${threads}.`,
     );
   }
-  if (rate !== null) return;
+  if (rate !== null) return checkPoisson(common);
   for (const [flag, used] of [
     ['--arrivals poisson', common.arrivals === 'poisson'],
     ['--overflow drop', common.overflow === 'drop'],
@@ -170,6 +173,20 @@ function checkLoad(common) {
       );
     }
   }
+}
+
+/** @param {Record<string, any>} common */
+function checkPoisson({ arrivals, rate, duration, warmup, requests }) {
+  const expected = Math.min(
+    (((duration ?? 30_000) + warmup) / 1000) * rate,
+    requests ?? Number.POSITIVE_INFINITY,
+  );
+  if (arrivals === 'constant' || expected <= MAX_POISSON_ARRIVALS) return;
+  throw usageError(
+    'too_many_arrivals',
+    `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
+    `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ import { createShards } from './load/threads.js';
 import { judgeMeasurement } from './load/verdict.js';
 import { factsOf, plannedWindow } from './load/window.js';
 import { loadOperation } from './operations/index.js';
+import { buildBlock } from './results/build.js';
 import { mergeSnapshots, total } from './results/merge.js';
 import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
@@ -104,7 +105,7 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: plannedWindow(plan.load).planned });
     const sent = await send({ plan, shards, seconds, stop, cutOff, onEvent });
-    for (const sentence of describeKept(operation, plan, sent.ends)) notice(sentence);
+    for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
     seconds.closeAll();
     const result = conclude({ plan, target, command, seconds: seconds.rows, sent });
     onEvent({ type: 'result', result });
@@ -208,16 +209,18 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
 function conclude({ plan, target, command, seconds, sent }) {
   const { operations, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
   const facts = factsOf(plan, operations, sent);
-  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const done =
-    total(operations.map(({ dropped }) => dropped)) +
-    total(outcomes.map(([name, { count }]) => (name === 'never_sent' ? 0 : count)));
+  const block = buildBlock(operations, facts);
+  const { planned, neverSent, succeeded } = block.totals;
   const interrupted = sent.stoppedMs !== Number.POSITIVE_INFINITY;
   const measurement = judgeMeasurement({
     lag,
-    response: sumHistograms(outcomes.map(([, { latency }]) => latency.response)),
-    planned: facts.planned,
-    neverSent: facts.planned - done,
+    response: sumHistograms(
+      operations.flatMap(({ outcomes }) => Object.values(outcomes).map(({ latency }) => latency.response)),
+    ),
+    planned,
+    neverSent,
+    succeeded,
+    unchecked: block.verification.unchecked,
     interrupted,
     model: plan.load.model,
   });
@@ -228,6 +231,7 @@ function conclude({ plan, target, command, seconds, sent }) {
     command,
     startedAt,
     operations,
+    block,
     facts,
     seconds,
     measurement,
@@ -239,11 +243,12 @@ function conclude({ plan, target, command, seconds, sent }) {
  * @param {import('./operations/index.js').Operation} operation
  * @param {Plan} plan
  * @param {import('./load/shard.js').ShardEnd[]} ends
- * @returns {string[]} a sentence, where something was kept
+ * @returns {{type: 'notice' | 'warning', text: string}[]} one, where something was kept; a warning where not all was
  */
 function describeKept(operation, plan, ends) {
   const kept = ends.flatMap((end) => end.kept ?? []);
   if (kept.length === 0 || operation.describeKept === undefined) return [];
   const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
-  return [operation.describeKept(plan, { count: total(kept.map(({ count }) => count)), failure })];
+  const text = operation.describeKept(plan, { count: total(kept.map(({ count }) => count)), failure });
+  return [{ type: failure === null ? 'notice' : 'warning', text }];
 }

@@ -188,5 +188,6 @@ function describe(error) {
 
 /** @param {NodeJS.ErrnoException} error */
 function ignoreClosedPipe(error) {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  throw usageError('cannot_write', `Standard output cannot be written to (${error.code}).`);
 }

@@ -47,17 +47,22 @@ export function checkOutputs(paths) {
 }
 
 /**
+ * What cannot be written in one place is still written in all others.
+ *
  * @param {import('../results/schema.js').Result} result
  * @param {Record<string, any>} outputs values of outputOptions
  */
 export async function writeOutputs(result, { out, format }) {
   const name = /** @type {keyof typeof reporters} */ (format);
-  const { render } = await reporters[name].load();
-  process.stdout.write(render(result, { color: process.stdout.isTTY && !process.env.NO_COLOR }));
+  /** @type {unknown[]} */
+  const failures = [];
   for (const path of out) {
     const reporter = await reporterForFile(path).load();
-    await writeWhole(path, reporter.render(result));
+    await writeWhole(path, reporter.render(result)).catch((error) => failures.push(error));
   }
+  const { render } = await reporters[name].load();
+  process.stdout.write(render(result, { color: process.stdout.isTTY && !process.env.NO_COLOR }));
+  if (failures.length > 0) throw failures[0];
 }
 
 /**

@@ -53,6 +53,9 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
+/** What a refusal says beside its status is not kept either when the recorder cannot keep up. */
+const NO_BODY = new Uint8Array(0);
+
 /** @type {Verdict} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
 
@@ -73,8 +76,8 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
   /** @param {import('./samples.js').Sample} sample */
   function verdictOf({ operation, failure, status, body, index }) {
     if (failure !== null) return failed(failure);
-    if (body !== null) return operations[operation].classify(status, body, index);
-    return status >= 200 && status < 300 ? UNCHECKED : failed(`http_${status}`);
+    if (body === null && status >= 200 && status < 300) return UNCHECKED;
+    return operations[operation].classify(status, body ?? NO_BODY, index);
   }
 
   /** @param {number} ms from the start of the measured part */

@@ -11,6 +11,8 @@ import { formatCount, formatDuration } from '../units.js';
  * @property {import('./../histogram.js').Histogram} response of every request that was due
  * @property {number} planned
  * @property {number} neverSent
+ * @property {number} unchecked answers of success that were not checked
+ * @property {number} succeeded
  * @property {boolean} interrupted
  * @property {'open' | 'closed'} model
  */
@@ -26,11 +28,15 @@ const MIN_SAMPLES = 100;
 /** Sends that may be missing at the end without a word. */
 const SHORT_SUSPECT = 0.01;
 
+/** Unchecked answers count as successes: from this share on, that can decide a requirement. */
+const UNCHECKED_SUSPECT = 0.5;
+
 /** Every reason there is; see README. */
 export const REASONS = Object.freeze({
   nothing_measured: 'no request was sent in the measured part',
   send_lag: 'the tool sent late by a good part of the latency that it reports',
   sends_short_of_plan: 'part of the planned requests was never sent',
+  mostly_unchecked: 'most answers were counted, but not checked',
   too_few_samples: 'too few requests for the percentiles that are reported',
 });
 
@@ -39,7 +45,7 @@ export const REASONS = Object.freeze({
  * @returns {{verdict: 'valid' | 'suspect' | 'invalid', reasons: {code: string, text: string, remedy: string}[]}}
  */
 export function judgeMeasurement(observed) {
-  const reasons = [nothingMeasured, sendLag, shortOfPlan, tooFewSamples].flatMap(
+  const reasons = [nothingMeasured, sendLag, shortOfPlan, mostlyUnchecked, tooFewSamples].flatMap(
     (rule) => rule(observed) ?? [],
   );
   const verdict = reasons.some(({ grade }) => grade === 'invalid')
@@ -88,6 +94,17 @@ function shortOfPlan({ planned, neverSent, interrupted }) {
     code: 'sends_short_of_plan',
     text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.`,
     remedy: 'Lower --rate to what the target can take, or raise --concurrency.',
+  };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function mostlyUnchecked({ unchecked, succeeded }) {
+  if (unchecked === 0 || unchecked / succeeded < UNCHECKED_SUSPECT) return null;
+  return {
+    grade: 'suspect',
+    code: 'mostly_unchecked',
+    text: `${formatCount(unchecked)} of ${formatCount(succeeded)} successful answers came too fast to be checked, and count as successes by their HTTP status alone.`,
+    remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.',
   };
 }
 

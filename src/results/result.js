@@ -13,6 +13,7 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
  * @param {import('./merge.js').MergedOperation[]} parts.operations
+ * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
  * @param {import('./schema.js').Measurement} parts.measurement
@@ -25,13 +26,13 @@ export function buildResult({
   command,
   startedAt,
   operations,
+  block,
   facts,
   seconds,
   measurement,
   interrupted,
 }) {
   const { requirements, load, ...rest } = plan;
-  const block = buildBlock(operations, facts);
   const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
   return {
     schema: SCHEMA_ID,
