@@ -1,12 +1,21 @@
 /** Both commands on the embedded server, as a stranger runs them first; where results and messages go. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { assertDone, assertRefused, EC, environmentOf, rightResult, runCli, scratch } from './support.js';
+import {
+  assertDone,
+  assertRefused,
+  EC,
+  environmentOf,
+  rightResult,
+  runCli,
+  scratch,
+  startCli,
+} from './support.js';
 
 /** @type {[string, string[], string][]} command, its options, the outcome of a success */
 const COMMANDS = [
@@ -119,6 +128,47 @@ describe('on a server of its own', () => {
     const few = await cli('issue', ...EC, '--requests', '20', '--require', 'p99<50s');
     assertDone(few, 99);
     assert.match(few.stdout, /^not proven {4}p99<50s$/m);
+  });
+
+  test('what cannot be written at the end is written everywhere else, and told', async (t) => {
+    const path = scratch(t);
+    const [gone, there] = [path('gone'), path('r.json')];
+    mkdirSync(gone);
+    const outs = ['--out', `${gone}/r.json`, '--out', there];
+    const cli = startCli(['ocsp', ...EC, '--duration', '2s', ...outs], { env: environmentOf(server) });
+    await cli.shows(/^1 s/m);
+    rmdirSync(gone);
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder is not there\./m,
+    );
+    assert.match(stdout, /^Measurement /m);
+    assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);
+  });
+
+  test('a --keep file that fills the disk is warned of, even with --quiet', async () => {
+    const ended = await cli('issue', ...EC, '--requests', '5', '--keep', '/dev/full', '--quiet');
+    assertDone(ended);
+    assert.match(
+      ended.stderr,
+      /^Warning: Kept 0 certificates in \/dev\/full; then writing failed \(ENOSPC\)/,
+    );
+  });
+
+  test('standard output that cannot be written to is one line', async () => {
+    const command =
+      'node bin/vault-pki-load.js ocsp --role example-dot-com-ec --requests 5 --quiet >/dev/full';
+    const child = spawn('sh', ['-c', command], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', ...environmentOf(server) },
+    });
+    assert.match(
+      await text(child.stderr),
+      /^vault-pki-load: Standard output cannot be written to \(ENOSPC\)\.\n$/,
+    );
   });
 
   test('a reader that goes away early is no reason to complain', async () => {
