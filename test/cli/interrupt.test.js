@@ -144,7 +144,7 @@ describe('before anything was sent', () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /for tests only[^]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
+      /for tests only[\s\S]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
     );
   });
 });
