@@ -32,6 +32,9 @@ const commands = {
   },
 };
 
+/** Time for standard output and error to be written before the process is ended. */
+const LAST_WORDS_MS = 500;
+
 /**
  * @param {string[]} args without node and the script
  * @returns {Promise<number>} exit code
@@ -48,7 +51,10 @@ export async function main(args) {
     return await (await commands[name].load()).run(given, commandLine(args));
   } catch (error) {
     report(error);
-    return error instanceof PkiLoadError ? error.exitCode : EXIT.usage;
+    if (error instanceof PkiLoadError) return error.exitCode;
+    // What was left running by an error of our own must not keep the process alive.
+    setTimeout(() => process.exit(EXIT.usage), LAST_WORDS_MS).unref();
+    return EXIT.usage;
   }
 }
 
