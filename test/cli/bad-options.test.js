@@ -1,9 +1,11 @@
 /** Every option wrongly typed, out of range, repeated or contradictory: refused before anything is sent. */
-import { describe, test } from 'node:test';
-import { assertRefused, runCli } from './support.js';
+import { after, describe, test } from 'node:test';
+import { assertRefused, startBatch } from './support.js';
 
 /** Nothing listens there: an option that is let through ends in exit code 2. */
 const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
+
+const run = startBatch({ after });
 
 const URL_NEEDED = /--url is "[^"]+", which is not an http:\/\/ or https:\/\/ address\. Write it as http/;
 const RATE_NEEDED = /--rate is "[^"]*", which is not a rate above zero such as 20, 20\/s or 1000\/h\.$/m;
@@ -98,11 +100,11 @@ const TABLE = [
   ['dev --host 0.0.0.0', /--allow-remote/],
 ];
 
-describe('refused:', { concurrency: 3 }, () => {
+describe('refused:', () => {
   for (const [line, message] of TABLE) {
     test(line.replace('\n', '\\n'), async () => {
       const words = line.split(' ').map((word) => (word === "''" ? '' : word));
-      assertRefused(await runCli(words, { env }), message);
+      assertRefused(await run(words, { env }), message);
     });
   }
 });
@@ -128,8 +130,8 @@ const ENVIRONMENTS = [
   ['a CA file that is not there', { VAULT_CACERT: '/nope.pem' }, /VAULT_CACERT\) \/nope\.pem is not there/],
 ];
 
-describe('refused in the environment:', { concurrency: 3 }, () => {
+describe('refused in the environment:', () => {
   for (const [what, changes, message] of ENVIRONMENTS) {
-    test(what, async () => assertRefused(await runCli(['issue'], { env: { ...env, ...changes } }), message));
+    test(what, async () => assertRefused(await run(['issue'], { env: { ...env, ...changes } }), message));
   }
 });

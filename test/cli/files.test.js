@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { TestCa } from '../pki/openssl-ca.js';
-import { assertRefused, environmentOf, measure, runCli, scratch } from './support.js';
+import { assertRefused, environmentOf, measure, scratch, startBatch } from './support.js';
 
 /** @type {TestCa} */
 let ca;
@@ -49,9 +49,11 @@ after(async () => {
   for (const cleanup of cleanups) cleanup();
 });
 
+const runOne = startBatch({ after });
+
 /** `@name` stands for a file. */
 const run = (/** @type {string} */ line) =>
-  runCli(
+  runOne(
     line.split(' ').map((word) => (word.startsWith('@') ? files[word.slice(1)] : word)),
     { env: environmentOf(server) },
   );
@@ -117,7 +119,7 @@ const REFUSED = [
   ['issue --client-cert @leaf --client-key @caKey', /The client key .* does not belong to the certificate/],
 ];
 
-describe('refused:', { concurrency: 3 }, () => {
+describe('refused:', () => {
   for (const [line, message] of REFUSED) {
     test(line, async () => assertRefused(await run(line), message));
   }

@@ -4,8 +4,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { cannedOcsp } from '../run/support.js';
-import { startTarget } from '../targets/start.js';
+import { cannedOcsp, startFaultProxy } from '../run/support.js';
+import { BEHAVIOURS } from '../targets/behaviours.js';
 import { EC, environmentOf, measure, runCli, scratch } from './support.js';
 
 /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
@@ -21,19 +21,24 @@ const issue = (...args) => measure(['issue', ...EC, ...args], { env: environment
 const ocsp = (...args) => measure(['ocsp', ...EC, ...args], { env: environmentOf(server) });
 
 /**
+ * A responder that answers the question before the run at once, and everything after it as it is told to.
+ *
  * @param {import('node:test').TestContext} t
- * @param {Partial<import('../targets/behaviours.js').Settings> & {behaviour: string}} target
+ * @param {string} behaviour
+ * @param {number} delayMs
  * @param {...string} args
  */
-async function slow(t, target, ...args) {
+async function slow(t, behaviour, delayMs, ...args) {
   const { args: subject, response } = cannedOcsp(t);
-  const started = await startTarget({ ...target, behaviour: 'ok', body: response });
-  t.after(() => started.stop());
-  const cli = measure([...subject, '--ocsp-url', started.url, ...args]);
-  // The question before the run is answered at once.
-  while ((await started.arrivals()).length === 0);
-  await started.behave(target.behaviour);
-  return cli;
+  const proxy = await startFaultProxy('http://unused');
+  t.after(proxy.close);
+  proxy.aim(() => true);
+  const settings = { body: response.toString('base64') };
+  proxy.inject((context) => BEHAVIOURS[proxy.seen.length > 1 ? behaviour : 'ok'](context), {
+    ...settings,
+    delayMs,
+  });
+  return measure([...subject, '--ocsp-url', proxy.url, ...args]);
 }
 
 describe('load', { concurrency: 2 }, () => {
@@ -97,7 +102,7 @@ describe('load', { concurrency: 2 }, () => {
 
   test('--overflow drop: arrivals that find no connection are dropped, and no other waits', async (t) => {
     const load = ['--rate', '50/s', '--duration', '2s', '--concurrency', '2', '--overflow', 'drop'];
-    const { totals, latencyMs } = await slow(t, { behaviour: 'delay', delayMs: 400 }, ...load);
+    const { totals, latencyMs } = await slow(t, 'delay', 400, ...load);
     assert.equal(totals.planned, 100);
     assert.ok(totals.dropped >= 80, `${totals.dropped} dropped`);
     assert.ok(totals.succeeded >= 6, `${totals.succeeded} succeeded`);
@@ -106,7 +111,7 @@ describe('load', { concurrency: 2 }, () => {
 
   test('--overflow queue: they wait, are sent late, and the wait counts', async (t) => {
     const load = ['--rate', '20/s', '--duration', '1s', '--concurrency', '2'];
-    const { totals, latencyMs } = await slow(t, { behaviour: 'delay', delayMs: 200 }, ...load);
+    const { totals, latencyMs } = await slow(t, 'delay', 200, ...load);
     assert.deepEqual([totals.planned, totals.sent, totals.dropped], [20, 20, 0]);
     assert.ok(Number(latencyMs.response.max) > 800, 'ten rounds of 200 ms in 1 s');
     assert.ok(Number(latencyMs.service.p50) < Number(latencyMs.response.max));
@@ -114,7 +119,7 @@ describe('load', { concurrency: 2 }, () => {
 
   test('an endless backlog ends with the time-out after the last arrival', async (t) => {
     const load = ['--rate', '100/s', '--duration', '1s', '--concurrency', '1', '--timeout', '1s'];
-    const { totals, outcomes } = await slow(t, { behaviour: 'delay', delayMs: 300 }, ...load);
+    const { totals, outcomes } = await slow(t, 'delay', 300, ...load);
     assert.equal(totals.planned, 100);
     assert.ok(totals.neverSent >= 80, `${totals.neverSent}`);
     assert.equal(outcomes.never_sent, totals.neverSent);
@@ -123,7 +128,7 @@ describe('load', { concurrency: 2 }, () => {
   for (const timeout of ['--timeout_ms', '--timeout-ms']) {
     test(`${timeout} 250 gives up after 250 ms, with that age`, async (t) => {
       const load = ['--rate', '20/s', '--requests', '10', '--concurrency', '10', timeout, '250'];
-      const { outcomes, outcomeDetails } = await slow(t, { behaviour: 'silent' }, ...load);
+      const { outcomes, outcomeDetails } = await slow(t, 'silent', 0, ...load);
       assert.deepEqual(outcomes, { timeout: 10 });
       assert.ok(Number(outcomeDetails.timeout.latencyMs.service.min) >= 249);
     });

@@ -1,6 +1,6 @@
 /** Shared by the end-to-end tests: the program as a child process, and what a right result looks like. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { checkResult } from '../../src/results/check.js';
 /** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
+const BATCH = fileURLToPath(new URL('batch.js', import.meta.url));
 const SCHEMA = new URL('../../src/results/result.schema.json', import.meta.url);
 
 /** However slow the machine: no run of these tests takes this long unless it hangs. */
@@ -73,6 +74,30 @@ export function startCli(args, { env = {}, cwd } = {}) {
  * @returns {Promise<Ended>}
  */
 export const runCli = (args, options) => startCli(args, options).ended;
+
+/**
+ * One process for many command lines that end before anything is sent: starting one for each takes most of the time.
+ * They take turns.
+ *
+ * @param {{after: (fn: () => void) => void}} context
+ */
+export function startBatch(context) {
+  const env = { PATH: process.env.PATH, HOME: '/nonexistent' };
+  const child = fork(BATCH, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  context.after(() => child.disconnect());
+  /** @type {Promise<unknown>} */
+  let turn = Promise.resolve();
+  /** @param {string[]} args @param {{env?: Record<string, string>}} [options] @returns {Promise<Ended>} */
+  return (args, options = {}) => {
+    const mine = turn.then(async () => {
+      child.send({ args, env: options.env ?? {} });
+      const [ended] = await once(child, 'message');
+      return ended;
+    });
+    turn = mine;
+    return mine;
+  };
+}
 
 /**
  * A run whose result is wanted, whole and right.
@@ -143,6 +168,3 @@ export function scratch(context) {
 
 /** @param {{url: string, token: string}} server @returns {Record<string, string>} */
 export const environmentOf = ({ url, token }) => ({ VAULT_ADDR: url, VAULT_TOKEN: token });
-
-/** @param {string[]} args */
-export const openssl = (args) => execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });

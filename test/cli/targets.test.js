@@ -5,8 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { TestCa } from '../pki/openssl-ca.js';
 import { startTarget } from '../targets/start.js';
-import { assertRefused, EC, environmentOf, measure, runCli, scratch } from './support.js';
+import { assertRefused, EC, environmentOf, measure, scratch, startBatch } from './support.js';
 
+const run = startBatch({ after });
 /** @type {Record<string, string>} what `@name` stands for */
 const names = {};
 /** @type {(() => unknown)[]} */
@@ -93,21 +94,21 @@ const BOTH = [
 ];
 
 for (const command of ['issue', 'ocsp']) {
-  describe(`${command} refuses:`, { concurrency: 3 }, () => {
+  describe(`${command} refuses:`, () => {
     for (const [line, message] of BOTH) {
       test(line, async () => {
         const env = environmentOf(plain);
-        assertRefused(await runCli([command, ...words(line)], { env }), message, 2);
+        assertRefused(await run([command, ...words(line)], { env }), message, 2);
       });
     }
 
     test('without a token', async () => {
-      const ended = await runCli([command], { env: { VAULT_ADDR: plain.url } });
+      const ended = await run([command], { env: { VAULT_ADDR: plain.url } });
       assertRefused(ended, /There is no token: neither VAULT_TOKEN.*Run vault login, or export VAULT_TOKEN/);
     });
 
     test('with a token that nobody knows', async () => {
-      const ended = await runCli([command], { env: { VAULT_ADDR: plain.url, VAULT_TOKEN: 'hvs.nobody' } });
+      const ended = await run([command], { env: { VAULT_ADDR: plain.url, VAULT_TOKEN: 'hvs.nobody' } });
       assertRefused(ended, /does not accept the token: it is wrong, expired or revoked(?!.*nobody)/, 2);
     });
 
@@ -132,12 +133,12 @@ const RESPONDERS = [
   ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
 ];
 
-describe('what is no OCSP responder is refused:', { concurrency: 3 }, () => {
+describe('what is no OCSP responder is refused:', () => {
   for (const [url, message] of RESPONDERS) {
     for (const method of ['post', 'get']) {
       test(`${url} by ${method}`, async () => {
         const line = `ocsp --cert @leaf --issuer @issuer --ocsp-url ${url} --method ${method}`;
-        assertRefused(await runCli(words(line)), message, 2);
+        assertRefused(await run(words(line)), message, 2);
       });
     }
   }

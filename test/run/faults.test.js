@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { assertDone, EC, rightResult, runCli, scratch } from '../cli/support.js';
-import { startFaultProxy } from './support.js';
+import { assertDone, EC, rightResult, runCli } from '../cli/support.js';
+import { runHere, startFaultProxy } from './support.js';
 
 /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
 let server;
@@ -14,7 +14,7 @@ after(() => server.stop());
 
 /** Let through before the faults begin; `ocsp` asks once before the run. */
 const PASSED = 5;
-const LOAD = ['--rate', '50/s', '--requests', '20', '--concurrency', '20'];
+const LOAD = { role: 'example-dot-com-ec', rate: '50/s', requests: 20, concurrency: 20 };
 
 /** @param {number} status @param {string} body */
 const answer = (status, body) => ({ status, body: Buffer.from(body).toString('base64') });
@@ -59,33 +59,40 @@ const FAULTS = [
   ['large', { bytes: 2 * 1024 * 1024 }, 'answer_too_large', 'answer_too_large'],
 ];
 
-/** @type {[string, string[], 0 | 1, number][]} command, options, which of the outcomes, let through */
+/** @type {[string, 0 | 1, number, string][]} command, which of the outcomes, let through, outcome of a success */
 const COMMANDS = [
-  ['issue', [...EC, ...LOAD], 0, PASSED],
-  ['ocsp', [...EC, ...LOAD], 1, PASSED + 2],
+  ['issue', 0, PASSED, 'issued'],
+  ['ocsp', 1, PASSED + 2, 'good'],
 ];
 
-for (const [command, options, which, passed] of COMMANDS) {
+for (const [command, which, passed, success] of COMMANDS) {
   describe(`${command} with an answer that is`, { concurrency: 4 }, () => {
     for (const [behaviour, settings, ...outcomes] of FAULTS) {
       const outcome = outcomes[which];
       if (outcome === null) continue;
       const named = Object.keys(settings).length === 0 ? '' : ` ${JSON.stringify(settings)}`;
-      test(`${behaviour}${named}`, async (t) => {
+      test(`${behaviour}${named}: ${outcome}`, async (t) => {
         const proxy = await startFaultProxy(server.url, { passed });
         t.after(proxy.close);
         proxy.inject(behaviour, settings);
-        const path = scratch(t);
         // Short only where it is waited for: a busy machine is slow to give the right answers, too.
-        const timeout = ['--timeout', outcome === 'timeout' ? '1s' : '60s'];
-        const args = [command, ...options, ...timeout, '--format', 'json', '--out', path('r.txt')];
-        const ended = await runCli(args, { env: { VAULT_ADDR: proxy.url, VAULT_TOKEN: server.token } });
-        assertDone(ended);
-        const { totals, outcomes: counts } = rightResult(ended.stdout);
-        const success = command === 'issue' ? 'issued' : 'good';
-        assert.deepEqual(counts, { [success]: PASSED, [outcome]: 15 });
-        assert.equal(totals.planned, 20);
+        const timeout = outcome === 'timeout' ? '1s' : '60s';
+        const result = await runHere(command, { ...LOAD, url: proxy.url, timeout }, server.token);
+        assert.deepEqual(result.outcomes, { [success]: PASSED, [outcome]: 15 });
+        assert.equal(result.totals.planned, 20);
       });
     }
+  });
+}
+
+for (const [command, , passed] of COMMANDS) {
+  test(`${command} from the command line: the same, without a stack trace`, async (t) => {
+    const proxy = await startFaultProxy(server.url, { passed });
+    t.after(proxy.close);
+    proxy.inject('garbage');
+    const args = [command, ...EC, '--rate', '50/s', '--requests', '20', '--format', 'json'];
+    const ended = await runCli(args, { env: { VAULT_ADDR: proxy.url, VAULT_TOKEN: server.token } });
+    assertDone(ended);
+    assert.equal(rightResult(ended.stdout).outcomes.bad_http, 15);
   });
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { measure, scratch } from '../cli/support.js';
 import { TestCa } from '../pki/openssl-ca.js';
+import { runHere } from './support.js';
 
 for (const key of ['rsa', 'ec']) {
   describe(`openssl ocsp with an ${key} CA`, () => {
@@ -21,30 +22,34 @@ for (const key of ['rsa', 'ec']) {
     });
 
     /**
+     * It takes one connection at a time and closes it after each answer.
+     *
      * @param {{certFile: string}} cert
-     * @param {string[]} options
+     * @param {Record<string, unknown>} [options]
      * @param {Parameters<TestCa['listen']>[0]} [responder]
-     * @param {Record<string, string>} [env]
      */
-    const ask = async (cert, options = [], responder = {}, env = {}) => {
+    const ask = async (cert, options = {}, responder = {}) => {
       const { url, stop } = await ca.listen(responder);
-      const files = ['--cert', cert.certFile, '--issuer', ca.ca.certFile, '--ocsp-url', url];
+      const asked = {
+        cert: cert.certFile,
+        issuer: ca.ca.certFile,
+        ocspUrl: url,
+        concurrency: 1,
+        requests: 5,
+      };
       try {
-        // It takes one connection at a time and closes it after each answer.
-        return await measure(['ocsp', ...files, '--concurrency', '1', '--requests', '5', ...options], {
-          env,
-        });
+        return await runHere('ocsp', { ...asked, ...options });
       } finally {
         await stop();
       }
     };
 
     // Each hash with and without nonce, one half with either CA.
-    const noncesOf = { sha1: key === 'rsa' ? [] : ['--nonce'], sha256: key === 'rsa' ? ['--nonce'] : [] };
+    const noncesOf = { sha1: key !== 'rsa', sha256: key === 'rsa' };
     for (const [status, cert] of Object.entries(certs)) {
       for (const [hash, nonce] of Object.entries(noncesOf)) {
-        test(`${status}, ${hash} ${nonce}`, async () => {
-          const result = await ask(cert, ['--expect', status, '--hash', hash, ...nonce]);
+        test(`${status}, ${hash}, ${nonce ? 'with' : 'without'} nonce`, async () => {
+          const result = await ask(cert, { expect: status, hash, nonce });
           assert.deepEqual(result.outcomes, { [status]: 5 });
           const { checked, passed, sampled } = result.verification;
           assert.deepEqual({ checked, passed, sampled }, { checked: 5, passed: 5, sampled: false });
@@ -53,7 +58,7 @@ for (const key of ['rsa', 'ec']) {
     }
 
     test('by GET', async () => {
-      const result = await ask(certs.good, ['--method', 'get']);
+      const result = await ask(certs.good, { method: 'get' });
       assert.deepEqual(result.outcomes, { good: 5 });
     });
 
@@ -61,7 +66,7 @@ for (const key of ['rsa', 'ec']) {
       const revoked = await ask(certs.revoked);
       assert.deepEqual(revoked.outcomes, { status_revoked: 5 });
       assert.equal(revoked.totals.failed, 5);
-      const good = await ask(certs.good, ['--expect', 'unknown']);
+      const good = await ask(certs.good, { expect: 'unknown' });
       assert.deepEqual(good.outcomes, { status_good: 5 });
     });
 
@@ -82,7 +87,7 @@ for (const key of ['rsa', 'ec']) {
     ];
     for (const [what, options, outcome] of ODD) {
       test(`${what}: ${outcome}`, async () => {
-        assert.deepEqual((await ask(certs.good, [], options())).outcomes, { [outcome]: 5 });
+        assert.deepEqual((await ask(certs.good, {}, options())).outcomes, { [outcome]: 5 });
       });
     }
 
@@ -96,7 +101,14 @@ for (const key of ['rsa', 'ec']) {
       test(`${what}: ${outcome}`, async (t) => {
         const module = `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};`;
         const env = { NODE_OPTIONS: `--import=${scratch(t)('clock.mjs', module)}` };
-        assert.deepEqual((await ask(certs.good, [], {}, env)).outcomes, { [outcome]: 5 });
+        const { url, stop } = await ca.listen();
+        const files = ['--cert', certs.good.certFile, '--issuer', ca.ca.certFile, '--ocsp-url', url];
+        try {
+          const load = ['--concurrency', '1', '--requests', '5'];
+          assert.deepEqual((await measure(['ocsp', ...files, ...load], { env })).outcomes, { [outcome]: 5 });
+        } finally {
+          await stop();
+        }
       });
     }
   });

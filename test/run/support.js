@@ -1,5 +1,7 @@
 /** Targets for runs that go wrong halfway. */
+import assert from 'node:assert/strict';
 import { createServer, request as httpRequest } from 'node:http';
+import { checkResult, createPlan, readEnvironment, run } from '../../src/index.js';
 import { TestCa } from '../pki/openssl-ca.js';
 import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 
@@ -82,6 +84,20 @@ function forward(upstream, req, body, res) {
   });
   onward.on('error', () => res.writeHead(502).end());
   onward.end(body);
+}
+
+/**
+ * @param {string} operation
+ * @param {Record<string, unknown>} options
+ * @param {string} [token]
+ * @returns {Promise<import('../../src/results/schema.js').Result>} whose numbers agree with each other
+ */
+export async function runHere(operation, options, token) {
+  const result = await run(await createPlan(operation, options, readEnvironment({})), { token });
+  assert.deepEqual(checkResult(result), []);
+  const { planned, sent, dropped, neverSent } = result.totals;
+  assert.equal(sent + dropped + neverSent, planned);
+  return result;
 }
 
 /**
