@@ -24,7 +24,7 @@ const COMMANDS = [
   ['ocsp', ['--dev', ...EC, '--rate', '50/s', '--duration', '2s', '--threads', '2'], 'good'],
 ];
 
-describe('on the embedded server', () => {
+describe('on the embedded server', { concurrency: 2 }, () => {
   for (const [command, options, outcome] of COMMANDS) {
     test(`${command} ${options.join(' ')}: one JSON object on standard output, the same in the file`, async (t) => {
       const file = scratch(t)('r.json');
@@ -44,7 +44,7 @@ describe('on the embedded server', () => {
   }
 });
 
-describe('on a server of its own', () => {
+describe('on a server of its own', { concurrency: 2 }, () => {
   /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
   let server;
   before(async () => {

@@ -41,7 +41,7 @@ async function slow(t, behaviour, delayMs, ...args) {
   return measure([...subject, '--ocsp-url', proxy.url, ...args]);
 }
 
-describe('load', { concurrency: 2 }, () => {
+describe('load', { concurrency: 3 }, () => {
   for (const threads of ['1', '3']) {
     test(`--requests 37 is exact in a closed loop with ${threads} thread(s)`, async () => {
       const { totals, load } = await ocsp('--requests', '37', '--threads', threads);
