@@ -195,7 +195,10 @@ function startSending({ input, clock, connections, request, recorder, pacing, en
       pacer.stop();
       slots.cutOff();
     },
-    state: () => ({ sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() }),
+    state() {
+      pacer.tick();
+      return { sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() };
+    },
     close() {
       pacer.stop();
       close();
