@@ -1,5 +1,7 @@
-/** Ctrl-C: the first stops sending, the second ends what is in flight too, the third ends the process as it is. */
+/** Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the process as it is. */
 import { EXIT } from '../errors.js';
+
+const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
 /** So long the second Ctrl-C may take to report; then the process ends all the same. */
 const LAST_WORDS_MS = 3000;
@@ -23,14 +25,12 @@ export function onInterrupt(process, say) {
       process.exit(EXIT.interrupted);
     }
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     stop: stop.signal,
     cutOff: cutOff.signal,
     release() {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
 }

@@ -41,6 +41,7 @@ const LAST_WORDS_MS = 500;
  */
 export async function main(args) {
   process.stdout.on('error', ignoreClosedPipe);
+  process.stderr.on('error', ignoreClosedPipe);
   process.once('uncaughtException', (error) => {
     report(error);
     process.exit(EXIT.usage);

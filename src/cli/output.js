@@ -1,6 +1,6 @@
 /** Results -> standard output and files. */
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../errors.js';
@@ -29,6 +29,13 @@ export const outputOptions = {
   quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
 };
 
+/** @type {Record<string, string>} */
+const WHY = {
+  ENOENT: 'its folder is not there',
+  ENOTDIR: 'what should be its folder is a file',
+  EISDIR: 'it is a folder',
+};
+
 /**
  * Says before the run what could not be written after it.
  *
@@ -38,6 +45,9 @@ export function checkOutputs(paths) {
   for (const path of paths) {
     reporterForFile(path);
     try {
+      if (kindOf(dirname(path)) !== 'folder') {
+        throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
+      }
       accessSync(dirname(path), constants.W_OK);
       if (kindOf(path) === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
     } catch (error) {
@@ -96,7 +106,7 @@ function kindOf(path) {
  */
 function cannotWrite(path, error) {
   const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const why = code === 'ENOENT' ? 'its folder is not there' : code === 'EISDIR' ? 'it is a folder' : code;
+  const why = WHY[code ?? ''] ?? code;
   return usageError(
     'cannot_write',
     `--out ${path} cannot be written: ${why}.`,

@@ -94,7 +94,11 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
     ['no extension', (path) => path('result'), /has no extension, so what to write is not known/],
     ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
-    ['a file as folder', (path) => `${path('f', '')}/r.json`, /--out .* cannot be written: /],
+    [
+      'a file as folder',
+      (path) => `${path('f', '')}/r.json`,
+      /--out .* cannot be written: what should be its folder is a file/,
+    ],
   ];
   for (const [what, where, message] of OUTS) {
     test(`--out that cannot be written (${what}) is told before anything is sent`, async (t) => {
