@@ -1,8 +1,8 @@
 /** Many command lines in one process, each through main() as bin/ calls it: for those that end before a run begins. */
 import { main } from '../../src/cli/main.js';
 
-process.setMaxListeners(0);
-process.stdout.setMaxListeners(0);
+// Each call listens for errors of the whole process, as if it were alone in it.
+for (const each of [process, process.stdout, process.stderr]) each.setMaxListeners(0);
 
 process.on('message', async (/** @type {{args: string[], env: Record<string, string>}} */ { args, env }) => {
   const output = { stdout: '', stderr: '' };
