@@ -64,6 +64,25 @@ export function sumHistograms(parts) {
 
 /**
  * @param {Histogram} histogram
+ * @returns {{p50: number | null, p99: number | null, max: number | null}} ms; null when it is empty
+ */
+export function figures(histogram) {
+  const { totalCount: count, maxValue } = histogram;
+  if (count === 0) return { p50: null, p99: null, max: null };
+  return { p50: valueAtShare(histogram, 0.5), p99: valueAtShare(histogram, 0.99), max: maxValue / 1000 };
+}
+
+/**
+ * @param {Histogram} histogram not empty
+ * @param {number} share 0 to 1
+ * @returns {number} ms: at least so large a share of the latencies are no longer
+ */
+export function valueAtShare(histogram, share) {
+  return valueAtRank(histogram, Math.max(1, Math.ceil(share * histogram.totalCount - 1e-9)));
+}
+
+/**
+ * @param {Histogram} histogram
  * @param {number} rank from 1: the rank-th smallest latency
  * @returns {number} ms
  */

@@ -164,6 +164,7 @@ function checkLoad(common) {
     ['--arrivals poisson', common.arrivals === 'poisson'],
     ['--overflow drop', common.overflow === 'drop'],
     ['--ramp-up', common.rampUp > 0],
+    [`--pacing ${common.pacing}`, common.pacing !== 'auto'],
   ]) {
     if (used) {
       throw usageError(

@@ -3,13 +3,16 @@
  */
 import { PkiLoadError } from './errors.js';
 import { sumHistograms } from './histogram.js';
+import { TRANSPORT_MEANINGS } from './http/failures.js';
 import { loadTls } from './http/tls.js';
 import { intervalEvent, startTicking } from './load/interval.js';
+import { ENGINE_OUTCOMES } from './load/recorder.js';
 import { createShards } from './load/threads.js';
-import { judgeMeasurement } from './load/verdict.js';
+import { judgeMeasurement, unbelievable } from './load/verdict.js';
 import { factsOf, plannedWindow } from './load/window.js';
 import { loadOperation } from './operations/index.js';
 import { buildBlock } from './results/build.js';
+import { checkResult } from './results/check.js';
 import { mergeSnapshots, total } from './results/merge.js';
 import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
@@ -94,7 +97,11 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       operation.prepare({ plan, client, token, tls, notice, warn, progress, signal: stop }),
     );
     const seconds = createSeconds(plan.load.threads);
-    shards = await createShards({ plan, fixture, tls }, { onSecond: (_shard, row) => seconds.add(row) });
+    const window = plannedWindow(plan.load);
+    shards = await createShards(
+      { plan, fixture, tls, measuredMs: window.windowMs },
+      { onSecond: (_shard, row) => seconds.add(row) },
+    );
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     if (fixture.renewEveryMs)
@@ -103,11 +110,11 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
         onWarning: ({ text }) => warn(text),
       });
     const target = { url: fixture.targetUrl, ...fixture.target };
-    onEvent({ type: 'start', plan, target, planned: plannedWindow(plan.load).planned });
+    onEvent({ type: 'start', plan, target, planned: window.planned });
     const sent = await send({ plan, shards, seconds, stop, cutOff, onEvent });
     for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, target, command, seconds: seconds.rows, sent });
+    const result = conclude({ plan, operation, window, target, command, seconds: seconds.rows, sent });
     onEvent({ type: 'result', result });
     return result;
   } finally {
@@ -200,18 +207,19 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
  *
  * @param {object} parts
  * @param {Plan} parts.plan
+ * @param {import('./operations/index.js').Operation} parts.operation
+ * @param {import('./load/window.js').Window} parts.window
  * @param {Result['target']} parts.target
  * @param {string} parts.command
  * @param {import('./results/seconds.js').Second[]} parts.seconds
  * @param {Awaited<ReturnType<typeof send>>} parts.sent
  * @returns {Result}
  */
-function conclude({ plan, target, command, seconds, sent }) {
+function conclude({ plan, operation, window, target, command, seconds, sent }) {
   const { operations, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
-  const facts = factsOf(plan, operations, sent);
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(operation) };
   const block = buildBlock(operations, facts);
   const { planned, neverSent, succeeded } = block.totals;
-  const interrupted = sent.stoppedMs !== Number.POSITIVE_INFINITY;
   const measurement = judgeMeasurement({
     lag,
     response: sumHistograms(
@@ -221,22 +229,23 @@ function conclude({ plan, target, command, seconds, sent }) {
     neverSent,
     succeeded,
     unchecked: block.verification.unchecked,
-    interrupted,
+    droppedLate: total(sent.ends.map(({ droppedLate }) => droppedLate)),
+    interrupted: facts.interrupted,
     model: plan.load.model,
   });
   const { startedAt } = sent;
-  return buildResult({
-    plan,
-    target,
-    command,
-    startedAt,
-    operations,
-    block,
-    facts,
-    seconds,
-    measurement,
-    interrupted,
-  });
+  const parts = { plan, target, command, startedAt, operations, block, facts, seconds };
+  const result = buildResult({ ...parts, measurement });
+  const problems = checkResult(result);
+  return problems.length === 0 ? result : buildResult({ ...parts, measurement: unbelievable(problems) });
+}
+
+/** @param {import('./operations/index.js').Operation} operation */
+function wordsOf({ name, things, outcomes }) {
+  return {
+    things: { [name]: things },
+    meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
+  };
 }
 
 /**

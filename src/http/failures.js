@@ -193,6 +193,11 @@ function isTlsAlert(data) {
   return data.charCodeAt(0) === 0x15 && data.charCodeAt(1) === 0x03;
 }
 
+/** Code -> what happened, to be read after "the target". @type {Readonly<Record<string, string>>} */
+export const TRANSPORT_MEANINGS = Object.freeze(
+  Object.fromEntries(Object.values(FAILURES).map(({ code, text }) => [code, `the target ${text}`])),
+);
+
 /** Every code that {@link describeTransportError} can give. */
 export const TRANSPORT_CODES = Object.freeze([
   ...new Set(Object.values(FAILURES).map((failure) => failure.code)),

@@ -1,5 +1,4 @@
 /** What is said once a second while a run goes on. */
-import { buildLatency } from '../results/build.js';
 import { total } from '../results/merge.js';
 
 /**
@@ -55,7 +54,7 @@ export function intervalEvent({ warmupMs, durationMs }, shards, seconds, elapsed
     inFlight: total(states.map(({ inFlight }) => inFlight)),
     waiting: total(states.map(({ waiting }) => waiting)),
     ratePerSecond: last?.succeeded ?? 0,
-    p99Ms: last === undefined ? null : buildLatency(last.response).p99,
+    p99Ms: last?.p99 ?? null,
     errors: { ...seconds.errors },
     phase:
       elapsedMs < warmupMs ? 'warmup' : totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring',

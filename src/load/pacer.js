@@ -21,6 +21,8 @@
  * @property {() => number} waiting arrivals that are due and have no slot yet
  * @property {() => boolean} ended nothing more will be handed out
  * @property {number} next the first index that was neither handed out nor dropped
+ * @property {number} measured requests of the measured part that were handed out
+ * @property {() => number} left requests of the measured part that were planned, and neither handed out nor dropped
  */
 
 /**
@@ -30,7 +32,7 @@
  * @param {ReturnType<typeof import('./slots.js').createSlots>} context.slots
  * @param {'queue' | 'drop'} context.overflow
  * @param {(clock: import('./clock.js').Clock, onTime: () => void) => import('./alarm.js').Alarm} context.createAlarm
- * @param {(index: number, intended: number) => void} context.onDrop
+ * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
  * @returns {Pacer}
  */
@@ -72,9 +74,10 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
       if (slots.free > 0) {
         const index = next;
         next += shards;
+        if (index >= schedule.firstMeasured) measured++;
         slots.fire(index, due);
       } else if (overflow === 'drop') {
-        onDrop(next, due);
+        onDrop(next, due, now);
         next += shards;
       } else {
         return alarm.set(stopAtMs);
@@ -104,6 +107,14 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     ended: () => ended,
     get next() {
       return next;
+    },
+    get measured() {
+      return measured;
+    },
+    left() {
+      if (schedule === null) return arrivals.requests === null ? 0 : arrivals.requests - measured;
+      const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
+      return Math.max(0, Math.ceil((schedule.count - next) / shards) - skipped);
     },
     waiting() {
       if (schedule === null || next >= schedule.count) return 0;

@@ -5,6 +5,7 @@ import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
 
 /** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
 const TIMER_FROM_MS = 2;
+const CLOCKS_APART_MS = 1;
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
@@ -36,7 +37,11 @@ export async function startPacingThread({ plan: { load }, shard, shards }) {
       /** @type {NodeJS.Timeout | undefined} */
       let timer;
       const check = () => {
-        if (clock() < at) return;
+        if (at === Number.POSITIVE_INFINITY) return;
+        const early = at - clock();
+        // The threads' clocks may differ by microseconds: a wake-up that came early is tried again at once.
+        if (early > 0 && early <= CLOCKS_APART_MS) return void setImmediate(check);
+        if (early > 0) return;
         at = Number.POSITIVE_INFINITY;
         onTime();
       };

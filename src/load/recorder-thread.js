@@ -20,13 +20,14 @@ const RETRY_MS = 5;
  * @param {import('../plan.js').Plan} context.plan
  * @param {unknown} context.fixture
  * @param {number} context.shards
+ * @param {number | null} context.measuredMs
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
  */
-export async function startRecorder({ plan, fixture, shards, onSecond }) {
+export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond }) {
   const ring = createRingMemory();
   const writer = openWriter(ring);
   const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
-    workerData: { plan, fixture, ring, shards },
+    workerData: { plan, fixture, ring, shards, measuredMs },
   });
   const ready = withResolvers();
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
@@ -44,6 +45,8 @@ export async function startRecorder({ plan, fixture, shards, onSecond }) {
   });
   await ready.promise;
   return {
+    /** Rejects when the thread is gone; never resolves before the end. */
+    ended: end.promise,
     /** @returns {boolean} answers need no longer be handed over in full */
     behind: () => writer.behind() > MAX_UNDER_WAY,
     add: writer.add,

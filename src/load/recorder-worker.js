@@ -11,8 +11,9 @@ import { createSchedule } from './schedule.js';
 const POLL_MS = 10;
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{plan: import('../plan.js').Plan, fixture: unknown, ring: import('./samples.js').RingMemory, shards: number}} */
-const { plan, fixture, ring, shards } = workerData;
+/** @type {{plan: import('../plan.js').Plan, fixture: unknown, ring: import('./samples.js').RingMemory, shards: number,
+ *   measuredMs: number | null}} */
+const { plan, fixture, ring, shards, measuredMs } = workerData;
 const { load } = plan;
 const operation = await loadOperation(plan.operation);
 const keeper = operation.openKeeper?.(plan) ?? null;
@@ -23,17 +24,11 @@ let kept = [];
 const recorder = createRecorder({
   operations: [{ name: operation.name, classify: operation.createClassifier(plan, fixture) }],
   warmupMs: load.warmupMs,
-  measuredMs: measuredMs(),
+  shards,
+  measuredMs,
   onSecond: (row) => port.postMessage({ type: 'second', row }),
   onKept: (_operation, item) => kept.push(item),
 });
-
-/** @returns {number | null} planned length of the measured part */
-function measuredMs() {
-  const { durationMs, requests, ratePerSecond } = load;
-  const all = requests === null || ratePerSecond === null ? null : (requests / ratePerSecond) * 1000;
-  return durationMs === null || all === null ? (durationMs ?? all) : Math.min(durationMs, all);
-}
 
 /** @returns {import('./samples.js').Tail} once everything is recorded that the sender had to say */
 function recordAll() {

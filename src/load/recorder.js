@@ -2,7 +2,7 @@
  * Sample -> histograms and counters -> Snapshot. Knows nothing of Vault: what an answer means is the operation's
  * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
  */
-import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
+import { createHistogram, encodeHistogram, figures, recordMs } from '../histogram.js';
 
 /**
  * @typedef {object} Verdict what an operation says of one answer
@@ -11,7 +11,8 @@ import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
  * @property {'passed' | 'failed' | null} verification null: there was nothing to verify, e.g. an HTTP 503
  * @property {unknown} [kept] something the user asked to keep of it, e.g. a serial; plain data
  */
-/** @typedef {(status: number, body: Uint8Array, index: number) => Verdict} Classify */
+/** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, notes?: () => string[]}} Classify `notes`: at
+ *   the end, what the checks left out */
 /**
  * @typedef {object} OutcomeSnapshot
  * @property {boolean} success
@@ -23,13 +24,14 @@ import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
  * @typedef {object} OperationSnapshot
  * @property {string} name
  * @property {Record<string, OutcomeSnapshot>} outcomes
- * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>}} verification
+ * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
  * @property {number} dropped
  * @property {number} neverSentDue were due, but still waiting when the run ended
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
  * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
- * @property {number} firstHalfMaxMs longest response time among successes that were done in the first half
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half, and their response times' sum
+ * @property {number} successesAfter done after the measured part was to end
  */
 /**
  * @typedef {object} Snapshot plain and mergeable without loss
@@ -42,16 +44,23 @@ import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
  * @property {number} succeeded
  * @property {number} failed
  * @property {Record<string, number>} failures by outcome
- * @property {string | null} response encoded histogram of what was done in this second
+ * @property {number | null} p50 ms, of the response times of what was done in this second; null: nothing was
+ * @property {number | null} p99
+ * @property {number | null} max
+ * @property {string | null} response their encoded histogram, where other shards' have to be added to it
  */
 
 /** Outcomes that the engine itself gives, for every operation. */
 export const ENGINE_OUTCOMES = Object.freeze({
   unchecked: 'answered with success, but not checked: the recorder could not keep up',
+  check_failed: 'the check of the answer itself failed; please report it',
   timeout: 'no whole answer within the time-out',
   cut_off: 'still in flight when the run was ended at once',
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
+
+/** An answer that the operation's own check fell over: never a success. @type {Verdict} */
+const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 
 /** What a refusal says beside its status is not kept either when the recorder cannot keep up. */
 const NO_BODY = new Uint8Array(0);
@@ -63,11 +72,12 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
  * @param {object} context
  * @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
+ * @param {number} context.shards how many record the same run
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
  * @param {(row: SecondRow) => void} context.onSecond
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
-export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onKept }) {
+export function createRecorder({ operations, warmupMs, shards, measuredMs, onSecond, onKept }) {
   const blocks = operations.map(({ name }) => createBlock(name));
   const lag = createHistogram();
   const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
@@ -77,14 +87,22 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
   function verdictOf({ operation, failure, status, body, index }) {
     if (failure !== null) return failed(failure);
     if (body === null && status >= 200 && status < 300) return UNCHECKED;
-    return operations[operation].classify(status, body ?? NO_BODY, index);
+    try {
+      return operations[operation].classify(status, body ?? NO_BODY, index);
+    } catch {
+      return CHECK_FAILED;
+    }
   }
 
   /** @param {number} ms from the start of the measured part */
   function closeSecondsBefore(ms) {
     while ((current.row.second + 1) * 1000 <= ms) {
       const { row, response } = current;
-      onSecond({ ...row, response: response === null ? null : encodeHistogram(response) });
+      onSecond({
+        ...row,
+        ...figures(response),
+        response: shards === 1 || row.succeeded + row.failed === 0 ? null : encodeHistogram(response),
+      });
       current = createSecond(row.second + 1);
     }
   }
@@ -129,8 +147,9 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
       if (!verdict.success) return;
       block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
       if (done < firstHalfMs) {
-        block.firstHalfMaxMs = Math.max(block.firstHalfMaxMs, sample.done - sample.intended);
-      }
+        block.firstHalf.count++;
+        block.firstHalf.responseMs += sample.done - sample.intended;
+      } else if (measuredMs !== null && done > measuredMs) block.successesAfter++;
     },
     /** @param {number} ms since time zero: every sample done before it has been recorded */
     advance(ms) {
@@ -143,6 +162,9 @@ export function createRecorder({ operations, warmupMs, measuredMs, onSecond, onK
     /** @returns {Snapshot} after the last second, full or not, was handed out */
     finish() {
       if (!current.empty()) closeSecondsBefore((current.row.second + 1) * 1000);
+      for (const [i, { verification }] of blocks.entries()) {
+        verification.notes = operations[i].classify.notes?.() ?? [];
+      }
       return { operations: blocks.map(snapshotOf), lag: encodeHistogram(lag) };
     },
   };
@@ -164,6 +186,7 @@ function createBlock(name) {
       passed: 0,
       unchecked: 0,
       failures: /** @type {Record<string, number>} */ ({}),
+      notes: /** @type {string[]} */ ([]),
     },
     dropped: 0,
     neverSentDue: 0,
@@ -174,7 +197,8 @@ function createBlock(name) {
       failed: /** @type {number[]} */ ([]),
     },
     lastSuccessMs: 0,
-    firstHalfMaxMs: 0,
+    firstHalf: { count: 0, responseMs: 0 },
+    successesAfter: 0,
   };
 }
 
@@ -219,12 +243,10 @@ function createSecond(second) {
   const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
   const state = {
     row,
-    /** @type {import('../histogram.js').Histogram | null} */
-    response: null,
+    response: createHistogram(),
     empty: () => row.succeeded + row.failed === 0,
     /** @param {Verdict} verdict @param {number} responseMs */
     add(verdict, responseMs) {
-      state.response ??= createHistogram();
       recordMs(state.response, responseMs);
       if (verdict.success) row.succeeded++;
       else {

@@ -19,6 +19,7 @@ import { createSlots } from './slots.js';
  * @property {import('../plan.js').Plan} plan
  * @property {import('../operations/index.js').Fixture} fixture
  * @property {import('../http/tls.js').Tls} tls
+ * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
  * @property {number} shards N
  */
@@ -33,6 +34,9 @@ import { createSlots } from './slots.js';
  * @property {import('./recorder.js').Snapshot} snapshot
  * @property {import('../operations/index.js').Kept | null} kept
  * @property {number} endedMs when the last answer was in, from time zero
+ * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
+ * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
+ * @property {number} droppedLate arrivals dropped so long after they were due that the tool itself was late
  */
 /**
  * @typedef {object} Shard
@@ -50,6 +54,9 @@ const TELL_MS = 100;
 const EXPIRE_MS = 10;
 const OPEN_AT_ONCE = 32;
 
+/** An arrival is dropped when it is due; one that is dropped later than this was looked at too late. */
+const LATE_DROP_MS = 20;
+
 /** Mean gaps between arrivals below this are paced by a thread of their own. */
 const THREAD_BELOW_GAP_MS = 10;
 
@@ -59,14 +66,16 @@ const THREAD_BELOW_GAP_MS = 10;
  * @returns {Promise<Shard>}
  */
 export async function createShard(input, { onSecond }) {
-  const { plan, fixture, tls, shard, shards } = input;
+  const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
-  const recorder = await startRecorder({ plan, fixture, shards, onSecond });
+  const recorder = await startRecorder({ plan, fixture, shards, measuredMs, onSecond });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
   const pacing = wantsPacingThread(plan.load, shards) ? await startPacingThread(input) : null;
+  const arrivals = arrivalsOf(input);
   const end = withEnd();
+  recorder.ended.catch((error) => end.settle(Promise.reject(error)));
   /** @type {ReturnType<typeof startSending> | null} */
   let sending = null;
 
@@ -88,6 +97,7 @@ export async function createShard(input, { onSecond }) {
       pacing?.start(originNs);
       sending = startSending({
         input,
+        arrivals,
         clock: createClock(originNs),
         connections,
         request,
@@ -114,6 +124,7 @@ export async function createShard(input, { onSecond }) {
 /**
  * @param {object} context
  * @param {ShardInput} context.input
+ * @param {import('./pacer.js').Arrivals} context.arrivals
  * @param {import('./clock.js').Clock} context.clock
  * @param {import('./slots.js').Connection[]} context.connections
  * @param {(index: number) => import('./slots.js').Request} context.request
@@ -121,11 +132,11 @@ export async function createShard(input, { onSecond }) {
  * @param {Awaited<ReturnType<typeof startPacingThread>> | null} context.pacing
  * @param {ReturnType<typeof withEnd>} context.end
  */
-function startSending({ input, clock, connections, request, recorder, pacing, end }) {
+function startSending({ input, arrivals, clock, connections, request, recorder, pacing, end }) {
   const { load } = input.plan;
-  const arrivals = arrivalsOf(input);
   let sent = 0;
   let dropped = 0;
+  let droppedLate = 0;
   let over = false;
   let stoppedMs = Number.POSITIVE_INFINITY;
   const slots = createSlots({
@@ -141,7 +152,7 @@ function startSending({ input, clock, connections, request, recorder, pacing, en
         intended: slot.intended,
         sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
         done,
-        lag: slot.handed - Math.max(slot.intended, slot.freeSince),
+        lag: slot.handed - slot.dueToStart,
         failure,
         status,
         body: body === null || recorder.behind() ? null : body,
@@ -161,8 +172,10 @@ function startSending({ input, clock, connections, request, recorder, pacing, en
     createAlarm:
       pacing?.createAlarm ??
       ((c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime)),
-    onDrop(_index, intended) {
-      if (intended >= load.warmupMs) dropped++;
+    onDrop(_index, intended, now) {
+      if (intended < load.warmupMs) return;
+      dropped++;
+      if (now - intended > LATE_DROP_MS) droppedLate++;
     },
     onEnd() {
       stoppedMs = clock();
@@ -181,7 +194,8 @@ function startSending({ input, clock, connections, request, recorder, pacing, en
     // What became due after an interruption, while answers were awaited, nobody waited for.
     const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
     const tail = { endedMs, next: pacer.next, waiting, dropped };
-    end.settle(recorder.finish(tail).then(({ snapshot, kept }) => ({ snapshot, kept, endedMs })));
+    const counts = { fired: pacer.measured, left: pacer.left(), droppedLate };
+    end.settle(recorder.finish(tail).then((recorded) => ({ ...recorded, ...counts, endedMs })));
   }
   function close() {
     clearInterval(expiry);

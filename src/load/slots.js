@@ -31,6 +31,8 @@
  * @property {number} handed ms: when this slot took the request
  * @property {number} sent ms; NaN until it is on the wire
  * @property {number} freeSince ms
+ * @property {number} dueToStart ms: when this request would have been handed over had the tool never been late
+ * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
  * @property {boolean} busy
  * @property {Connection} connection
  * @property {Exchange} exchange
@@ -74,6 +76,8 @@ export function createSlots({
       handed: 0,
       sent: Number.NaN,
       freeSince: Number.NEGATIVE_INFINITY,
+      dueToStart: 0,
+      wouldBeFree: Number.NEGATIVE_INFINITY,
       busy: false,
       connection,
       exchange: {
@@ -106,6 +110,7 @@ export function createSlots({
    */
   function finish(slot, done, failure, status, body, restMs) {
     slot.busy = false;
+    slot.wouldBeFree = slot.dueToStart + (done - slot.handed) + restMs;
     onDone(slot, done, failure, status, body);
     if (restMs === 0) return release(slot);
     resting++;
@@ -147,6 +152,7 @@ export function createSlots({
       slot.intended = intended;
       slot.sent = Number.NaN;
       slot.busy = true;
+      slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
       slot.connection.send(request(index), slot.exchange);
     },

@@ -2,7 +2,7 @@
  * Can the measurement itself be believed? A closed list of reasons against it, each with its remedy, from what the
  * run itself observed.
  */
-import { valueAtRank } from '../histogram.js';
+import { valueAtShare } from '../histogram.js';
 import { formatCount, formatDuration } from '../units.js';
 
 /**
@@ -11,6 +11,7 @@ import { formatCount, formatDuration } from '../units.js';
  * @property {import('./../histogram.js').Histogram} response of every request that was due
  * @property {number} planned
  * @property {number} neverSent
+ * @property {number} droppedLate arrivals dropped because the tool looked too late
  * @property {number} unchecked answers of success that were not checked
  * @property {number} succeeded
  * @property {boolean} interrupted
@@ -35,9 +36,12 @@ const UNCHECKED_SUSPECT = 0.5;
 export const REASONS = Object.freeze({
   nothing_measured: 'no request was sent in the measured part',
   send_lag: 'the tool sent late by a good part of the latency that it reports',
+  dropped_late:
+    'arrivals were dropped because the tool itself was late, not because every connection was busy',
   sends_short_of_plan: 'part of the planned requests was never sent',
   mostly_unchecked: 'most answers were counted, but not checked',
   too_few_samples: 'too few requests for the percentiles that are reported',
+  bookkeeping: 'the figures do not add up: a fault of the tool',
 });
 
 /**
@@ -45,9 +49,14 @@ export const REASONS = Object.freeze({
  * @returns {{verdict: 'valid' | 'suspect' | 'invalid', reasons: {code: string, text: string, remedy: string}[]}}
  */
 export function judgeMeasurement(observed) {
-  const reasons = [nothingMeasured, sendLag, shortOfPlan, mostlyUnchecked, tooFewSamples].flatMap(
-    (rule) => rule(observed) ?? [],
-  );
+  const reasons = [
+    nothingMeasured,
+    sendLag,
+    droppedTooLate,
+    shortOfPlan,
+    mostlyUnchecked,
+    tooFewSamples,
+  ].flatMap((rule) => rule(observed) ?? []);
   const verdict = reasons.some(({ grade }) => grade === 'invalid')
     ? 'invalid'
     : reasons.length > 0
@@ -70,8 +79,8 @@ function nothingMeasured({ response }) {
 /** @param {Observed} observed @returns {Reason | null} */
 function sendLag({ lag, response, model }) {
   if (lag.totalCount === 0) return null;
-  const late = percentile(lag, 0.99);
-  const whole = percentile(response, 0.99);
+  const late = valueAtShare(lag, 0.99);
+  const whole = valueAtShare(response, 0.99);
   const part = whole === 0 ? 0 : late / whole;
   if (part <= LAG_SUSPECT) return null;
   const remedy =
@@ -83,6 +92,29 @@ function sendLag({ lag, response, model }) {
     code: 'send_lag',
     text: `The tool itself was late by ${formatDuration(late)} (p99), ${Math.round(part * 100)} % of the response time's p99 of ${formatDuration(whole)}.`,
     remedy,
+  };
+}
+
+/** @param {Observed} observed @returns {Reason | null} */
+function droppedTooLate({ droppedLate, planned }) {
+  if (droppedLate === 0 || droppedLate / planned < SHORT_SUSPECT) return null;
+  return {
+    grade: 'invalid',
+    code: 'dropped_late',
+    text: `${formatCount(droppedLate)} of ${formatCount(planned)} arrivals were dropped because the tool itself was late.`,
+    remedy: 'Give the tool more CPU, lower --rate, or use --threads.',
+  };
+}
+
+/**
+ * @param {string[]} problems what `checkResult` found
+ * @returns {import('../results/schema.js').Measurement}
+ */
+export function unbelievable(problems) {
+  const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;
+  return {
+    verdict: 'invalid',
+    reasons: [{ code: 'bookkeeping', text, remedy: 'Please report it, with the result file.' }],
   };
 }
 
@@ -117,12 +149,4 @@ function tooFewSamples({ response }) {
     text: `Only ${formatCount(response.totalCount)} requests: with fewer than ${MIN_SAMPLES}, p99 is just the slowest.`,
     remedy: 'Raise --duration, --requests or --rate.',
   };
-}
-
-/**
- * @param {import('./../histogram.js').Histogram} histogram
- * @param {number} share
- */
-function percentile(histogram, share) {
-  return valueAtRank(histogram, Math.max(1, Math.ceil(share * histogram.totalCount)));
 }

@@ -3,9 +3,14 @@ import { total } from '../results/merge.js';
 import { createSchedule } from './schedule.js';
 
 /**
+ * @typedef {object} Window
+ * @property {number | null} planned measured requests; null: a closed loop sends as many as are answered
+ * @property {number | null} windowMs planned length of the measured part; null: the requests decide
+ */
+
+/**
  * @param {import('../plan.js').LoadPlan} load
- * @returns {{planned: number | null, windowMs: number | null}} measured requests, null where a closed loop sends as
- *   many as are answered; planned length of the measured part, null where the requests decide
+ * @returns {Window}
  */
 export function plannedWindow(load) {
   if (load.model === 'closed') return { planned: load.requests, windowMs: load.durationMs };
@@ -14,25 +19,25 @@ export function plannedWindow(load) {
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {Window} window
  * @param {import('../results/merge.js').MergedOperation[]} operations
  * @param {{ends: import('./shard.js').ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
  *   zero; Infinity when it was not
- * @returns {import('../results/build.js').RunFacts}
+ * @returns {Omit<import('../results/build.js').RunFacts, 'things' | 'meanings'>}
  */
-export function factsOf({ load }, operations, { ends, stoppedMs }) {
-  const { planned, windowMs } = plannedWindow(load);
-  const counts = operations.flatMap(({ outcomes, dropped }) => [
-    dropped,
-    ...Object.entries(outcomes).map(([name, { count }]) => (name === 'never_sent' ? 0 : count)),
-  ]);
+export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
+  const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
   const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
-  const isWhole = load.model === 'closed' && stoppedMs === Number.POSITIVE_INFINITY;
+  const left = load.model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.left));
   return {
-    planned: planned === null || isWhole ? total(counts) : planned,
+    planned:
+      load.model === 'open' ? /** @type {number} */ (planned) : total(ends.map(({ fired }) => fired)) + left,
+    neverSent: left,
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - load.warmupMs)),
     endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - load.warmupMs)),
     model: load.model,
     warmupMs: load.warmupMs,
+    interrupted,
   };
 }

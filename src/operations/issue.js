@@ -5,6 +5,7 @@ import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem } from '../pki/pem.js';
 import { serialHex } from '../pki/serial.js';
+import { formatCount } from '../units.js';
 import { describeFootprint } from '../vault/preflight.js';
 import { DEFAULT_POOL, describeKeyType, KEY_TYPES, makeCsrs } from './csrs.js';
 import {
@@ -18,7 +19,7 @@ import {
 import { openKeepFile } from './keep.js';
 import { hasPlaceholder, namesOf } from './names.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { createSerialMemory, openSerialSet } from './serial-set.js';
+import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 const GROUP = 'Certificates';
 
@@ -36,7 +37,8 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Common name; {n} is the request number, {random} differs each time',
+    describe:
+      'Common name; {n} is the number of the request (with --sign: of the CSR), {random} differs each time',
   },
   'alt-names': {
     type: 'list',
@@ -76,7 +78,7 @@ const options = {
     placeholder: 'N',
     min: 1,
     max: 100_000,
-    describe: 'With --sign: CSRs to make; they are used in turn',
+    describe: 'With --sign: CSRs to make; they are used in turn, names and all',
     defaultText: String(DEFAULT_POOL),
   },
   keep: {
@@ -87,11 +89,14 @@ const options = {
   },
 };
 
+const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
+
 /** @type {Readonly<Record<string, string>>} */
 const OUTCOMES = Object.freeze({
   issued: 'a certificate that passed every check',
   not_json: 'HTTP 2xx, but the body is not JSON',
   error_body: 'HTTP 2xx, but the body reports errors',
+  no_private_key: 'HTTP 2xx, but the answer has no private key',
   serial_repeated: 'the serial number was given out before in this run',
   ...CERTIFICATE_FAILURES,
   ...REFUSAL_OUTCOMES,
@@ -219,7 +224,8 @@ function createRequester({ options: given, load: { seed } }, { path, headers, cs
  */
 function createClassifier({ options: given, load: { seed } }, { serials, csrs }) {
   const seen = openSerialSet(serials);
-  return (status, body, index) => {
+  /** @type {import('../load/recorder.js').Classify} */
+  const classify = (status, body, index) => {
     if (status < 200 || status > 299) return refusal(status);
     const data = readAnswer(body);
     if (typeof data === 'string') return failed(data);
@@ -233,12 +239,15 @@ function createClassifier({ options: given, load: { seed } }, { serials, csrs })
       nowMs: Date.now(),
     });
     if (failure !== null) return failed(failure);
-    if (serial !== null && !seen.add(serial)) return failed('serial_repeated');
+    if (csr === null && !data.private_key) return failed('no_private_key');
+    if (serial !== null && seen.add(serial) === 'repeated') return failed('serial_repeated');
     /** @type {import('../load/recorder.js').Verdict} */
     const verdict = { outcome: 'issued', success: true, verification: 'passed' };
     if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;
   };
+  classify.notes = () => (seen.isFull() ? [SERIALS_FULL] : []);
+  return classify;
 }
 
 /**

@@ -4,6 +4,8 @@ import { access, constants, readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { usageError } from '../errors.js';
 import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
+import { parseCertificate } from '../pki/certificate-der.js';
+import { decodePem } from '../pki/pem.js';
 import { checkIssuer } from '../vault/preflight.js';
 import { certificateParameters, checkIssuance, longestRunMs } from './issuance.js';
 
@@ -17,6 +19,8 @@ import { certificateParameters, checkIssuance, longestRunMs } from './issuance.j
 
 /** More serials than this would take the memory that a load test should not. */
 const MAX_SERIALS = 1_000_000;
+
+const REMEDY = 'Write the file with issue --keep FILE, or one serial a line.';
 
 /**
  * @param {import('./index.js').PrepareContext} context
@@ -80,6 +84,12 @@ async function mountIssuer(client, mount) {
  */
 async function fromSerials({ plan, client }, file) {
   await checkReadable(file, '--serials');
+  const issuerFile = plan.options.issuer;
+  const issuers =
+    issuerFile === null
+      ? await mountIssuer(client, plan.target.mount)
+      : readCertificates(await read(issuerFile, '--issuer'), issuerFile);
+  const name = issuerFile ?? `the CA of ${plan.target.mount}`;
   /** @type {Uint8Array[]} */
   const serials = [];
   /** @type {Certificate | null} */
@@ -92,6 +102,8 @@ async function fromSerials({ plan, client }, file) {
     number++;
     if (line.trim() === '') continue;
     const { serial, certificate } = parseLine(line, file, number);
+    if (typeof certificate === 'string')
+      checkKept({ serial, certificate, issuers, place: `${file} line ${number}`, name });
     example ??=
       typeof certificate === 'string'
         ? readCertificates(Buffer.from(certificate), `${file} line ${number}`)[0]
@@ -102,17 +114,34 @@ async function fromSerials({ plan, client }, file) {
   }
   if (serials.length === 0)
     throw usageError('no_serials', `${file} holds no serial.`, 'Write one with issue --keep FILE.');
-  const issuerFile = plan.options.issuer;
-  const candidates =
-    issuerFile === null
-      ? await mountIssuer(client, plan.target.mount)
-      : readCertificates(await read(issuerFile, '--issuer'), issuerFile);
-  const name = issuerFile ?? `the CA of ${plan.target.mount}`;
   const issuer =
-    candidates.find((candidate) => example === null || candidate.subjectDer.equals(example.issuerDer)) ??
-    candidates[0];
+    issuers.find((candidate) => example === null || candidate.subjectDer.equals(example.issuerDer)) ??
+    issuers[0];
   if (example !== null) assertIssued(example, issuer, { leaf: file, issuer: name });
   return { serials, issuer, example };
+}
+
+/**
+ * A responder may call a serial good that its CA never issued, as Vault does: each certificate must be of the issuer.
+ *
+ * @param {{serial: Uint8Array, certificate: string, issuers: Certificate[], place: string, name: string}} kept
+ */
+function checkKept({ serial, certificate, issuers, place, name }) {
+  const der = decodePem(certificate, /^CERTIFICATE$/);
+  const fields = der === null ? null : parseCertificate(der);
+  if (fields === null || Buffer.compare(fields.serial, serial) !== 0) {
+    throw usageError(
+      'bad_serials_file',
+      `${place} holds a certificate that cannot be read or has another serial.`,
+      REMEDY,
+    );
+  }
+  if (issuers.some(({ subjectDer }) => subjectDer.equals(fields.issuer))) return;
+  throw usageError(
+    'wrong_issuer',
+    `${place} holds a certificate that ${name} did not issue.`,
+    'Name its issuer with --issuer, or ask about the certificates of one issuer at a time.',
+  );
 }
 
 /**
@@ -130,7 +159,7 @@ function parseLine(line, file, number) {
     throw usageError(
       'bad_serials_file',
       `${file} line ${number} is neither a serial (1a:2b:...) nor a JSON line with one.`,
-      'Write the file with issue --keep FILE, or one serial a line.',
+      REMEDY,
     );
   }
 }

@@ -85,6 +85,16 @@ const options = {
   },
 };
 
+/** First answers that no responder gives, however busy it is. */
+const NO_RESPONDER = new Set([
+  'not_ocsp',
+  'bad_request',
+  'permission_denied',
+  'not_found',
+  'redirected',
+  'http_error',
+]);
+
 /** @type {Readonly<Record<string, string>>} */
 const OUTCOMES = Object.freeze({
   ...Object.fromEntries(
@@ -209,15 +219,19 @@ async function askOnce({ plan, tls, warn }, fixture) {
       body: request.body === null ? undefined : Buffer.from(request.body),
     });
     const { outcome, success } = createClassifier(plan, fixture)(status, body, 0);
-    if (['not_ocsp', 'not_found', 'redirected', 'http_error'].includes(outcome)) {
+    if (NO_RESPONDER.has(outcome)) {
       throw targetError(
         'not_an_ocsp_responder',
         `${fixture.targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,
-        'Check --mount, or name the responder with --ocsp-url.',
+        plan.options.ocspUrl === null
+          ? 'Check --mount, or name the responder with --ocsp-url.'
+          : 'Check --ocsp-url: it is the whole address of the responder.',
       );
     }
     if (!success)
-      warn(`A first request was answered, but not as expected: ${outcome} (${OUTCOMES[outcome]}).`);
+      warn(
+        `A first request was answered, but not as expected: ${outcome} (${OUTCOMES[outcome]?.replace(/\.$/, '')}).`,
+      );
   } finally {
     await requester.close();
   }

@@ -22,24 +22,26 @@ export function openSerialSet(memory) {
   const table = new BigInt64Array(memory, 8);
   const count = new Int32Array(memory, 0, 1);
   return {
+    /** @returns {boolean} new serials are no longer remembered */
+    isFull: () => Atomics.load(count, 0) >= MAX_SERIALS,
     /**
      * @param {Uint8Array} serial
-     * @returns {boolean} false: it was there before
+     * @returns {'new' | 'repeated' | 'full'} full: not there before, and no longer remembered
      */
     add(serial) {
       const print = fingerprint(serial);
       let place = Number(BigInt.asUintN(21, print >> 7n));
       for (;;) {
         const found = Atomics.load(table, place);
-        if (found === print) return false;
+        if (found === print) return 'repeated';
         if (found === 0n) {
-          if (Atomics.load(count, 0) >= MAX_SERIALS) return true;
+          if (Atomics.load(count, 0) >= MAX_SERIALS) return 'full';
           const before = Atomics.compareExchange(table, place, 0n, print);
           if (before === 0n) {
             Atomics.add(count, 0, 1);
-            return true;
+            return 'new';
           }
-          if (before === print) return false;
+          if (before === print) return 'repeated';
         }
         place = (place + 1) % PLACES;
       }

@@ -4,9 +4,6 @@ import { formatCount, formatDuration, formatRate } from '../units.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 
-/** What an operation's answers are called. @type {Record<string, string>} */
-const ANSWERS = { issue: 'certificates', sign: 'certificates', ocsp: 'OCSP responses' };
-
 /**
  * @param {{url: string, product?: string | null, version?: string | null}} target
  * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`
@@ -57,7 +54,7 @@ export function perSecondText(perSecond) {
  */
 export function verificationPhrase({ verification, operations }) {
   const { checked, passed, sampled, unchecked } = verification;
-  const names = [...new Set(Object.keys(operations).map((name) => ANSWERS[name] ?? 'answers'))];
+  const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'answers'))];
   const answers = names.length === 1 ? names[0] : 'answers';
   if (checked + unchecked === 0) return 'nothing: no answer came that could be checked';
   if (checked === 0) return `none of ${formatCount(unchecked)} ${answers} checked`;

@@ -149,7 +149,11 @@ function outcomes({ outcomes: counts, outcomeDetails, totals }) {
       time(response?.max),
     ];
   });
-  return table([['Outcomes', 'count', 'share', 'p50', 'p99', 'max'], ...rows]);
+  const meanings = names.flatMap((name) => {
+    const meaning = outcomeDetails[name]?.meaning;
+    return meaning === undefined ? [] : labelled('', `${name}: ${meaning}`);
+  });
+  return [...table([['Outcomes', 'count', 'share', 'p50', 'p99', 'max'], ...rows]), ...meanings];
 }
 
 /** @param {Result} result */

@@ -1,5 +1,5 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
-import { createHistogram, encodeHistogram, sumHistograms, valueAtRank } from '../histogram.js';
+import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { sumArrays, sumRecords, total } from './merge.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
@@ -8,11 +8,15 @@ import { sumArrays, sumRecords, total } from './merge.js';
 /**
  * @typedef {object} RunFacts what the snapshots do not say
  * @property {number} planned
+ * @property {number} neverSent as the senders counted them
  * @property {number} windowMs planned length of the measured part; in a closed loop without --duration, until the last
  *   success; when interrupted, until then
  * @property {number} endedMs when the last answer was in, from the start of the measured part
  * @property {'open' | 'closed'} model
  * @property {number} warmupMs
+ * @property {boolean} interrupted
+ * @property {Record<string, string>} things by operation: what its answers are called, in the plural
+ * @property {Record<string, string>} meanings by outcome: a sentence
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -42,7 +46,7 @@ export function buildBlock(operations, facts) {
       succeeded,
       failed,
       dropped,
-      neverSent: facts.planned - sent - dropped,
+      neverSent: facts.neverSent,
       neverSentDue,
     },
     rates: buildRates(operations, facts, succeeded),
@@ -51,7 +55,7 @@ export function buildBlock(operations, facts) {
       ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
       ...(dropped > 0 ? { dropped } : {}),
     },
-    outcomeDetails: buildDetails(outcomes, dropped),
+    outcomeDetails: buildDetails(outcomes, dropped, facts.meanings),
     verification: buildVerification(operations),
   };
 }
@@ -73,23 +77,26 @@ function buildRates(operations, facts, succeeded) {
 
 /**
  * In a closed loop: until the last success, at least the planned time. In an open loop the last requests are due just
- * before the end and are answered after it, which is no lack of throughput as long as it takes no longer than answers
- * took in the first half of the run. Longer means that a backlog was worked off, and that time counts: with a constant
- * overload of r requests to a capacity of c, the backlog takes T(r/c - 1), and answers in the first half took up to
- * T(1 - c/r)/2, which is always less.
+ * before the end and are answered after it, which is no lack of throughput as long as those are no more than are always
+ * under way: by Little's law rate x mean response time, taken from the first half; twice that, and two, are let pass.
+ * More means that a backlog was worked off, and that time counts. With r requests offered to a capacity of c for a time T,
+ * (r - c)T are left at the end, and (r - c)T/2 are let pass: a constant overload never passes.
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
- * @returns {number}
+ * @returns {number} ms
  */
-export function rateWindowMs(operations, { model, windowMs }) {
+export function rateWindowMs(operations, { model, windowMs, interrupted }) {
   const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const hasBacklog = operations.some(({ neverSentDue }) => neverSentDue > 0);
-  const ordinary =
-    model === 'open' && !hasBacklog
-      ? Math.max(0, ...operations.map(({ firstHalfMaxMs }) => firstHalfMaxMs))
-      : 0;
-  return lastSuccess - windowMs > ordinary ? lastSuccess : windowMs;
+  if (lastSuccess <= windowMs || model === 'closed' || interrupted || hasBacklog) {
+    return Math.max(windowMs, lastSuccess);
+  }
+  const after = total(operations.map(({ successesAfter }) => successesAfter));
+  const perMs = total(operations.map(({ perSecond }) => total(perSecond.succeeded))) / windowMs;
+  const first = total(operations.map(({ firstHalf }) => firstHalf.count));
+  const mean = first === 0 ? 0 : total(operations.map(({ firstHalf }) => firstHalf.responseMs)) / first;
+  return after <= 2 + 2 * perMs * mean ? windowMs : lastSuccess;
 }
 
 /**
@@ -123,8 +130,7 @@ export function buildLatency(histogram) {
       histogram: null,
     };
   }
-  const at = (/** @type {number} */ share) =>
-    valueAtRank(histogram, Math.max(1, Math.ceil(share * count - 1e-9)));
+  const at = (/** @type {number} */ share) => valueAtShare(histogram, share);
   return {
     count,
     min: Math.min(valueAtRank(histogram, 1), histogram.maxValue / 1000),
@@ -142,9 +148,10 @@ export function buildLatency(histogram) {
 /**
  * @param {[string, import('./merge.js').MergedOutcome][]} outcomes
  * @param {number} dropped
+ * @param {Record<string, string>} meanings
  * @returns {import('./schema.js').OperationBlock['outcomeDetails']}
  */
-function buildDetails(outcomes, dropped) {
+function buildDetails(outcomes, dropped, meanings) {
   /** @type {import('./schema.js').OperationBlock['outcomeDetails']} */
   const details = {};
   for (const name of new Set(outcomes.map(([name]) => name))) {
@@ -152,6 +159,7 @@ function buildDetails(outcomes, dropped) {
     details[name] = {
       count: total(own.map(({ count }) => count)),
       success: own[0].success,
+      ...(!own[0].success && Object.hasOwn(meanings, name) ? { meaning: meanings[name] } : {}),
       latencyMs: buildLatencies(own),
     };
   }
@@ -169,6 +177,7 @@ function buildVerification(operations) {
     sampled: unchecked > 0,
     unchecked,
     failures: sumRecords(parts.map(({ failures }) => failures)),
+    notes: [...new Set(parts.flatMap(({ notes }) => notes))],
   };
 }
 
@@ -182,15 +191,14 @@ export function buildTimeline(operations, seconds) {
   const length = Math.max(sent.length, seconds.length);
   return Array.from({ length }, (_, second) => {
     const row = seconds[second];
-    const { p50, p99, max } = buildLatency(row?.response ?? createHistogram());
     return {
       second,
       sent: sent[second] ?? 0,
       succeeded: row?.succeeded ?? 0,
       failed: row?.failed ?? 0,
-      p50,
-      p99,
-      max,
+      p50: row?.p50 ?? null,
+      p99: row?.p99 ?? null,
+      max: row?.max ?? null,
     };
   });
 }
@@ -223,6 +231,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
     offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
     allOnTime: succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs,
+    unchecked: block.verification.unchecked,
     measurementValid,
   };
 }

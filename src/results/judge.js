@@ -39,6 +39,7 @@ import { formatPercent, sentence, timeMargin } from './wording.js';
  * @property {number | null} offeredPerSecond
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
+ * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
  * @property {boolean} measurementValid
  */
 /** @typedef {{verdict: RequirementVerdict['verdict'], actual: number | null, reason: string}} Judgement */
@@ -51,6 +52,15 @@ import { formatPercent, sentence, timeMargin } from './wording.js';
 export function judgeRequirement(requirement, view) {
   const { text, limit, metric } = requirement;
   const judgement = judge(requirement, view);
+  const { unchecked = 0 } = view;
+  if (
+    judgement.verdict === 'met' &&
+    unchecked > 0 &&
+    judge(requirement, atWorst(view, unchecked)).verdict !== 'met'
+  ) {
+    judgement.verdict = 'not proven';
+    judgement.reason += ` But ${formatCount(unchecked)} answers were not checked, and it would not hold were they wrong.`;
+  }
   if (judgement.verdict === 'met' && !view.measurementValid) {
     judgement.verdict = 'not proven';
     judgement.reason += ' But the measurement is invalid, so this proves nothing.';
@@ -63,6 +73,23 @@ export function judgeRequirement(requirement, view) {
     limit,
     unit,
     reason: judgement.reason,
+  };
+}
+
+/**
+ * @param {RunView} view
+ * @param {number} unchecked
+ * @returns {RunView} as if every unchecked answer had been a wrong one
+ */
+function atWorst(view, unchecked) {
+  const share = (view.succeeded - unchecked) / view.succeeded;
+  return {
+    ...view,
+    succeeded: view.succeeded - unchecked,
+    failed: view.failed + unchecked,
+    ratePerSecond: view.ratePerSecond * share,
+    completedPerSecond: view.completedPerSecond.map((count) => count * share),
+    allOnTime: false,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
-import { createHistogram, decodeHistogram, sumHistograms } from '../histogram.js';
+import { figures, sumHistograms } from '../histogram.js';
 
 /** @typedef {import('../load/recorder.js').Snapshot} Snapshot */
 /** @typedef {import('../load/recorder.js').OperationSnapshot} OperationSnapshot */
@@ -44,6 +44,7 @@ function mergeOperation(parts) {
       passed: total(parts.map(({ verification }) => verification.passed)),
       unchecked: total(parts.map(({ verification }) => verification.unchecked)),
       failures: sumRecords(parts.map(({ verification }) => verification.failures)),
+      notes: [...new Set(parts.flatMap(({ verification }) => verification.notes))],
     },
     dropped: total(parts.map(({ dropped }) => dropped)),
     neverSentDue: total(parts.map(({ neverSentDue }) => neverSentDue)),
@@ -54,7 +55,11 @@ function mergeOperation(parts) {
       failed: sumArrays(parts.map(({ perSecond }) => perSecond.failed)),
     },
     lastSuccessMs: Math.max(...parts.map(({ lastSuccessMs }) => lastSuccessMs)),
-    firstHalfMaxMs: Math.max(...parts.map(({ firstHalfMaxMs }) => firstHalfMaxMs)),
+    firstHalf: {
+      count: total(parts.map(({ firstHalf }) => firstHalf.count)),
+      responseMs: total(parts.map(({ firstHalf }) => firstHalf.responseMs)),
+    },
+    successesAfter: total(parts.map(({ successesAfter }) => successesAfter)),
   };
 }
 
@@ -73,22 +78,31 @@ function mergeOutcome(parts) {
 
 /**
  * @param {SecondRow[]} rows the same second of every shard
- * @returns {{second: number, succeeded: number, failed: number, failures: Record<string, number>, response: Histogram}}
+ * @returns {Omit<SecondRow, 'response'>}
  */
 export function mergeSeconds(rows) {
-  const parts = rows.flatMap(({ response }) => (response === null ? [] : response));
+  const parts = rows.flatMap(({ response }) => response ?? []);
   return {
     second: rows[0].second,
     succeeded: total(rows.map(({ succeeded }) => succeeded)),
     failed: total(rows.map(({ failed }) => failed)),
     failures: sumRecords(rows.map(({ failures }) => failures)),
-    response:
-      parts.length === 0
-        ? createHistogram()
-        : parts.length === 1
-          ? decodeHistogram(parts[0])
-          : sumHistograms(parts),
+    ...figuresOf(rows, parts),
   };
+}
+
+/**
+ * The largest value is known exactly, a histogram only has its bucket.
+ *
+ * @param {SecondRow[]} rows
+ * @param {string[]} histograms
+ */
+function figuresOf(rows, histograms) {
+  if (rows.length === 1) return { p50: rows[0].p50, p99: rows[0].p99, max: rows[0].max };
+  if (histograms.length === 0) return { p50: null, p99: null, max: null };
+  const max = Math.max(...rows.map((row) => row.max ?? 0));
+  const { p50, p99 } = figures(sumHistograms(histograms));
+  return { p50: Math.min(Number(p50), max), p99: Math.min(Number(p99), max), max };
 }
 
 /** @param {number[]} values */

@@ -17,7 +17,6 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
  * @param {import('./schema.js').Measurement} parts.measurement
- * @param {boolean} parts.interrupted
  * @returns {import('./schema.js').Result}
  */
 export function buildResult({
@@ -30,7 +29,6 @@ export function buildResult({
   facts,
   seconds,
   measurement,
-  interrupted,
 }) {
   const { requirements, load, ...rest } = plan;
   const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
@@ -39,14 +37,16 @@ export function buildResult({
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
-    interrupted,
+    interrupted: facts.interrupted,
     command,
     plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
     target,
     load: { ...load },
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
-    operations: Object.fromEntries(operations.map((one) => [one.name, buildBlock([one], facts)])),
+    operations: Object.fromEntries(
+      operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
+    ),
     timeline: buildTimeline(operations, seconds),
     requirements: requirements.map((requirement) => judgeRequirement(requirement, view)),
     measurement,

@@ -56,7 +56,10 @@ const Rates = z.object({ perSecond: amount, perHour: amount, peakOneSecond: amou
 const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
-  .record(z.string(), z.object({ count, success: z.boolean(), latencyMs: Latencies }))
+  .record(
+    z.string(),
+    z.object({ count, success: z.boolean(), meaning: z.string().optional(), latencyMs: Latencies }),
+  )
   .meta({ id: 'OutcomeDetails' });
 
 const Verification = z
@@ -139,7 +142,8 @@ export const Result = z
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
-    operations: z.record(z.string(), Block),
+    /** `things`: what its answers are called, in the plural. */
+    operations: z.record(z.string(), Block.extend({ things: z.string().optional() })),
     timeline: z.array(TimelineRow),
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,

@@ -17,6 +17,7 @@ export function createSeconds(shards) {
 
   function closeNext() {
     const row = mergeSeconds(open[rows.length]);
+    open[rows.length] = [];
     rows.push(row);
     sums.succeeded += row.succeeded;
     sums.failed += row.failed;

@@ -35,7 +35,7 @@ describe('a recorder', () => {
     assert.equal(warmup, 3);
     assert.deepEqual([outcomes, dropped, neverSentDue, rows], [{}, 0, 0, []]);
     assert.deepEqual(perSecond, { sent: [], succeeded: [], failed: [] });
-    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 0, failures: {} });
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] });
     assert.equal(shape(lag)[0], 0);
     assert.deepEqual(kept, [[0, 4]]);
   });
@@ -80,7 +80,7 @@ describe('a recorder', () => {
         ['', 2, false],
       ],
     );
-    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {} });
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
   });
 
   test('says what was checked, what passed, and which rule failed how often', () => {
@@ -92,6 +92,7 @@ describe('a recorder', () => {
       passed: 2,
       unchecked: 0,
       failures: { bad: 2 },
+      notes: [],
     });
   });
 
@@ -120,12 +121,12 @@ describe('a recorder', () => {
     recorder.record(sample(1100, 5300, 'good'));
     recorder.finish();
     assert.deepEqual(
-      rows.map(({ second, succeeded, failed, failures, response }) => [
+      rows.map(({ second, succeeded, failed, failures, max }) => [
         second,
         succeeded,
         failed,
         failures,
-        response !== null,
+        max !== null,
       ]),
       [
         [0, 1, 0, {}, true],
@@ -137,7 +138,7 @@ describe('a recorder', () => {
     );
   });
 
-  test('knows the last success, and the longest wait among those done in the first half', () => {
+  test('knows the last success, the waits of the first half, and what came after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));
     recorder.record(sample(2999, 3099, 'good'));
@@ -145,8 +146,9 @@ describe('a recorder', () => {
     recorder.record(sample(1200, 3200, 'good'));
     recorder.record(sample(3000, 4500, 'good'));
     recorder.record(sample(4000, 4900, 'refused'));
-    const [{ lastSuccessMs, firstHalfMaxMs }] = recorder.finish().operations;
-    assert.deepEqual([lastSuccessMs, firstHalfMaxMs], [3500, 300]);
+    recorder.record(sample(4990, 5100, 'good'));
+    const [{ lastSuccessMs, firstHalf, successesAfter }] = recorder.finish().operations;
+    assert.deepEqual([lastSuccessMs, firstHalf, successesAfter], [4100, { count: 1, responseMs: 300 }, 1]);
   });
 
   test('a snapshot is plain data', () => {

@@ -9,14 +9,14 @@ import { createRecorder } from '../../src/load/recorder.js';
  *
  * @type {import('../../src/load/recorder.js').Classify}
  */
-export function classify(_status, body, index) {
+export const classify = (_status, body, index) => {
   const outcome = Buffer.from(body).toString();
   if (outcome === 'good') return { outcome, success: true, verification: 'passed', kept: index };
   return { outcome, success: false, verification: outcome === 'bad' ? 'failed' : null };
-}
+};
 
-/** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number}} [options] */
-export function setUp({ warmupMs = 0, measuredMs = null, operations = 1 } = {}) {
+/** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number}} [options] */
+export function setUp({ warmupMs = 0, measuredMs = null, operations = 1, shards = 1 } = {}) {
   /** @type {import('../../src/load/recorder.js').SecondRow[]} */
   const rows = [];
   /** @type {[number, unknown][]} */
@@ -24,6 +24,7 @@ export function setUp({ warmupMs = 0, measuredMs = null, operations = 1 } = {}) 
   const recorder = createRecorder({
     operations: Array.from({ length: operations }, (_, i) => ({ name: `operation ${i}`, classify })),
     warmupMs,
+    shards,
     measuredMs,
     onSecond: (row) => rows.push(row),
     onKept: (operation, item) => kept.push([operation, item]),

@@ -56,6 +56,8 @@ const ISSUED = [
   ['another issuing CA', { data: { ...right, issuing_ca: stranger.ca.pem } }, 'wrong_issuer'],
   ['another key', { data: { ...right, private_key: otherKey } }, 'key_mismatch'],
   ['a key that is none', { data: { ...right, private_key: 'x' } }, 'private_key_unreadable'],
+  ['no key at all', { data: { ...right, private_key: undefined } }, 'no_private_key'],
+  ['an empty key', { data: { ...right, private_key: '' } }, 'private_key_unreadable'],
   [
     'another name',
     { data: { ...right, certificate: ca.issue('elsewhere').pem, private_key: null } },

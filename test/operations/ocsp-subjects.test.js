@@ -124,7 +124,7 @@ const BAD = [
   [
     'a kept certificate that is none',
     { serials: file('{"serial":"1a","certificate":"x"}'), issuer },
-    'no_certificate',
+    'bad_serials_file',
     /line 1 /,
   ],
   [
@@ -132,6 +132,18 @@ const BAD = [
     { serials: file(kept(leaf)), issuer: stranger.ca.certFile },
     'wrong_issuer',
     /did not issue/,
+  ],
+  [
+    'a certificate of another CA among its own',
+    { serials: file(`${kept(leaf)}\n${kept(stranger.issue('localhost'))}`), issuer },
+    'wrong_issuer',
+    /line 2 /,
+  ],
+  [
+    'a certificate with another serial than the one beside it',
+    { serials: file(JSON.stringify({ serial: '1a', certificate: leaf.pem })), issuer },
+    'bad_serials_file',
+    /line 1 /,
   ],
 ];
 

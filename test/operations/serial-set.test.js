@@ -27,7 +27,7 @@ const ADDER = `import { parentPort, workerData } from 'node:worker_threads';
       Atomics.add(step, 0, 1);
       while (Atomics.load(step, 0) < 2 * (n / 64 + 1));
     }
-    if (!set.add(serials[n])) repeats++;
+    if (set.add(serials[n]) === 'repeated') repeats++;
   }
   parentPort.postMessage(repeats);`;
 
@@ -44,7 +44,7 @@ describe('a set of serials', () => {
           const known = new Set();
           for (const [serial, which] of serials) {
             const name = serial.join();
-            assert.equal(views[which ? 1 : 0].add(serial), !known.has(name), name);
+            assert.equal(views[which ? 1 : 0].add(serial), known.has(name) ? 'repeated' : 'new', name);
             known.add(name);
           }
         },
@@ -59,8 +59,8 @@ describe('a set of serials', () => {
     let repeats = 0;
     for (let n = 0; n < 600_000; n++) {
       bytes.writeUInt32BE(n, 4);
-      if (!set.add(bytes)) repeats++;
-      if (!set.add(serialOf(n))) repeats++;
+      if (set.add(bytes) === 'repeated') repeats++;
+      if (set.add(serialOf(n)) === 'repeated') repeats++;
     }
     assert.equal(repeats, 0);
   });
@@ -69,9 +69,10 @@ describe('a set of serials', () => {
     const memory = createSerialMemory();
     const set = openSerialSet(memory);
     for (let n = 0; n < MAX_SERIALS; n++) set.add(serialOf(n));
-    assert.equal(set.add(serialOf(MAX_SERIALS)), true);
-    assert.equal(set.add(serialOf(MAX_SERIALS)), true, 'was not remembered');
-    assert.equal(set.add(serialOf(5)), false);
+    assert.equal(set.isFull(), true);
+    assert.equal(set.add(serialOf(MAX_SERIALS)), 'full');
+    assert.equal(set.add(serialOf(MAX_SERIALS)), 'full', 'was not remembered');
+    assert.equal(set.add(serialOf(5)), 'repeated');
     assert.ok(MAX_SERIALS >= 1_000_000);
   });
 
