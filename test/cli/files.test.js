@@ -97,7 +97,7 @@ const REFUSED = [
   ['ocsp --serials @badSerial', /badSerial line 2 is neither a serial/],
   ['ocsp --serials @badJson', /badJson line 1 is neither a serial/],
   ['ocsp --serials @list', /list line 1 is neither a serial/],
-  ['ocsp --serials @notACertificate', /notACertificate line 1 is neither PEM nor DER/],
+  ['ocsp --serials @notACertificate', /notACertificate line 1 holds a certificate that cannot be read/],
   ['ocsp --serials @serial --issuer @key', /cert1\.key holds a private key, not a certificate/],
   [
     'ocsp --cert @leaf --issuer @ca --from-aia',
