@@ -3,6 +3,15 @@
  * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
  */
 import { createHistogram, encodeHistogram, figures, recordMs } from '../histogram.js';
+import {
+  countVerification,
+  createBlock,
+  createSecond,
+  increment,
+  outcomeOf,
+  secondOf,
+  snapshotOf,
+} from './tally.js';
 
 /**
  * @typedef {object} Verdict what an operation says of one answer
@@ -173,122 +182,4 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
 /** @param {string} outcome @returns {Verdict} */
 function failed(outcome) {
   return { outcome, success: false, verification: null };
-}
-
-/** @param {string} name */
-function createBlock(name) {
-  return {
-    name,
-    /** @type {Map<string, ReturnType<typeof createOutcome>>} */
-    outcomes: new Map(),
-    verification: {
-      checked: 0,
-      passed: 0,
-      unchecked: 0,
-      failures: /** @type {Record<string, number>} */ ({}),
-      notes: /** @type {string[]} */ ([]),
-    },
-    dropped: 0,
-    neverSentDue: 0,
-    warmup: 0,
-    perSecond: {
-      sent: /** @type {number[]} */ ([]),
-      succeeded: /** @type {number[]} */ ([]),
-      failed: /** @type {number[]} */ ([]),
-    },
-    lastSuccessMs: 0,
-    firstHalf: { count: 0, responseMs: 0 },
-    successesAfter: 0,
-  };
-}
-
-/** @param {boolean} success */
-function createOutcome(success) {
-  return {
-    success,
-    count: 0,
-    response: createHistogram(),
-    service: createHistogram(),
-    sendLag: createHistogram(),
-  };
-}
-
-/**
- * @param {ReturnType<typeof createBlock>} block
- * @param {Verdict} verdict
- */
-function outcomeOf(block, verdict) {
-  let outcome = block.outcomes.get(verdict.outcome);
-  if (outcome === undefined) {
-    outcome = createOutcome(verdict.success);
-    block.outcomes.set(verdict.outcome, outcome);
-  }
-  return outcome;
-}
-
-/**
- * @param {ReturnType<typeof createBlock>['verification']} verification
- * @param {Verdict} verdict
- */
-function countVerification(verification, verdict) {
-  if (verdict === UNCHECKED) verification.unchecked++;
-  if (verdict.verification === null) return;
-  verification.checked++;
-  if (verdict.verification === 'passed') verification.passed++;
-  else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
-}
-
-/** @param {number} second */
-function createSecond(second) {
-  const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
-  const state = {
-    row,
-    response: createHistogram(),
-    empty: () => row.succeeded + row.failed === 0,
-    /** @param {Verdict} verdict @param {number} responseMs */
-    add(verdict, responseMs) {
-      recordMs(state.response, responseMs);
-      if (verdict.success) row.succeeded++;
-      else {
-        row.failed++;
-        row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
-      }
-    },
-  };
-  return state;
-}
-
-/** @param {number} ms */
-function secondOf(ms) {
-  return Math.max(0, Math.floor(ms / 1000));
-}
-
-/**
- * @param {number[]} counts
- * @param {number} second
- */
-function increment(counts, second) {
-  while (counts.length <= second) counts.push(0);
-  counts[second]++;
-}
-
-/**
- * @param {ReturnType<typeof createBlock>} block
- * @returns {OperationSnapshot}
- */
-function snapshotOf({ outcomes, ...rest }) {
-  /** @type {Record<string, OutcomeSnapshot>} */
-  const plain = {};
-  for (const [name, { success, count, response, service, sendLag }] of outcomes) {
-    plain[name] = {
-      success,
-      count,
-      latency: {
-        response: encodeHistogram(response),
-        service: encodeHistogram(service),
-        sendLag: encodeHistogram(sendLag),
-      },
-    };
-  }
-  return { ...rest, outcomes: plain };
 }

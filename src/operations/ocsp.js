@@ -1,14 +1,13 @@
 /** `ocsp`: certificate status from an OCSP responder, every answer judged by the rules of RFC 6960, 3.2. */
-import { targetError, usageError } from '../errors.js';
-import { createRequester as createSingleRequester, parseTargetUrl } from '../http/request.js';
-import { ocspUrls } from '../pki/certificate.js';
+import { usageError } from '../errors.js';
+import { parseTargetUrl } from '../http/request.js';
 import { createOcspChecker } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import { isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-verdicts.js';
 import { shuffled } from '../random.js';
 import { checkHealth } from '../vault/preflight.js';
-import { apiPath } from './issuance.js';
 import { createRequestSet, openRequestSet } from './ocsp-requests.js';
+import { askOnce, responderOf } from './ocsp-responder.js';
 import { findSubjects } from './ocsp-subjects.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 
@@ -84,16 +83,6 @@ const options = {
     describe: 'Status that counts as success',
   },
 };
-
-/** First answers that no responder gives, however busy it is. */
-const NO_RESPONDER = new Set([
-  'not_ocsp',
-  'bad_request',
-  'permission_denied',
-  'not_found',
-  'redirected',
-  'http_error',
-]);
 
 /** @type {Readonly<Record<string, string>>} */
 const OUTCOMES = Object.freeze({
@@ -179,62 +168,12 @@ async function prepare(context) {
     requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
     namespace: isVault ? plan.target.namespace : null,
   };
-  await askOnce(context, fixture);
+  await askOnce(context, fixture, {
+    request: createRequester(plan, fixture)(0),
+    classify: createClassifier(plan, fixture),
+    meanings: OUTCOMES,
+  });
   return fixture;
-}
-
-/**
- * @param {import('../plan.js').Plan} plan
- * @param {import('./ocsp-subjects.js').Subjects} subjects
- */
-function responderOf({ options: { ocspUrl, fromAia }, target }, { example }) {
-  if (ocspUrl !== null) return { url: /** @type {string} */ (ocspUrl), isVault: false };
-  if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
-  const [url] = example === null ? [] : ocspUrls(example);
-  if (url !== undefined) return { url: url.replace(/\/+$/, ''), isVault: false };
-  throw usageError(
-    'no_aia',
-    example === null
-      ? '--from-aia needs a certificate, and --serials holds only serials.'
-      : 'The certificate names no OCSP responder.',
-    'Name the responder with --ocsp-url; in Vault, set config/urls before certificates are issued.',
-  );
-}
-
-/**
- * One request before time zero: what does not answer as a responder is told from what answers wrongly, which the run
- * will count.
- *
- * @param {import('./index.js').PrepareContext} context
- * @param {OcspFixture} fixture
- */
-async function askOnce({ plan, tls, warn }, fixture) {
-  // A first answer may take its time: a time-out meant for the load is no reason to call the target unreachable.
-  const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
-  const requester = createSingleRequester({ origin: fixture.origin, tls, timeoutMs });
-  try {
-    const request = createRequester(plan, fixture)(0);
-    const { status, body } = await requester.request({
-      ...request,
-      body: request.body === null ? undefined : Buffer.from(request.body),
-    });
-    const { outcome, success } = createClassifier(plan, fixture)(status, body, 0);
-    if (NO_RESPONDER.has(outcome)) {
-      throw targetError(
-        'not_an_ocsp_responder',
-        `${fixture.targetUrl} answered an OCSP request with HTTP ${status} and no OCSP response.`,
-        plan.options.ocspUrl === null
-          ? 'Check --mount, or name the responder with --ocsp-url.'
-          : 'Check --ocsp-url: it is the whole address of the responder.',
-      );
-    }
-    if (!success)
-      warn(
-        `A first request was answered, but not as expected: ${outcome} (${OUTCOMES[outcome]?.replace(/\.$/, '')}).`,
-      );
-  } finally {
-    await requester.close();
-  }
 }
 
 /**
