@@ -101,7 +101,9 @@ for (const caKeyType of CA_KEY_TYPES) {
         assert.deepEqual(run.result.outcomes, { good: 40 });
         assert.equal(run.result.verification.passed, 40);
         const asked = pki.audit.since(mark, 'pki_int/ocsp');
-        assert.equal(asked.length, 40);
+        // A responder that is not known to be Vault's is asked once before the run.
+        const before = flags.some((flag) => flag === '--ocsp-url' || flag === '--from-aia') ? 1 : 0;
+        assert.equal(asked.length, 40 + before);
         assert.deepEqual([...new Set(asked.map(({ operation }) => operation))], operations);
       });
     }
