@@ -130,7 +130,8 @@ describe('load', { concurrency: 3 }, () => {
       const load = ['--rate', '20/s', '--requests', '10', '--concurrency', '10', timeout, '250'];
       const { outcomes, outcomeDetails } = await slow(t, 'silent', 0, ...load);
       assert.deepEqual(outcomes, { timeout: 10 });
-      assert.ok(Number(outcomeDetails.timeout.latencyMs.service.min) >= 249);
+      // From when a connection took it, so on a busy machine the service time can be shorter.
+      assert.ok(Number(outcomeDetails.timeout.latencyMs.response.min) >= 249);
     });
   }
 });
