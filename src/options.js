@@ -1,6 +1,6 @@
 /**
  * How one option is declared and how its text becomes a value. Declarations are the one source of flags, `--help`,
- * validation and defaults: see `commonOptions` in plan.js and `options` in every operation.
+ * validation and defaults: see common-options.js and `options` in every operation.
  */
 import { usageError } from './errors.js';
 import { formatDuration, parseDuration, parseRate } from './units.js';
