@@ -1,11 +1,13 @@
-/** One command for each operation: options -> Plan -> run -> reports -> exit code. */
+/**
+ * One command for each operation: options -> Plan -> run -> reports -> exit code. What runs is loaded when it does, so that
+ * `--help` and wrong usage need not wait for it.
+ */
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { readOptions } from '../options.js';
 import { makePlan } from '../plan.js';
 import { createProgress } from '../reporters/progress.js';
-import { run } from '../run.js';
 import { readEnvironment } from '../vault/environment.js';
 import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
@@ -59,6 +61,7 @@ async function execute(operation, given, line) {
   });
   const interrupt = onInterrupt(process, (text) => progress.event({ type: 'warning', text }));
   try {
+    const { run } = await import('../run.js');
     const result = await run(plan, {
       token: environment.token,
       signal: interrupt.stop,

@@ -1,9 +1,10 @@
 /**
- * Single requests, for the few calls before and after a run. The load path has a dispatcher of its own.
+ * Single requests, for the few calls before and after a run. The load path has a dispatcher of its own. undici, 80 ms
+ * and 15 MB to load, is loaded for the first request: operations are also loaded to say what their options are, and by
+ * threads that judge answers.
  */
 import { connect as connectSocket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Client } from 'undici';
 import { targetError, usageError } from '../errors.js';
 import { describeTransportError, transportFailure } from './failures.js';
 import { connectOptions } from './tls.js';
@@ -38,20 +39,27 @@ export function parseTargetUrl(text, name = '--url') {
  *   `timeoutMs` bounds one whole request, connecting and body included
  */
 export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES }) {
-  const client = new Client(origin, {
-    connect: { ...connectOptions(tls), timeout: timeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    pipelining: 1,
-    allowH2: false,
-    maxResponseSize: maxBodyBytes,
-  });
+  /** @type {Promise<import('undici').Client> | null} */
+  let opened = null;
+  async function open() {
+    const { Client } = await import('undici');
+    return new Client(origin, {
+      connect: { ...connectOptions(tls), timeout: timeoutMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+      allowH2: false,
+      maxResponseSize: maxBodyBytes,
+    });
+  }
   return {
     /**
      * @param {Asked} asked
      * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) when there is no answer
      */
     async request({ method = 'GET', path, headers = {}, body }) {
+      opened ??= open();
+      const client = await opened;
       const deadline = new AbortController();
       const progress = { headersSeen: false };
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -75,7 +83,7 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
     },
     /** Open connections are ended; a request under way fails. */
     async close() {
-      await client.destroy();
+      await (await opened)?.destroy();
     },
   };
 }
