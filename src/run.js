@@ -177,6 +177,7 @@ async function warmAll(shards) {
 async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
   const originNs = process.hrtime.bigint() + LEAD_NS;
   const startedAt = new Date(Date.now() + Number(LEAD_NS) / 1e6 + plan.load.warmupMs);
+  const startedAtNs = originNs + BigInt(Math.round(plan.load.warmupMs * 1e6));
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
   let stoppedMs = Number.POSITIVE_INFINITY;
   const onStop = () => {
@@ -194,7 +195,7 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
-    return { ends, startedAt, stoppedMs };
+    return { ends, startedAt, startedAtNs, stoppedMs };
   } finally {
     stopTicking();
     stop.removeEventListener('abort', onStop);
@@ -233,8 +234,8 @@ function conclude({ plan, operation, window, target, command, seconds, sent }) {
     interrupted: facts.interrupted,
     model: plan.load.model,
   });
-  const { startedAt } = sent;
-  const parts = { plan, target, command, startedAt, operations, block, facts, seconds };
+  const { startedAt, startedAtNs } = sent;
+  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, seconds };
   const result = buildResult({ ...parts, measurement });
   const problems = checkResult(result);
   return problems.length === 0 ? result : buildResult({ ...parts, measurement: unbelievable(problems) });

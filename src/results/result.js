@@ -12,6 +12,7 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {import('./schema.js').Result['target']} parts.target
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
+ * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
  * @param {import('./merge.js').MergedOperation[]} parts.operations
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
@@ -24,6 +25,7 @@ export function buildResult({
   target,
   command,
   startedAt,
+  startedAtNs,
   operations,
   block,
   facts,
@@ -36,6 +38,7 @@ export function buildResult({
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
+    startedAtMonotonicNs: String(startedAtNs),
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
     interrupted: facts.interrupted,
     command,

@@ -132,6 +132,11 @@ export const Result = z
     schema: z.literal(SCHEMA_ID),
     tool: z.object({ version: z.string() }),
     startedAt: z.iso.datetime(),
+    /**
+     * The same instant on this machine's monotonic clock (Linux: CLOCK_MONOTONIC), so that a target on the same machine
+     * can tell how late a request came.
+     */
+    startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
     durationSeconds: amount,
     interrupted: z.boolean(),
