@@ -62,3 +62,38 @@ export function usageError(code, message, remedy, cause) {
 export function targetError(code, message, remedy, cause) {
   return new PkiLoadError(code, message, { remedy, exitCode: EXIT.target, cause });
 }
+
+/**
+ * @typedef {object} PlainError an error as a message between threads: a structured clone keeps neither class nor code
+ * @property {string} message
+ * @property {string} [stack]
+ * @property {string} [name]
+ * @property {string} [code]
+ * @property {string} [remedy]
+ * @property {number} [exitCode]
+ */
+
+/**
+ * @param {unknown} error
+ * @returns {PlainError}
+ */
+export function packError(error) {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack } = error;
+  if (!(error instanceof PkiLoadError)) return { name, message, stack };
+  const { code, remedy, exitCode } = error;
+  return { name, message, stack, code, remedy, exitCode };
+}
+
+/**
+ * @param {PlainError} plain also what a worker's `error` event brings: an Error that has lost its class
+ * @returns {Error}
+ */
+export function unpackError({ name, message, stack, code, remedy, exitCode }) {
+  const error =
+    name === 'PkiLoadError' && code !== undefined
+      ? new PkiLoadError(code, message, { remedy, exitCode })
+      : Object.assign(new Error(message), { name: name ?? 'Error' });
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

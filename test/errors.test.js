@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
-import { EXIT, PkiLoadError, targetError, usageError } from '../src/errors.js';
+import { Worker } from 'node:worker_threads';
+import { EXIT, PkiLoadError, packError, targetError, unpackError, usageError } from '../src/errors.js';
 
 test('exit codes are what scripts rely on', () => {
   assert.deepEqual(
@@ -50,3 +52,40 @@ for (const [why, error, expected] of ERRORS) {
     assert.equal('cause' in error, error.cause !== undefined, 'no empty cause');
   });
 }
+
+const THROWER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  import(workerData.module).then(({ packError, targetError }) => {
+    const error = targetError('sealed', 'Vault is sealed.', 'Unseal it.');
+    if (workerData.posts) parentPort.postMessage(packError(error));
+    else process.nextTick(() => { throw error; });
+  });`;
+
+for (const [how, posts, event] of /** @type {[string, boolean, string][]} */ ([
+  ['thrown in a thread', false, 'error'],
+  ['sent by a thread', true, 'message'],
+])) {
+  test(`an error ${how} keeps its class, code, exit code and remedy`, async () => {
+    const module = new URL('../src/errors.js', import.meta.url).href;
+    const worker = new Worker(THROWER, { eval: true, workerData: { module, posts } });
+    const [plain] = await once(worker, event);
+    const error = unpackError(plain);
+    assert.ok(error instanceof PkiLoadError);
+    const { code, exitCode, full } = error;
+    assert.deepEqual(
+      { code, exitCode, full },
+      { code: 'sealed', exitCode: 2, full: 'Vault is sealed. Unseal it.' },
+    );
+    await worker.terminate();
+  });
+}
+
+test('a fault of another kind crosses as what it is', () => {
+  const fault = new TypeError('x is not a function');
+  const { name, message, stack } = unpackError(packError(fault));
+  assert.deepEqual(
+    { name, message, stack },
+    { name: 'TypeError', message: fault.message, stack: fault.stack },
+  );
+  assert.equal(unpackError(packError('text')).message, 'text');
+});

@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { unpackError } from '../errors.js';
 import { createRingMemory, openWriter } from './samples.js';
 
 /**
@@ -38,7 +39,8 @@ export async function startRecorder({ plan, fixture, shards, measuredMs, onSecon
     else ready.resolve(undefined);
   });
   let failed = false;
-  worker.on('error', (error) => {
+  worker.on('error', (thrown) => {
+    const error = unpackError(thrown);
     failed = true;
     ready.reject(error);
     end.reject(error);

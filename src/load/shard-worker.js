@@ -1,5 +1,6 @@
 /** Thread entry: one shard, driven by messages from threads.js. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { packError } from '../errors.js';
 import { createShard } from './shard.js';
 
 const STATE_EVERY_MS = 250;
@@ -17,14 +18,14 @@ shard.ended.then(
     post('state', shard.state());
     post('ended', end);
   },
-  (error) => post('error', error),
+  (error) => post('error', packError(error)),
 );
 
 port.on('message', (message) => {
   if (message.type === 'warm') {
     shard.warm().then(
       (problems) => post('warm', problems),
-      (error) => post('error', error),
+      (error) => post('error', packError(error)),
     );
   } else if (message.type === 'start') shard.start(message.originNs);
   else if (message.type === 'stop') shard.stop();

@@ -3,6 +3,7 @@
  * same `Shard` to the caller.
  */
 import { Worker } from 'node:worker_threads';
+import { unpackError } from '../errors.js';
 import { createShard } from './shard.js';
 
 /**
@@ -45,11 +46,11 @@ async function createRemoteShard(input, { onSecond }) {
   failed.catch(() => {});
   /** @param {string} type */
   const message = (type) => Promise.race([failed, new Promise((resolve) => awaited.set(type, resolve))]);
-  worker.on('error', fail);
+  worker.on('error', (error) => fail(unpackError(error)));
   worker.on('message', ({ type, value }) => {
     if (type === 'second') onSecond(value);
     else if (type === 'state') state = value;
-    else if (type === 'error') fail(value);
+    else if (type === 'error') fail(unpackError(value));
     else awaited.get(type)?.(value);
   });
   const ended = message('ended');

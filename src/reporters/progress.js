@@ -6,21 +6,7 @@ import { formatCount, formatDuration, formatLatency } from '../units.js';
 import { clean, WIDTH, wrap } from './layout.js';
 import { perSecondText, targetPhrase } from './phrases.js';
 
-/**
- * @typedef {object} IntervalEvent one a second
- * @property {'interval'} type
- * @property {number} elapsedMs
- * @property {number | null} totalMs null where the end is not known in time
- * @property {number} sent
- * @property {number} succeeded
- * @property {number} failed
- * @property {number} inFlight
- * @property {number} waiting due, and without a connection yet
- * @property {number} ratePerSecond successes in the last second
- * @property {number | null} p99Ms of the last second
- * @property {Record<string, number>} errors so far, by outcome
- * @property {'warmup' | 'measuring' | 'draining'} phase
- */
+/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {{type: 'start', plan: {operation: string}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
