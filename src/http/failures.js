@@ -169,11 +169,19 @@ export function describeTransportError(error, { headersSeen = false } = {}) {
   const known = BY_CODE.get(code);
   if (known !== undefined) return FAILURES[known];
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-    return isTlsAlert(data) ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
+    return describeStrangeAnswer(data);
   }
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_'))
     return FAILURES.tls_error;
   return FAILURES.transport_error;
+}
+
+/**
+ * @param {string} start first bytes of what came in place of an HTTP answer, latin1
+ * @returns {TransportFailure}
+ */
+export function describeStrangeAnswer(start) {
+  return isTlsAlert(start) ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
 }
 
 /**

@@ -12,6 +12,7 @@
  */
 /**
  * @typedef {object} Exchange told what happens to a request on a connection; exactly one of onAnswer, onFailure ends it
+ * @property {() => void} [onDial] there is no open connection: one is being made first
  * @property {() => void} onSent on the wire now
  * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure

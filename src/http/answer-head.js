@@ -1,0 +1,88 @@
+/** Status line and header fields of an HTTP/1.1 answer -> what the load path needs of them. RFC 9112, sections 2 to 7. */
+
+/**
+ * @typedef {object} AnswerHead
+ * @property {number} status
+ * @property {'none' | 'length' | 'chunked' | 'close'} framing how the end of the body is found (RFC 9112, 6.3)
+ * @property {number} length bytes of the body, for `length`
+ * @property {boolean} reusable the connection may carry another request
+ * @property {number | null} keepAliveMs how long the server says it keeps an idle connection
+ */
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const LENGTH = /^\d{1,15}$/;
+
+/**
+ * @param {string} text latin1, without the empty line that ends it
+ * @returns {AnswerHead | null} null: not HTTP/1.x, or its body's end cannot be told for sure
+ */
+export function parseAnswerHead(text) {
+  // A folded line is one field: RFC 9112, 5.2.
+  const [first, ...lines] = text.replace(/\r\n[\t ]+/g, ' ').split('\r\n');
+  const start = STATUS_LINE.exec(first);
+  if (start === null) return null;
+  const fields = readFields(lines);
+  if (fields === null) return null;
+  const status = Number(start[2]);
+  const isOld = start[1] === '0';
+  const end = framingOf(status, fields);
+  if (end === null) return null;
+  const tokens = tokensOf(fields.get('connection'));
+  const stays = isOld ? tokens.includes('keep-alive') : !tokens.includes('close');
+  // Both lengths at once, or chunks from an HTTP/1.0 server, can be an attack on those in between: RFC 9112, 6.1 and 6.3.
+  const isDoubtful = fields.has('transfer-encoding') && (isOld || fields.has('content-length'));
+  return {
+    status,
+    ...end,
+    reusable: stays && !isDoubtful && end.framing !== 'close',
+    keepAliveMs: keepAliveOf(fields.get('keep-alive')),
+  };
+}
+
+/**
+ * @param {string[]} lines
+ * @returns {Map<string, string> | null} values of one name joined with a comma (RFC 9110, 5.3)
+ */
+function readFields(lines) {
+  /** @type {Map<string, string>} */
+  const fields = new Map();
+  for (const line of lines) {
+    const field = FIELD.exec(line);
+    if (field === null) return null;
+    const name = field[1].toLowerCase();
+    const value = field[2].trimEnd();
+    const before = fields.get(name);
+    fields.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return fields;
+}
+
+/**
+ * @param {number} status
+ * @param {Map<string, string>} fields
+ * @returns {{framing: AnswerHead['framing'], length: number} | null}
+ */
+function framingOf(status, fields) {
+  if (status < 200 || status === 204 || status === 304) return { framing: 'none', length: 0 };
+  if (fields.has('transfer-encoding')) {
+    const isChunked = tokensOf(fields.get('transfer-encoding')).at(-1) === 'chunked';
+    return { framing: isChunked ? 'chunked' : 'close', length: 0 };
+  }
+  const given = fields.get('content-length');
+  if (given === undefined) return { framing: 'close', length: 0 };
+  const lengths = new Set(tokensOf(given));
+  const [length] = lengths;
+  return lengths.size === 1 && LENGTH.test(length) ? { framing: 'length', length: Number(length) } : null;
+}
+
+/** @param {string | undefined} list */
+function tokensOf(list) {
+  return list === undefined ? [] : list.split(',').map((token) => token.trim().toLowerCase());
+}
+
+/** @param {string | undefined} value `timeout=5, max=100`, seconds (RFC 2068, 19.7.1.1) */
+function keepAliveOf(value) {
+  const timeout = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,6})/i.exec(value ?? '');
+  return timeout === null ? null : Number(timeout[1]) * 1000;
+}

@@ -1,0 +1,176 @@
+/**
+ * Bytes of a connection -> one answer after the other: status and body. Strict where the end of an answer is at stake,
+ * because a connection that is read wrongly gives the next request somebody else's answer. RFC 9112.
+ */
+import { parseAnswerHead } from './answer-head.js';
+import { createChunkReader } from './chunks.js';
+
+/** A longer answer is `too large`: no right one comes near it. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** As in Node's own parser. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+const FIRST_BUFFER_BYTES = 4096;
+
+/** A larger buffer is not kept for the next answer. */
+const KEPT_BUFFER_BYTES = 64 * 1024;
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const PROTOCOL = Buffer.from('HTTP/1.');
+const NOTHING = Buffer.alloc(0);
+
+/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` hold until the next call */
+
+/** Not shared by connections: it holds what has come of the answer under way. */
+export class AnswerReader {
+  status = 0;
+  /** @type {Uint8Array} */
+  body = NOTHING;
+  /** The connection may carry another request: all that came belonged to the answer. */
+  reusable = true;
+  /** @type {number | null} how long the server says it keeps an idle connection */
+  keepAliveMs = null;
+
+  /** @type {import('./answer-head.js').AnswerHead | null} of the answer under way, once it is whole */
+  #head = null;
+  /** Bytes of a head that is not whole yet. */
+  #pending = NOTHING;
+  #buffer = NOTHING;
+  #length = 0;
+  #tooLarge = false;
+  #chunks = createChunkReader((bytes) => this.#append(bytes));
+  /** Most heads are the one before again. */
+  #lastText = '';
+  /** @type {import('./answer-head.js').AnswerHead | null} */
+  #lastHead = null;
+
+  /** Forgets what came before: the next byte is the first of an answer. */
+  begin() {
+    this.status = 0;
+    this.body = NOTHING;
+    this.#head = null;
+    this.#pending = NOTHING;
+    this.#length = 0;
+    this.#tooLarge = false;
+    if (this.#buffer.length > KEPT_BUFFER_BYTES) this.#buffer = NOTHING;
+  }
+
+  /**
+   * @param {Buffer} bytes what came; only lent
+   * @returns {Progress}
+   */
+  read(bytes) {
+    if (this.#head !== null) return this.#readBody(this.#head, bytes, 0);
+    const all = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
+    for (let at = 0; ; ) {
+      const end = all.indexOf(HEAD_END, at);
+      if (end < 0) return this.#awaitHead(all.subarray(at));
+      const head = end - at > MAX_HEAD_BYTES ? null : this.#parse(all.toString('latin1', at, end));
+      // 101 would be the answer to an Upgrade, which nobody asked for.
+      if (head === null || head.status === 101) return 'bad';
+      at = end + HEAD_END.length;
+      // Early hints and the like: the answer follows (RFC 9110, 15.2).
+      if (head.status < 200) continue;
+      this.#head = head;
+      this.status = head.status;
+      this.keepAliveMs = head.keepAliveMs;
+      this.#chunks.begin();
+      return this.#readBody(head, all, at);
+    }
+  }
+
+  /**
+   * The server has closed the connection.
+   *
+   * @returns {'done' | 'nothing' | 'truncated'} `nothing`: not even a whole head came
+   */
+  end() {
+    if (this.#head === null) return 'nothing';
+    if (this.#head.framing !== 'close') return 'truncated';
+    this.#finish(this.#buffer.subarray(0, this.#length), true);
+    return 'done';
+  }
+
+  /** @returns {string} first bytes of what came in place of a head, latin1 */
+  get strange() {
+    return this.#pending.toString('latin1', 0, 8);
+  }
+
+  /** @param {string} text */
+  #parse(text) {
+    if (text !== this.#lastText) {
+      this.#lastText = text;
+      this.#lastHead = parseAnswerHead(text);
+    }
+    return this.#lastHead;
+  }
+
+  /** @param {Buffer} bytes @returns {Progress} */
+  #awaitHead(bytes) {
+    this.#pending = Buffer.from(bytes);
+    const start = Math.min(bytes.length, PROTOCOL.length);
+    if (PROTOCOL.compare(bytes, 0, start, 0, start) !== 0 || bytes.length > MAX_HEAD_BYTES) return 'bad';
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) {
+      if (bytes[at - 1] !== 0x0d) return 'bad';
+    }
+    return 'more';
+  }
+
+  /**
+   * @param {import('./answer-head.js').AnswerHead} head
+   * @param {Buffer} bytes
+   * @param {number} from
+   * @returns {Progress}
+   */
+  #readBody(head, bytes, from) {
+    if (head.framing === 'chunked') return this.#readChunks(bytes, from);
+    if (head.framing === 'close') {
+      this.#append(bytes.subarray(from));
+      return this.#tooLarge ? 'too large' : 'more';
+    }
+    if (head.length > MAX_BODY_BYTES) return 'too large';
+    const to = from + head.length - this.#length;
+    if (bytes.length < to) {
+      this.#append(bytes.subarray(from));
+      return 'more';
+    }
+    if (this.#length === 0) return this.#finish(bytes.subarray(from, to), to === bytes.length);
+    this.#append(bytes.subarray(from, to));
+    return this.#finish(this.#buffer.subarray(0, this.#length), to === bytes.length);
+  }
+
+  /** @param {Buffer} bytes @param {number} from @returns {Progress} */
+  #readChunks(bytes, from) {
+    const to = this.#chunks.read(bytes, from);
+    if (this.#tooLarge) return 'too large';
+    if (this.#chunks.bad) return 'bad';
+    return this.#chunks.done
+      ? this.#finish(this.#buffer.subarray(0, this.#length), to === bytes.length)
+      : 'more';
+  }
+
+  /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
+  #finish(body, isAll) {
+    this.body = body;
+    this.reusable = isAll && /** @type {import('./answer-head.js').AnswerHead} */ (this.#head).reusable;
+    return 'done';
+  }
+
+  /** @param {Uint8Array} bytes */
+  #append(bytes) {
+    const length = this.#length + bytes.length;
+    if (length > MAX_BODY_BYTES) {
+      this.#tooLarge = true;
+      return;
+    }
+    if (length > this.#buffer.length) {
+      const size = Math.min(MAX_BODY_BYTES, Math.max(FIRST_BUFFER_BYTES, this.#buffer.length * 2, length));
+      const grown = Buffer.allocUnsafeSlow(size);
+      grown.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length = length;
+  }
+}

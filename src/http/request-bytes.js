@@ -1,0 +1,62 @@
+/** A request -> the bytes that go on the wire. RFC 9112, sections 3 and 5. */
+
+/** @typedef {import('../load/slots.js').Request} Request */
+
+/** Visible ASCII: what needs escaping comes escaped. */
+const PATH = /^\/[\x21-\x7e]*$/;
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Methods whose requests say their length even when it is 0 (RFC 9110, 8.6). */
+const WITH_BODY = new Set(['POST', 'PUT']);
+
+/**
+ * Requests are mostly the one before again, or share its header fields: what is the same object is not written anew.
+ *
+ * @param {string} host for the Host field
+ * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow
+ */
+export function createEncoder(host) {
+  /** @type {Request | null} */
+  let lastRequest = null;
+  let lastBytes = Buffer.alloc(0);
+  /** @type {Record<string, string> | null} */
+  let lastHeaders = null;
+  let lastFields = '';
+
+  /** @param {Record<string, string>} headers */
+  function fieldsOf(headers) {
+    if (headers !== lastHeaders) {
+      lastFields = writeFields(headers);
+      lastHeaders = headers;
+    }
+    return lastFields;
+  }
+
+  return (request) => {
+    if (request === lastRequest) return lastBytes;
+    const { method, path, headers, body } = request;
+    if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    const lengthField = length > 0 || WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${fieldsOf(headers)}${lengthField}\r\n`;
+    const bytes = Buffer.allocUnsafe(head.length + length);
+    bytes.write(head, 0, 'latin1');
+    if (typeof body === 'string') bytes.write(body, head.length);
+    else if (body !== null) bytes.set(body, head.length);
+    lastRequest = request;
+    lastBytes = bytes;
+    return bytes;
+  };
+}
+
+/** @param {Record<string, string>} headers */
+function writeFields(headers) {
+  return Object.entries(headers)
+    .map(([name, value]) => {
+      if (!NAME.test(name) || !VALUE.test(value))
+        throw new TypeError('a header field that HTTP does not allow');
+      return `${name}: ${value}\r\n`;
+    })
+    .join('');
+}
