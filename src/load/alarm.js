@@ -6,6 +6,9 @@
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
 
+/** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
+const LONGEST_EMPTY_TURN_MS = 0.05;
+
 /** A timer cannot wait longer; on waking early the rest is waited for again. */
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
@@ -13,6 +16,7 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
  * @typedef {object} Alarm
  * @property {(atMs: number) => void} set replaces an earlier time
  * @property {() => void} clear
+ * @property {() => number} [emptySpinMs] spun so far without any work: event-loop utilisation counts it as busy
  */
 
 /**
@@ -20,19 +24,26 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
  * @param {'auto' | 'spin' | 'sleep'} pacing `auto` sleeps until shortly before the time and spins the rest;
  *   `spin` never sleeps; `sleep` never spins
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
+ * @param {() => number} [work] changes with every piece of work that this thread does, e.g. answers so far
  * @returns {Alarm}
  */
-export function createAlarm(clock, pacing, onTime) {
+export function createAlarm(clock, pacing, onTime, work = () => 0) {
   const spinFrom = { auto: SPIN_FROM_MS, spin: Number.POSITIVE_INFINITY, sleep: 0 }[pacing];
   let at = Number.POSITIVE_INFINITY;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let spinning = false;
+  let emptySpinMs = 0;
+  let turnFrom = 0;
+  let workBefore = 0;
 
   function wait() {
-    const remaining = at - clock();
+    const now = clock();
+    const remaining = at - now;
     if (remaining <= spinFrom) {
       spinning = true;
+      workBefore = work();
+      turnFrom = now;
       setImmediate(onImmediate);
       return;
     }
@@ -46,6 +57,8 @@ export function createAlarm(clock, pacing, onTime) {
   }
   function onImmediate() {
     spinning = false;
+    const turn = clock() - turnFrom;
+    if (turn < LONGEST_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
     if (timer === undefined && at !== Number.POSITIVE_INFINITY) check();
   }
   function check() {
@@ -70,5 +83,6 @@ export function createAlarm(clock, pacing, onTime) {
       timer = undefined;
       at = Number.POSITIVE_INFINITY;
     },
+    emptySpinMs: () => emptySpinMs,
   };
 }

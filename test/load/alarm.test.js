@@ -5,8 +5,14 @@ import { createAlarm } from '../../src/load/alarm.js';
 /** @typedef {'auto' | 'spin' | 'sleep'} Pacing */
 const PACINGS = /** @type {Pacing[]} */ (['auto', 'spin', 'sleep']);
 
-/** An event loop by hand: each turn takes `turnMs`, timers see whole milliseconds. @param {Pacing} pacing */
-function setUp(pacing, turnMs = 0.1) {
+/**
+ * An event loop by hand: each turn takes `turnMs`, timers see whole milliseconds.
+ *
+ * @param {Pacing} pacing
+ * @param {number} [turnMs]
+ * @param {() => number} [work]
+ */
+function setUp(pacing, turnMs = 0.1, work = () => 0) {
   let now = 0.25;
   let turns = 0;
   /** @type {(() => void)[]} */
@@ -18,6 +24,7 @@ function setUp(pacing, turnMs = 0.1) {
     () => now,
     pacing,
     () => rung.push(now),
+    work,
   );
   return {
     alarm,
@@ -166,4 +173,25 @@ test('a sleeping alarm never spins; a spinning one never sleeps', () => {
   both.alarm.set(50);
   both.run(60);
   assert.ok(both.turns > 5 && both.turns < 40, `${both.turns} turns`);
+});
+
+describe('time spun without any work', () => {
+  let answers = 0;
+  /** @type {[string, Pacing, number, () => number, number, number][]} sentence, pacing, turn, work, at least and at most */
+  const CASES = [
+    ['is all of it while nothing happens', 'spin', 0.01, () => 0, 9.9, 10.02],
+    ['is the last stretch only where the rest is slept', 'auto', 0.01, () => 0, 0.5, 3],
+    ['leaves out turns in which an answer came', 'spin', 0.01, () => answers++, 0, 0],
+    ['leaves out turns that took too long to be empty', 'spin', 0.1, () => 0, 0, 0],
+    ['is none for an alarm that never spins', 'sleep', 0.01, () => 0, 0, 0],
+  ];
+  for (const [sentence, pacing, turnMs, work, least, most] of CASES) {
+    test(sentence, () => {
+      const { alarm, run } = setUp(pacing, turnMs, work);
+      alarm.set(10.25);
+      run(12);
+      const spun = alarm.emptySpinMs?.() ?? Number.NaN;
+      assert.ok(spun >= least && spun <= most + 1e-9, `${spun} ms`);
+    });
+  }
 });
