@@ -1,0 +1,58 @@
+/**
+ * autocannon, from npm: closed loop, or each connection's share of the rate in every second. Whole milliseconds. It
+ * corrects its latencies for coordinated omission by itself.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { runTimed } from '../timed.js';
+import { runPeer } from './peer.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const MODULE = `${HERE}node_modules/autocannon`;
+
+/** @type {Promise<string | null> | null} */
+let version = null;
+
+/** @type {import('./peer.js').Peer} */
+export const peer = {
+  name: 'autocannon',
+  available() {
+    version ??= install();
+    return version;
+  },
+  openLoop: (job) => attack(job, ['-R', `${job.ratePerSecond}`]),
+  closedLoop: (job) => attack(job, []),
+};
+
+/** From the lock file beside this, on first use; null where npm cannot. */
+async function install() {
+  if (!existsSync(MODULE)) await runTimed(['npm', 'ci', '--prefix', HERE, '--ignore-scripts']);
+  if (!existsSync(MODULE)) return null;
+  return JSON.parse(readFileSync(`${MODULE}/package.json`, 'utf8')).version;
+}
+
+/**
+ * @param {import('./peer.js').Job} job
+ * @param {string[]} flags
+ * @returns {Promise<import('./peer.js').Figures>}
+ */
+async function attack(job, flags) {
+  const { url, bodyFile, contentType, connections, seconds } = job;
+  const load = ['-c', `${connections}`, '-d', `${seconds}`, ...flags];
+  const request = ['-m', 'POST', '-i', bodyFile, '-H', `content-type=${contentType}`];
+  const { stdout, cpuSeconds } = await runPeer(
+    [process.execPath, `${MODULE}/autocannon.js`, ...load, ...request, '--json', '--no-progress', url],
+    job,
+  );
+  const { latency, requests, duration, errors, non2xx } = JSON.parse(stdout);
+  return {
+    perSecond: requests.total / duration,
+    p50Ms: latency.p50,
+    p90Ms: latency.p90,
+    p95Ms: null,
+    p99Ms: latency.p99,
+    maxMs: latency.max,
+    failed: errors + non2xx,
+    cpuSeconds,
+  };
+}

@@ -1,0 +1,9 @@
+/** Load generators that are measured beside ours, a line each. One that is not on this machine is left out. */
+import { peer as autocannon } from './autocannon.js';
+import { peer as fortio } from './fortio.js';
+import { peer as k6 } from './k6.js';
+import { peer as vegeta } from './vegeta.js';
+import { peer as wrk } from './wrk.js';
+
+/** @type {import('./peer.js').Peer[]} */
+export const peers = [autocannon, fortio, k6, vegeta, wrk];

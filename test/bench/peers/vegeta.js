@@ -1,0 +1,40 @@
+/** vegeta: open loop, with as many workers as it takes; latency counts from when a worker was free. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runPeer, versionOf } from './peer.js';
+
+/** @type {import('./peer.js').Peer} */
+export const peer = {
+  name: 'vegeta',
+  available: () => versionOf(['vegeta', '-version'], /Version: v?(\S+)/),
+  openLoop: (job) => attack(job, [`-rate=${job.ratePerSecond}/s`, `-workers=${job.connections}`]),
+  closedLoop: (job) => attack(job, ['-rate=0', `-max-workers=${job.connections}`]),
+};
+
+/**
+ * @param {import('./peer.js').Job} job
+ * @param {string[]} flags
+ * @returns {Promise<import('./peer.js').Figures>}
+ */
+async function attack(job, flags) {
+  const { url, bodyFile, contentType, seconds, folder } = job;
+  const [targets, results] = [join(folder, 'vegeta.txt'), join(folder, 'vegeta.bin')];
+  writeFileSync(targets, `POST ${url}\nContent-Type: ${contentType}\n@${bodyFile}\n`);
+  const attacked = await runPeer(
+    ['vegeta', 'attack', ...flags, `-targets=${targets}`, `-duration=${seconds}s`, `-output=${results}`],
+    job,
+  );
+  const { stdout } = await runPeer(['vegeta', 'report', '-type=json', results], job);
+  const { latencies, requests, rate, success } = JSON.parse(stdout);
+  const ms = (/** @type {string} */ name) => latencies[name] / 1e6;
+  return {
+    perSecond: rate * success,
+    p50Ms: ms('50th'),
+    p90Ms: ms('90th'),
+    p95Ms: ms('95th'),
+    p99Ms: ms('99th'),
+    maxMs: ms('max'),
+    failed: Math.round(requests * (1 - success)),
+    cpuSeconds: attacked.cpuSeconds,
+  };
+}

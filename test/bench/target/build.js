@@ -1,0 +1,38 @@
+/** Builds the Go programs of this folder: the target, and the sleeper that shows what the machine can do. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const BUILD = join(HERE, '.build');
+
+/** @type {Promise<{target: string, sleeper: string}> | null} */
+let built = null;
+
+/**
+ * Seconds when cold; Go itself knows what is up to date.
+ *
+ * @returns {Promise<{target: string, sleeper: string}>} paths of the programs
+ */
+export function buildTarget() {
+  built ??= build();
+  return built;
+}
+
+async function build() {
+  mkdirSync(BUILD, { recursive: true });
+  const child = spawn('go', ['build', '-trimpath', '-o', `${BUILD}/`, './...'], {
+    cwd: HERE,
+    env: { ...process.env, GOFLAGS: '-buildvcs=false' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = await once(child, 'exit').catch((error) => {
+    throw new Error(
+      `The benches' target is a Go program and needs Linux and Go to build: ${error.message}. Install Go 1.22 or later.`,
+    );
+  });
+  if (code !== 0) throw new Error(`go build of the benches' target ended with ${code}`);
+  return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper') };
+}

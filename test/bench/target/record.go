@@ -1,0 +1,75 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"syscall"
+	"unsafe"
+)
+
+// arrival is what -record remembers of a request: when it came (CLOCK_MONOTONIC, ns) and on which connection, numbered
+// in the order they were accepted.
+type arrival struct {
+	at   int64
+	conn uint32
+}
+
+const arrivalBytes = 12
+
+// recorded is what -record remembers since the last GET /_arrivals.
+type recorded struct {
+	arrivals []arrival
+	held     []int64 // ns from request to answer
+	late     []int64 // ns from when an answer was due to when the kernel had it: the target's own error
+}
+
+// takeArrivals is the arrivals as bytes, little-endian int64 and uint32 each; everything recorded is forgotten.
+func (r *recorded) takeArrivals() []byte {
+	raw := make([]byte, 0, arrivalBytes*len(r.arrivals))
+	for _, one := range r.arrivals {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(one.at))
+		raw = binary.LittleEndian.AppendUint32(raw, one.conn)
+	}
+	r.arrivals, r.held, r.late = r.arrivals[:0], r.held[:0], r.late[:0]
+	return raw
+}
+
+func (s *server) stats() []byte {
+	text, err := json.Marshal(map[string]any{
+		"requests":    s.requests,
+		"connections": s.accepted,
+		"startNs":     s.start,
+		"heldNs":      summary(s.held),
+		"lateNs":      summary(s.late),
+	})
+	check(err)
+	return text
+}
+
+// summary has the percentiles by nearest rank; nil where nothing was recorded.
+func summary(values []int64) map[string]any {
+	if len(values) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	rank := func(percent int) int64 { return sorted[(len(sorted)*percent+99)/100-1] }
+	sum := int64(0)
+	for _, value := range sorted {
+		sum += value
+	}
+	return map[string]any{
+		"count": len(sorted), "mean": float64(sum) / float64(len(sorted)),
+		"p50": rank(50), "p90": rank(90), "p99": rank(99), "max": sorted[len(sorted)-1],
+	}
+}
+
+// monotonic reads CLOCK_MONOTONIC, the clock of Node's process.hrtime.
+func monotonic() int64 {
+	var ts syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, 1, uintptr(unsafe.Pointer(&ts)), 0)
+	return ts.Nano()
+}

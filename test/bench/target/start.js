@@ -1,0 +1,136 @@
+/** Starts the Go target as a process of its own, and reads what it saw. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { pinned, shareCores } from '../cores.js';
+import { buildTarget } from './build.js';
+
+/**
+ * @typedef {object} TargetOptions times in milliseconds
+ * @property {string} [bodyFile] the body of every answer; `ok` when left out
+ * @property {string} [contentType]
+ * @property {number} [delayMs] answer this long after the request came
+ * @property {number} [serviceMs] be a single server, first come, first served
+ * @property {number} [freezeEveryMs] period, counted from the first request
+ * @property {number} [freezeForMs] answer nothing in the middle of each period, for this long
+ * @property {number} [failEvery] HTTP 500 to every n-th request
+ * @property {number} [hangEvery] no answer to every n-th request
+ * @property {number} [skip] so many requests come before the load, and are not counted
+ * @property {boolean} [record] remember arrivals, and how long requests were held
+ * @property {boolean} [spin] poll without sleeping: takes a core; default true
+ * @property {string | null} [cores] as `taskset -c` takes them; null: not pinned; default: the last one
+ */
+/**
+ * @typedef {object} Spread nanoseconds
+ * @property {number} count
+ * @property {number} mean
+ * @property {number} p50
+ * @property {number} p90
+ * @property {number} p99
+ * @property {number} max
+ */
+/**
+ * @typedef {object} TargetStats
+ * @property {number} requests set-up requests left out
+ * @property {number} connections accepted so far, that of the question included
+ * @property {number} startNs when the first request came, CLOCK_MONOTONIC; 0: none came
+ * @property {Spread | null} heldNs from a request's coming to its answer being with the kernel
+ * @property {Spread | null} lateNs the target's own error: from when an answer was due to when the kernel had it
+ */
+/**
+ * @typedef {object} Arrivals in the order they came
+ * @property {BigInt64Array} atNs CLOCK_MONOTONIC, as process.hrtime
+ * @property {Uint32Array} connection numbered in the order they were accepted
+ */
+/**
+ * @typedef {object} RunningTarget
+ * @property {string} url with a slash at the end
+ * @property {number} pid
+ * @property {() => Promise<Arrivals>} arrivals since the last question
+ * @property {() => Promise<TargetStats>} stats ask before `arrivals`, which forgets
+ * @property {() => Promise<void>} stop
+ */
+
+const ARRIVAL_BYTES = 12;
+
+/**
+ * @param {TargetOptions} [options]
+ * @returns {Promise<RunningTarget>}
+ */
+export async function startTarget(options = {}) {
+  const { target } = await buildTarget();
+  const cores = options.cores === undefined ? shareCores().target : options.cores;
+  const [command, ...args] = pinned(cores, [target, ...flagsOf(options)]);
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const [line] = await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(([code]) => {
+      throw new Error(`The target ended with ${code} before it listened.`);
+    }),
+  ]);
+  const url = `http://127.0.0.1:${JSON.parse(line).port}/`;
+  return {
+    url,
+    pid: /** @type {number} */ (child.pid),
+    arrivals: async () => readArrivals(await (await fetch(`${url}_arrivals`)).arrayBuffer()),
+    stats: async () => /** @type {TargetStats} */ (await (await fetch(`${url}_stats`)).json()),
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/**
+ * Starts, uses, and stops whatever happens.
+ *
+ * @template T
+ * @param {TargetOptions} options
+ * @param {(target: RunningTarget) => Promise<T>} use
+ * @returns {Promise<T>}
+ */
+export async function withTarget(options, use) {
+  const target = await startTarget(options);
+  try {
+    return await use(target);
+  } finally {
+    await target.stop();
+  }
+}
+
+/** @param {TargetOptions} options */
+function flagsOf({ bodyFile, contentType, delayMs, serviceMs, freezeEveryMs, freezeForMs, ...rest }) {
+  const { failEvery, hangEvery, skip, record, spin } = rest;
+  const ms = (/** @type {number | undefined} */ value) => (value === undefined ? undefined : `${value}ms`);
+  const given = {
+    body: bodyFile,
+    'content-type': contentType,
+    delay: ms(delayMs),
+    service: ms(serviceMs),
+    'freeze-every': ms(freezeEveryMs),
+    'freeze-for': ms(freezeForMs),
+    'fail-every': failEvery,
+    'hang-every': hangEvery,
+    skip,
+    record,
+    spin,
+  };
+  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`-${name}=${value}`]));
+}
+
+/**
+ * @param {ArrayBuffer} raw little-endian int64 and uint32 each
+ * @returns {Arrivals}
+ */
+function readArrivals(raw) {
+  const view = new DataView(raw);
+  const count = raw.byteLength / ARRIVAL_BYTES;
+  const atNs = new BigInt64Array(count);
+  const connection = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    atNs[i] = view.getBigInt64(i * ARRIVAL_BYTES, true);
+    connection[i] = view.getUint32(i * ARRIVAL_BYTES + 8, true);
+  }
+  return { atNs, connection };
+}

@@ -1,0 +1,60 @@
+/** Runs a command to its end, with what it printed and the CPU time it took, threads and children included. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { pinned } from './cores.js';
+
+/**
+ * @typedef {object} Ended
+ * @property {string} stdout
+ * @property {string} stderr
+ * @property {number} code
+ * @property {number} cpuSeconds user and system time, start included; resolves to 10 ms
+ */
+
+/** A shell waits for it and then says, on descriptor 3, what its children took. */
+const SHELL = '"$@"; code=$?; times >&3; exit $code';
+
+/**
+ * @param {string[]} command
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.env] beside PATH and HOME
+ * @param {string | null} [options.cores] as `taskset -c` takes them
+ * @param {number} [options.limitSeconds] it and its children are killed after that
+ * @returns {Promise<Ended>}
+ */
+export async function runTimed(command, { env = {}, cores = null, limitSeconds = 600 } = {}) {
+  const { PATH, HOME } = process.env;
+  const child = spawn('sh', ['-c', SHELL, 'sh', ...pinned(cores, command)], {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const kill = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+  };
+  const limit = setTimeout(kill, limitSeconds * 1000);
+  process.once('exit', kill);
+  const said = ['', '', ''];
+  for (const [i, stream] of child.stdio.slice(1).entries()) {
+    /** @type {import('node:stream').Readable} */ (stream).setEncoding('utf8').on('data', (text) => {
+      said[i] += text;
+    });
+  }
+  const [code, signal] = await once(child, 'close');
+  clearTimeout(limit);
+  process.removeListener('exit', kill);
+  const [stdout, stderr, times] = said;
+  if (signal !== null)
+    throw new Error(`${command[0]} was ended by ${signal} after ${limitSeconds} s: ${stderr}`);
+  return { stdout, stderr, code, cpuSeconds: readTimes(times) };
+}
+
+/**
+ * @param {string} text of the shell's `times`: user and system time of the shell, then of its children, as `0m1.25s`
+ * @returns {number} seconds of the children
+ */
+function readTimes(text) {
+  const all = [...text.matchAll(/(\d+)m([\d.]+)s/g)].map(([, m, s]) => Number(m) * 60 + Number(s));
+  if (all.length !== 4) throw new Error(`The shell's times cannot be read: ${text}`);
+  return all[2] + all[3];
+}
