@@ -35,6 +35,7 @@
  * @property {number} dueToStart ms: when this request would have been handed over had the tool never been late
  * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
  * @property {boolean} busy
+ * @property {boolean} dialled its connection had to be opened first
  * @property {Connection} connection
  * @property {Exchange} exchange
  */
@@ -80,8 +81,12 @@ export function createSlots({
       dueToStart: 0,
       wouldBeFree: Number.NEGATIVE_INFINITY,
       busy: false,
+      dialled: false,
       connection,
       exchange: {
+        onDial() {
+          slot.dialled = true;
+        },
         onSent() {
           slot.sent = clock();
         },
@@ -153,6 +158,7 @@ export function createSlots({
       slot.intended = intended;
       slot.sent = Number.NaN;
       slot.busy = true;
+      slot.dialled = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
       slot.connection.send(request(index), slot.exchange);
