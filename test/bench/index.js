@@ -1,8 +1,8 @@
-/** The benches, a line each. A new one is a new file and a line here. */
+/** The benches, a line each, in the order they run. A new one is a new file and a line here. */
 
 /**
  * @typedef {object} Settings
- * @property {number} pairs how often both sides are measured, in turn
+ * @property {number} runs how often each figure is measured; what is printed is the median
  * @property {number} seconds of each measurement
  * @property {(text: string) => void} say progress
  */
@@ -10,22 +10,25 @@
  * @typedef {object} Report plain data: written as it is to results/NAME.json
  * @property {string} question what was measured, in a sentence
  * @property {string[]} columns
- * @property {(string | number)[][]} rows
+ * @property {(string | number | null)[][]} rows null: not measured here
  * @property {Record<string, number | string>} summary
+ * @property {unknown} [raw] the figures of every run
  */
 /**
  * @typedef {object} Bench
  * @property {(settings: Settings) => Promise<Report>} run
  */
 
-/** @type {Record<string, {describe: string, load: () => Promise<Bench>}>} */
+/** `seconds`: of each measurement unless `--seconds` says otherwise. @type {Record<string, {describe: string, seconds: number, load: () => Promise<Bench>}>} */
 export const benches = {
   'issue-vs-fetch': {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',
+    seconds: 10,
     load: () => import('./issue-vs-fetch.js'),
   },
   'ocsp-vs-fetch': {
     describe: 'OCSP responses/s of a real Vault: our ocsp, and a loop of fetch that checks nothing',
+    seconds: 10,
     load: () => import('./ocsp-vs-fetch.js'),
   },
 };

@@ -1,47 +1,108 @@
 /**
- * `npm run bench -- [NAME...] [--pairs N] [--seconds N]`: measures, prints a table, writes results/NAME.json with the
- * commit and the machine. The files are not part of the repository: a figure belongs to a machine and an hour. Who
- * cites one says which.
+ * `npm run bench -- [NAME...] [--runs N] [--seconds N]`: measures, prints a table, writes results/NAME.json with every
+ * run's figures, the commit and the machine, and results/all.json with all that is there. `--markdown` measures nothing
+ * and prints what was written. The files are not part of the repository: a figure belongs to a machine and an hour. Who cites one
+ * says which.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { benches } from './index.js';
 import { describeMachine } from './machine.js';
-import { renderReport } from './table.js';
+import { renderMarkdown, renderReport } from './table.js';
 
 const RESULTS = new URL('./results/', import.meta.url);
 
-/** @param {string[]} args */
+/** @typedef {import('./table.js').SavedReport} SavedReport */
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<number>} exit code
+ */
 async function main(args) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { pairs: { type: 'string', default: '5' }, seconds: { type: 'string', default: '10' } },
+    options: {
+      runs: { type: 'string', default: '5' },
+      seconds: { type: 'string' },
+      markdown: { type: 'boolean', default: false },
+    },
   });
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
   if (unknown !== undefined) {
     const known = Object.entries(benches).map(([name, { describe }]) => `  ${name}  ${describe}`);
-    throw new Error(`There is no bench ${unknown}. There are:\n${known.join('\n')}`);
+    process.stderr.write(`There is no bench ${unknown}. There are:\n${known.join('\n')}\n`);
+    return 1;
   }
-  for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
-    await runBench(name, { pairs: Number(values.pairs), seconds: Number(values.seconds) });
+  const names = positionals.length > 0 ? positionals : Object.keys(benches);
+  if (values.markdown) {
+    for (const report of readResults(names)) process.stdout.write(`${renderMarkdown(report)}\n`);
+    return 0;
   }
+  return runAll(names, Number(values.runs), values.seconds === undefined ? null : Number(values.seconds));
+}
+
+/**
+ * One that fails does not keep the others from running.
+ *
+ * @param {string[]} names
+ * @param {number} runs
+ * @param {number | null} seconds
+ */
+async function runAll(names, runs, seconds) {
+  let code = 0;
+  for (const name of names) {
+    try {
+      await runBench(name, { runs, seconds: seconds ?? benches[name].seconds });
+    } catch (error) {
+      process.stderr.write(`${name}: ${error instanceof Error ? error.stack : error}\n`);
+      code = 1;
+    }
+  }
+  return code;
 }
 
 /**
  * @param {string} name
- * @param {{pairs: number, seconds: number}} settings
+ * @param {{runs: number, seconds: number}} settings
  */
 async function runBench(name, settings) {
   const { run } = await benches[name].load();
-  const say = (/** @type {string} */ text) => void process.stderr.write(`${name}: ${text}\n`);
+  const begun = performance.now();
+  const say = (/** @type {string} */ text) =>
+    void process.stderr.write(`${name}, ${Math.round((performance.now() - begun) / 1000)} s: ${text}\n`);
   const machine = describeMachine();
   const report = { bench: name, ...settings, ...(await run({ ...settings, say })), machine };
   mkdirSync(RESULTS, { recursive: true });
-  const file = new URL(`${name}.json`, RESULTS);
-  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  const file = resultFile(name);
+  write(file, report);
+  write(new URL('all.json', RESULTS), { benches: readResults(Object.keys(benches)) });
   process.stdout.write(`${renderReport(report)}\nWritten to ${fileURLToPath(file)}\n\n`);
 }
 
-await main(process.argv.slice(2));
+/**
+ * @param {string[]} names
+ * @returns {SavedReport[]} those that were measured
+ */
+function readResults(names) {
+  return names
+    .map(resultFile)
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** @param {string} name */
+function resultFile(name) {
+  return new URL(`${name}.json`, RESULTS);
+}
+
+/**
+ * @param {URL} file
+ * @param {unknown} content
+ */
+function write(file, content) {
+  writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
+}
+
+process.exitCode = await main(process.argv.slice(2));

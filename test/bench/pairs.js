@@ -1,4 +1,5 @@
 /** Two ways of doing the same thing, measured in turn: what the machine does meanwhile falls on both. */
+import { median } from './statistics.js';
 
 /**
  * @typedef {object} Measured
@@ -15,14 +16,14 @@
  * @param {{name: string, measure: (seconds: number) => Promise<Measured>}} theirs
  * @returns {Promise<Omit<import('./index.js').Report, 'question'>>}
  */
-export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
+export async function measureInTurn({ runs, seconds, say }, ours, theirs) {
   /** @type {{a: Measured, b: Measured}[]} */
   const measured = [];
-  for (let pair = 1; pair <= pairs; pair++) {
+  for (let pair = 1; pair <= runs; pair++) {
     const a = await ours.measure(seconds);
     const b = await theirs.measure(seconds);
     measured.push({ a, b });
-    say(`pair ${pair} of ${pairs}: ${Math.round(a.perSecond)}/s and ${Math.round(b.perSecond)}/s`);
+    say(`pair ${pair} of ${runs}: ${Math.round(a.perSecond)}/s and ${Math.round(b.perSecond)}/s`);
   }
   const rates = (/** @type {'a' | 'b'} */ side) => measured.map((pair) => pair[side].perSecond);
   const cpu = (/** @type {'a' | 'b'} */ side) => median(measured.map((pair) => pair[side].cpuMs));
@@ -48,14 +49,4 @@ export async function measureInTurn({ pairs, seconds, say }, ours, theirs) {
       [`${theirs.name}, CPU ms per answer, median`]: cpu('b'),
     },
   };
-}
-
-/**
- * @param {number[]} values at least one
- * @returns {number}
- */
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

@@ -1,16 +1,10 @@
 /** Both sides run as processes of their own, as their users would run them. */
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runTimed } from './timed.js';
 
 const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 const FETCH_LOOP = fileURLToPath(new URL('./fetch-loop.js', import.meta.url));
 const WARMUP_SECONDS = 1;
-
-/** Says on descriptor 3, at the end, what CPU time the process took: all threads, start and warm-up included. */
-const CPU_HOOK = `data:text/javascript,${encodeURIComponent(
-  "import { writeSync } from 'node:fs'; import { isMainThread } from 'node:worker_threads';" +
-    "if (isMainThread) process.on('exit', () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); });",
-)}`;
 
 /** @typedef {import('./pairs.js').Measured} Measured */
 
@@ -60,21 +54,10 @@ export function fetchLoop(job, env) {
 /**
  * @param {string[]} args
  * @param {Record<string, string>} env
- * @returns {Promise<{stdout: string, code: number | null, cpuSeconds: number}>}
+ * @returns {Promise<import('./timed.js').Ended>}
  */
 async function runNode(args, env) {
-  const child = spawn(process.execPath, ['--import', CPU_HOOK, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
-  });
-  const said = ['', ''];
-  for (const [i, stream] of [child.stdio[1], child.stdio[3]].entries()) {
-    /** @type {import('node:stream').Readable} */ (stream).setEncoding('utf8').on('data', (text) => {
-      said[i] += text;
-    });
-  }
-  const code = /** @type {number | null} */ (await new Promise((resolve) => child.once('close', resolve)));
-  const [stdout, cpu] = said;
-  if (stdout === '') throw new Error(`${args[0]} ended with ${code} and printed nothing`);
-  return { stdout, code, cpuSeconds: Number(cpu) };
+  const ended = await runTimed([process.execPath, ...args], { env });
+  if (ended.stdout === '') throw new Error(`${args[0]} ended with ${ended.code}: ${ended.stderr}`);
+  return ended;
 }

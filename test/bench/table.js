@@ -1,28 +1,57 @@
-/** A report as text. */
+/** A report as text, and as the Markdown that README shows. */
+
+/** @typedef {import('./index.js').Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
 
 /**
- * @param {import('./index.js').Report & {machine: Record<string, string | number>}} report
+ * @param {SavedReport} report
  * @returns {string}
  */
 export function renderReport({ question, columns, rows, summary, machine }) {
   const table = [columns, ...rows.map((row) => row.map(figure))];
   const widths = columns.map((_, column) => Math.max(...table.map((row) => row[column].length)));
   const lines = table.map((row) => row.map((cell, column) => cell.padStart(widths[column])).join('  '));
-  const said = Object.entries(summary).map(([name, value]) => `${name}: ${figure(value)}`);
-  const { cpu, cpus, node, loadBefore } = machine;
+  return [question, '', ...lines, '', ...sayings(summary), describe(machine), ''].join('\n');
+}
+
+/**
+ * @param {SavedReport} report
+ * @returns {string}
+ */
+export function renderMarkdown({ bench, question, columns, rows, summary, machine, runs, seconds }) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  const aligned = columns.map((_, column) => (rows.every((row) => isText(row[column])) ? '---' : '---:'));
   return [
-    question,
+    `**${bench}**: ${question}. Medians of ${runs} runs of ${seconds} s; ${String(machine.date).slice(0, 10)}, ${describe(machine)}.`,
     '',
-    ...lines,
+    line(columns),
+    line(aligned),
+    ...rows.map((row) => line(row.map(figure))),
     '',
-    ...said,
-    `${cpus} x ${cpu}, Node ${node}, load before ${loadBefore}`,
+    ...sayings(summary).flatMap((text) => [`- ${text}`]),
     '',
   ].join('\n');
 }
 
-/** @param {string | number} value */
+/** @param {Record<string, number | string>} summary */
+function sayings(summary) {
+  return Object.entries(summary).map(([name, value]) => `${name}: ${figure(value)}`);
+}
+
+/** @param {Record<string, string | number>} machine */
+function describe({ cpu, cpus, node, loadBefore }) {
+  return `${cpus} x ${cpu}, Node ${node}, load before ${loadBefore}`;
+}
+
+/** @param {string | number | null} value */
+function isText(value) {
+  return typeof value === 'string';
+}
+
+/** @param {string | number | null} value */
 function figure(value) {
+  if (value === null) return '-';
   if (typeof value === 'string') return value;
-  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+  return Math.abs(value) >= 100
+    ? Math.round(value).toLocaleString('en')
+    : String(Number(value.toPrecision(3)));
 }
