@@ -7,6 +7,7 @@
 import { loadOperation } from './operations/index.js';
 import { makePlan } from './plan.js';
 
+export { calibrate } from './calibrate/calibrate.js';
 export { EXIT, PkiLoadError } from './errors.js';
 export { operations } from './operations/index.js';
 export { reporters } from './reporters/index.js';

@@ -26,6 +26,10 @@ const commands = {
     describe: 'Run the embedded PKI server, to try things out',
     load: async () => (await import('./dev.js')).command,
   },
+  calibrate: {
+    describe: 'Find out what this machine can honestly measure',
+    load: async () => (await import('./calibrate.js')).command,
+  },
   schema: {
     describe: 'Print the JSON Schema of the result file',
     load: async () => (await import('./schema.js')).command,

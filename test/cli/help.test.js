@@ -14,6 +14,7 @@ const GOLDEN = [
   ['issue', 'help-issue', ['issue', '--help']],
   ['ocsp', 'help-ocsp', ['ocsp', '--help']],
   ['dev', 'help-dev', ['dev', '--help']],
+  ['calibrate', 'help-calibrate', ['calibrate', '--help']],
   ['schema', 'help-schema', ['schema', '--help']],
 ];
 
@@ -90,6 +91,12 @@ const MISUSE = [
   ['a word behind the command', ['issue', 'now'], /issue takes options only\./],
   ['a word behind --', ['ocsp', '--', 'leaf.pem'], /ocsp takes options only\./],
   ['a command twice', ['issue', 'issue'], /issue takes options only\./],
+  [
+    'an unknown option of calibrate',
+    ['calibrate', '--rate', '5'],
+    /There is no option --rate\. See: .* calibrate --help$/m,
+  ],
+  ['a word behind calibrate', ['calibrate', 'now'], /calibrate takes options only\./],
   ['a word where nothing is taken', ['schema', 'v1'], /schema takes options only\./],
   ['a value missing at the end', ['issue', '--dev', '--duration'], /--duration needs a value\. See: /],
   ['a value missing in between', ['issue', '--cn', '--rate', '5'], /--cn needs a value\. See: /],

@@ -1,0 +1,128 @@
+/**
+ * The highest rate at which a run is honest: the verdict says valid, the sends are on time and the p99 is right, both by
+ * the target's clock. How much lateness a run can bear depends on how long the target takes, and how long it can take
+ * on how many connections there are: it takes as long as keeps half of them busy (rate x delay = concurrency / 2,
+ * Little's law), and no longer than a responder on the same machine does.
+ */
+import { formatRate } from '../units.js';
+import { findHighestRate } from './highest-rate.js';
+import { toMicros } from './quantiles.js';
+
+/**
+ * @typedef {object} Try one measurement at one rate
+ * @property {number} ratePerSecond
+ * @property {number} delayMs of the target
+ * @property {boolean} honest
+ * @property {number} planned
+ * @property {number} samples requests that the target saw
+ * @property {import('./quantiles.js').Quantiles} latenessMs of the sends, as the target saw it
+ * @property {{reported: number | null, target: number | null, error: number | null}} p99Ms of the response time and of what
+ *   the target took; `error`: the part by which the first is above the second
+ * @property {import('../results/schema.js').Measurement} measurement
+ */
+/**
+ * @typedef {object} HonestRate
+ * @property {number | null} ratePerSecond the highest; null: none was
+ * @property {number | null} delayMs of the target at that rate
+ * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, twice; null: none did
+ * @property {{latenessP99Ms: number, errorP99: number}} limits
+ * @property {Try[]} tries in order
+ */
+
+const MAX_RATES = 9;
+
+/** `--rate` takes no more. */
+const RATE_LIMIT = 1e6;
+
+/** Fewer requests than this make any measurement suspect (load/verdict.js); some more, to be on the safe side. */
+const MIN_SAMPLES = 120;
+
+/** An open loop can hardly send more than a closed one gets answered. */
+const ABOVE_PEAK = 1.2;
+
+/** What an OCSP responder on the same machine takes (README). */
+const LONGEST_DELAY_MS = 5;
+
+/** A p99 that is further off is wrong; the verdict has the same bound. */
+const MAX_ERROR = 0.1;
+
+/**
+ * A hiccup of the machine must not decide: a rate that fails is tried once more.
+ *
+ * @param {object} context
+ * @param {import('./calibrate.js').Measure} context.step
+ * @param {import('./plan.js').CalibrationOptions} context.options
+ * @param {number} context.peakPerSecond of a closed loop
+ * @returns {Promise<HonestRate>}
+ */
+export async function findHonestRate({ step, options, peakPerSecond }) {
+  const { concurrency, duration, maxLateness } = options;
+  /** @type {Try[]} */
+  const tries = [];
+  /** @param {number} ratePerSecond */
+  const passesOnce = async (ratePerSecond) => {
+    const label = `is ${formatRate(ratePerSecond)} honest?`;
+    const delayMs = delayFor(ratePerSecond, concurrency);
+    const measured = await step({ label, ratePerSecond, delayMs, spin: 'waiting' });
+    const one = describeTry({ ratePerSecond, delayMs, ...measured });
+    const honest = isHonest(one, maxLateness);
+    tries.push({ ...one, honest });
+    return honest;
+  };
+  const lowest = Math.ceil((MIN_SAMPLES * 1000) / duration);
+  const highest = Math.min(RATE_LIMIT, Math.max(lowest, peakPerSecond * ABOVE_PEAK));
+  const { passed, failed } = await findHighestRate({
+    start: (concurrency * 500) / LONGEST_DELAY_MS,
+    lowest,
+    highest,
+    maxTries: MAX_RATES,
+    passes: async (rate) => (await passesOnce(rate)) || (await passesOnce(rate)),
+  });
+  return {
+    ratePerSecond: passed,
+    delayMs: passed === null ? null : delayFor(passed, concurrency),
+    brokenAtPerSecond: failed,
+    limits: { latenessP99Ms: maxLateness, errorP99: MAX_ERROR },
+    tries,
+  };
+}
+
+/**
+ * @param {number} ratePerSecond
+ * @param {number} concurrency
+ */
+export function delayFor(ratePerSecond, concurrency) {
+  return toMicros(Math.min(LONGEST_DELAY_MS, (concurrency * 500) / ratePerSecond));
+}
+
+/**
+ * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./calibrate.js').Measure>>} measured
+ * @returns {Omit<Try, 'honest'>}
+ */
+function describeTry({ ratePerSecond, delayMs, result, samples, latenessMs, targetMs }) {
+  const { totals, latencyMs, measurement } = result;
+  const [reported, target] = [latencyMs.response.p99, targetMs.p99];
+  const error = reported === null || target === null ? null : toMicros(reported / target - 1);
+  return {
+    ratePerSecond,
+    delayMs,
+    planned: totals.planned,
+    samples,
+    latenessMs,
+    p99Ms: { reported, target, error },
+    measurement,
+  };
+}
+
+/**
+ * @param {Omit<Try, 'honest'>} one
+ * @param {number} maxLatenessMs
+ */
+export function isHonest({ planned, samples, latenessMs, p99Ms, measurement }, maxLatenessMs) {
+  return (
+    measurement.verdict === 'valid' &&
+    samples === planned &&
+    (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
+    (p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR
+  );
+}

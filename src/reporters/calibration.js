@@ -1,0 +1,102 @@
+/** A calibration as plain text: what was measured in columns, then what it comes down to. */
+import { formatPercent } from '../results/wording.js';
+import { formatCount, formatDuration, formatLatency, formatRate } from '../units.js';
+import { labelled, table, wrap } from './layout.js';
+
+/** @typedef {import('../calibrate/calibrate.js').Calibration} Calibration */
+
+/**
+ * @param {Calibration} calibration
+ * @returns {string} ends with a newline
+ */
+export function render(calibration) {
+  const sections = [
+    head(calibration),
+    delays(calibration),
+    lateness(calibration),
+    rates(calibration),
+    summary(calibration),
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** @param {Calibration} calibration */
+function head({ environment: { cpus, model, node }, settings, targetSpins }) {
+  const { concurrency, threads, pacing, stepMs } = settings;
+  const cores = `${cpus} core${cpus === 1 ? '' : 's'}`;
+  const waits = targetSpins ? 'spins on a core of its own' : 'sleeps, as there is no core for it to spin on';
+  return [
+    ...wrap(
+      `Calibration with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing}, ${formatDuration(stepMs)} each time`,
+    ),
+    ...wrap(`${cores} (${model}), Node ${node}; the target ${waits}`),
+  ];
+}
+
+/** @param {Calibration} calibration */
+function delays({ delays: rows }) {
+  return table([
+    ['Target answers', 'rate', 'count', 'took p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
+    ...rows.map(({ delayMs, ratePerSecond, samples, targetMs, reportedMs, addedMs }) => [
+      `after ${formatDuration(delayMs)}`,
+      formatRate(ratePerSecond),
+      formatCount(samples),
+      ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
+    ]),
+  ]);
+}
+
+/** @param {Calibration} calibration */
+function lateness({ lateness: rows }) {
+  return table([
+    ['Sends at', 'count', 'late p50', 'p99', 'max', 'tool says p50', 'p99', 'max'],
+    ...rows.map(({ ratePerSecond, samples, seenMs, ownMs }) => [
+      formatRate(ratePerSecond),
+      formatCount(samples),
+      ...[seenMs, ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
+    ]),
+  ]);
+}
+
+/** @param {Calibration} calibration */
+function rates({ peak, honestRate: { ratePerSecond, limits, tries } }) {
+  const rows = [...tries]
+    .sort((a, b) => a.ratePerSecond - b.ratePerSecond)
+    .map(({ ratePerSecond: rate, honest, latenessMs, p99Ms, measurement }) => [
+      formatRate(rate),
+      honest ? 'yes' : 'no',
+      measurement.verdict,
+      time(latenessMs.p99),
+      time(p99Ms.target),
+      time(p99Ms.reported),
+    ]);
+  const busy = peak.targetBusy === null ? '' : `, target busy ${formatPercent(peak.targetBusy)}`;
+  return [
+    ...table([['Rate', 'honest', 'measurement', 'late p99', 'took p99', 'reported'], ...rows]),
+    ...labelled(
+      'Highest',
+      ratePerSecond === null
+        ? 'none'
+        : `${formatRate(ratePerSecond)}: valid, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99), p99 right within ${formatPercent(limits.errorP99)}`,
+    ),
+    ...labelled(
+      'Peak',
+      `${formatRate(peak.perSecond)} in a closed loop, ${formatPercent(peak.checkedShare)} of the answers checked${busy}`,
+    ),
+  ];
+}
+
+/** @param {Calibration} calibration */
+function summary({ summary: { text, limits, remedies } }) {
+  return [
+    ...wrap(text),
+    '',
+    ...limits.flatMap((limit, i) => labelled(i === 0 ? 'Limited by' : '', limit)),
+    ...remedies.flatMap((remedy, i) => labelled(i === 0 ? 'To do better' : '', remedy)),
+  ];
+}
+
+/** @param {number | null} ms */
+function time(ms) {
+  return ms === null ? '–' : formatLatency(ms);
+}
