@@ -3,7 +3,7 @@
  * `X509Certificate`, and it gives the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm } from './ocsp-fields.js';
+import { readAlgorithm, readName } from './ocsp-fields.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -59,15 +59,15 @@ export function parseCertificate(der) {
  * @param {Buffer} rawAlgorithm that must be the same inside (RFC 5280 section 4.1.2.3)
  */
 function readTbs(tbs, rawAlgorithm) {
-  tbs.enterOptional(contextTag(0)); // version
+  checkVersion(tbs.enterOptional(contextTag(0)));
   const serial = tbs.readInteger();
   if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
-  const issuer = tbs.readRaw(TAG.sequence);
+  const issuer = readName(tbs);
   const validity = tbs.enter(TAG.sequence);
   const notBefore = validity.readTime();
   const notAfter = validity.readTime();
   validity.finish();
-  const subject = tbs.readRaw(TAG.sequence);
+  const subject = readName(tbs);
   const spki = tbs.readRaw(TAG.sequence);
   const spkiBits = publicKeyBits(spki);
   tbs.enterOptional(contextTag(1, false)); // unique identifiers
@@ -77,13 +77,20 @@ function readTbs(tbs, rawAlgorithm) {
   return { serial, issuer, notBefore, notAfter, subject, spki, spkiBits, extensions };
 }
 
+/** @param {DerReader | null} explicit */
+function checkVersion(explicit) {
+  if (explicit === null) return;
+  if (explicit.readSmallNumber(TAG.integer) > 2) throw new DerError('Not a version of certificates');
+  explicit.finish();
+}
+
 /**
  * @param {Uint8Array} spki SubjectPublicKeyInfo
  * @returns {Buffer} contents of the BIT STRING: what OCSP hashes
  */
 export function publicKeyBits(spki) {
   const fields = new DerReader(spki).enter(TAG.sequence);
-  fields.next(TAG.sequence);
+  readAlgorithm(fields);
   const bits = fields.readBitString();
   fields.finish();
   return bits;
@@ -92,13 +99,19 @@ export function publicKeyBits(spki) {
 /** @param {DerReader} tbs */
 function readExtensionValues(tbs) {
   const values = new Map();
-  const list = tbs.enterOptional(contextTag(3))?.enter(TAG.sequence);
-  while (list !== undefined && !list.atEnd) {
+  const explicit = tbs.enterOptional(contextTag(3));
+  if (explicit === null) return values;
+  const list = explicit.enter(TAG.sequence);
+  explicit.finish();
+  list.demandSome();
+  while (!list.atEnd) {
     const extension = list.enter(TAG.sequence);
     const oid = extension.readOid();
     if (extension.tag === TAG.boolean) extension.readBoolean();
-    values.set(oid, extension.read(TAG.octetString));
+    const value = extension.read(TAG.octetString);
     extension.finish();
+    if (values.has(oid)) throw new DerError('Extension occurs twice');
+    values.set(oid, value);
   }
   return values;
 }

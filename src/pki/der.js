@@ -29,6 +29,7 @@ export const TAG = Object.freeze({
   ia5String: 0x16,
   utcTime: 0x17,
   generalizedTime: 0x18,
+  universalString: 0x1c,
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
@@ -138,6 +139,11 @@ export class DerReader {
   /** Demands that nothing is left. */
   finish() {
     if (this.pos !== this.end) throw new DerError('Unexpected trailing bytes', this.pos);
+  }
+
+  /** Demands that something is left: for SIZE (1..MAX). */
+  demandSome() {
+    if (this.pos === this.end) throw new DerError('List without elements', this.pos);
   }
 
   /** Contents of an INTEGER, kept raw: minimal, with its leading zero (X.690 section 8.3.2). */

@@ -1,5 +1,6 @@
-/** The parts that occur in several places of an OCSP message: CertID, AlgorithmIdentifier, Extensions. */
+/** The parts that occur in several places of an OCSP message: CertID, AlgorithmIdentifier, Name, Extensions. */
 import { DerError, DerReader, TAG } from './der.js';
+import { readAny } from './der-any.js';
 
 /**
  * @typedef {object} CertId RFC 6960 section 4.1.1
@@ -72,13 +73,35 @@ export function readCertId(reader) {
 export function readAlgorithm(reader) {
   const algorithm = reader.enter(TAG.sequence);
   const oid = algorithm.readOid();
-  const parameters = algorithm.atEnd ? null : algorithm.readRaw();
+  const parameters = algorithm.atEnd ? null : readAny(algorithm);
   algorithm.finish();
   return { oid, parameters };
 }
 
 /**
- * Extensions (RFC 5280 section 4.2: each at most once) behind an EXPLICIT tag.
+ * Name (RFC 5280 section 4.1.2.4): an RDNSequence whose values may be of any kind.
+ *
+ * @param {DerReader} reader
+ * @returns {Buffer} raw
+ */
+export function readName(reader) {
+  const raw = reader.readRaw(TAG.sequence);
+  const names = new DerReader(raw).enter(TAG.sequence);
+  while (!names.atEnd) {
+    const set = names.enter(TAG.set);
+    set.demandSome();
+    while (!set.atEnd) {
+      const attribute = set.enter(TAG.sequence);
+      attribute.readOid();
+      readAny(attribute);
+      attribute.finish();
+    }
+  }
+  return raw;
+}
+
+/**
+ * Extensions (RFC 5280 section 4.2: at least one, each at most once) behind an EXPLICIT tag.
  *
  * @param {DerReader} reader
  * @param {number} tag
@@ -89,6 +112,7 @@ export function readExtensions(reader, tag) {
   if (explicit === null) return null;
   const list = explicit.enter(TAG.sequence);
   explicit.finish();
+  list.demandSome();
   const seen = new Set();
   let nonce = null;
   while (!list.atEnd) {

@@ -2,8 +2,9 @@
  * OCSPResponse (RFC 6960 section 4.2.1) as plain data. Only reads: whether a client may accept it is the business of
  * `ocsp-check.js`. A DEFAULT value that is encoded although DER says it should not be is accepted, as verifying clients do.
  */
+import { parseCertificate } from './certificate-der.js';
 import { asBuffer, contextTag, DerError, DerReader, TAG } from './der.js';
-import { OcspParseError, readAlgorithm, readCertId, readExtensions } from './ocsp-fields.js';
+import { OcspParseError, readAlgorithm, readCertId, readExtensions, readName } from './ocsp-fields.js';
 
 export { OcspParseError, parseCertId } from './ocsp-fields.js';
 
@@ -141,7 +142,7 @@ function readVersion(data) {
 function readResponderId(data) {
   const kind = data.tag === contextTag(2) ? 'keyHash' : 'name';
   const explicit = data.enter(contextTag(kind === 'name' ? 1 : 2));
-  const value = kind === 'name' ? explicit.readRaw(TAG.sequence) : explicit.read(TAG.octetString);
+  const value = kind === 'name' ? readName(explicit) : explicit.read(TAG.octetString);
   explicit.finish();
   return { kind, value };
 }
@@ -190,6 +191,10 @@ function readCerts(basic) {
   const list = explicit.enter(TAG.sequence);
   explicit.finish();
   const certs = [];
-  while (!list.atEnd) certs.push(list.readRaw(TAG.sequence));
+  while (!list.atEnd) {
+    const raw = list.readRaw(TAG.sequence);
+    parseCertificate(raw);
+    certs.push(raw);
+  }
   return certs;
 }

@@ -41,7 +41,7 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
   try {
     if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
-    if (algorithm === undefined || !isNullOrAbsent(parameters)) return 'unsupported';
+    if (algorithm === undefined || !mayHave(parameters, algorithm.family)) return 'unsupported';
     if (key.asymmetricKeyType !== algorithm.family) return 'bad';
     return verify(algorithm.hash, data, key, signature) ? 'valid' : 'bad';
   } catch (error) {
@@ -68,42 +68,77 @@ function verifyPss(parameters, data, signature, key) {
 /**
  * @param {Uint8Array | null} parameters RSASSA-PSS-params; what is left out is SHA-1 and 20
  * @returns {{hash: string, saltLength: number} | null} null where we cannot do it
+ * @throws {DerError}
  */
 function readPssParameters(parameters) {
   if (parameters === null) return null;
   const fields = new DerReader(parameters).enter(TAG.sequence);
-  const hashField = fields.enterOptional(contextTag(0));
-  const hash = hashField === null ? 'sha1' : HASHES[readAlgorithm(hashField).oid];
-  const mgfField = fields.enterOptional(contextTag(1));
-  const mgf = mgfField === null ? null : readAlgorithm(mgfField);
-  const mgfHash = mgf === null ? 'sha1' : mgf1Hash(mgf);
-  const saltLength = saltLengthOf(fields.enterOptional(contextTag(2)));
-  const trailer = fields.enterOptional(contextTag(3))?.readSmallNumber(TAG.integer) ?? 1;
+  const hash = readExplicit(fields, 0, readHash, 'sha1');
+  const mgfHash = readExplicit(fields, 1, readMgf1Hash, 'sha1');
+  const saltLength = readExplicit(fields, 2, readSaltLength, 20);
+  const trailer = readExplicit(fields, 3, (field) => field.readSmallNumber(TAG.integer), 1);
   fields.finish();
-  return hash === undefined || mgfHash !== hash || trailer !== 1 ? null : { hash, saltLength };
+  return hash === null || mgfHash !== hash || trailer !== 1 ? null : { hash, saltLength };
+}
+
+/**
+ * @param {DerReader} fields
+ * @param {number} number of the EXPLICIT tag
+ * @param {(field: DerReader) => T} read
+ * @param {T} missing
+ * @returns {T}
+ * @template T
+ */
+function readExplicit(fields, number, read, missing) {
+  const field = fields.enterOptional(contextTag(number));
+  if (field === null) return missing;
+  const value = read(field);
+  field.finish();
+  return value;
+}
+
+/** @param {DerReader} field @returns {string | null} */
+function readHash(field) {
+  const { oid, parameters } = readAlgorithm(field);
+  return isNullOrAbsent(parameters) ? (HASHES[oid] ?? null) : null;
+}
+
+/** @param {DerReader} field @returns {string | null} */
+function readMgf1Hash(field) {
+  const { oid, parameters } = readAlgorithm(field);
+  if (oid !== ID_MGF1 || parameters === null) return null;
+  const inner = new DerReader(parameters);
+  const hash = readHash(inner);
+  inner.finish();
+  return hash;
 }
 
 /**
  * OpenSSL signs with the longest salt that fits, which takes two octets to say: 222 for RSA-2048 with SHA-256.
  *
- * @param {DerReader | null} field
+ * @param {DerReader} field
  */
-function saltLengthOf(field) {
-  if (field === null) return 20;
+function readSaltLength(field) {
   const value = field.readInteger();
   if (value.length > 3 || value[0] > 0x7f) throw new DerError('Salt length is out of range');
   return value.readUIntBE(0, value.length);
 }
 
-/** @param {{oid: string, parameters: Uint8Array | null}} mgf */
-function mgf1Hash(mgf) {
-  if (mgf.oid !== ID_MGF1 || mgf.parameters === null) return null;
-  return HASHES[readAlgorithm(new DerReader(mgf.parameters)).oid] ?? null;
-}
-
 /** @param {Uint8Array | null} parameters */
 export function isNullOrAbsent(parameters) {
-  return parameters === null || (parameters.length === 2 && parameters[0] === TAG.null);
+  return (
+    parameters === null || (parameters.length === 2 && parameters[0] === TAG.null && parameters[1] === 0)
+  );
+}
+
+/**
+ * RFC 8410 section 3: none at all with EdDSA. With ECDSA NULL is wrong too (RFC 5758 section 3.2), but out there.
+ *
+ * @param {Uint8Array | null} parameters
+ * @param {string} family
+ */
+function mayHave(parameters, family) {
+  return family.startsWith('ed') ? parameters === null : isNullOrAbsent(parameters);
 }
 
 /** @param {unknown} error */

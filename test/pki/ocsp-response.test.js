@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import * as asn1js from 'asn1js';
 import fc from 'fast-check';
-import * as pkijs from 'pkijs';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { createOcspChecker, DEFAULT_SKEW_MS } from '../../src/pki/ocsp-check.js';
 import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
@@ -253,16 +251,16 @@ const CRAFTED = [
   },
   {
     text: 'a certificate that is none, beside a valid signature',
-    verdict: 'good',
+    verdict: 'not_ocsp',
     bytes: buildResponse({ signer: ca.ca, singles: [plain], certs: [der(0x30, Buffer.from([5, 0]))] }),
   },
   {
-    text: 'the delegate behind a certificate that is none',
+    text: 'the delegate behind the certificate of the CA',
     verdict: 'good',
     bytes: buildResponse({
       signer: delegate,
       singles: [plain],
-      certs: [der(0x30, Buffer.from([5, 0])), ca.ca.der, delegate.der],
+      certs: [ca.ca.der, delegate.der],
     }),
   },
   {
@@ -395,112 +393,4 @@ test('whatever the bytes, the parser throws nothing but OcspParseError', () => {
     { numRuns: 6000 },
   );
   assert.ok(parsed > 100);
-});
-
-/** @param {Uint8Array} bytes the same fields, read by pkijs; null when it refuses */
-function readWithPkijs(bytes) {
-  try {
-    const response = pkijs.OCSPResponse.fromBER(bytes);
-    const status = response.responseStatus.valueBlock.valueDec;
-    if (status !== 0 || response.responseBytes === undefined) return { status };
-    const basic = pkijs.BasicOCSPResponse.fromBER(response.responseBytes.response.valueBlock.valueHexView);
-    const data = basic.tbsResponseData;
-    return {
-      status,
-      tbs: Buffer.from(data.tbsView).toString('hex'),
-      producedAt: data.producedAt.getTime(),
-      responderKey:
-        data.responderID instanceof asn1js.OctetString
-          ? Buffer.from(data.responderID.valueBlock.valueHexView).toString('hex')
-          : null,
-      answers: data.responses.map((answer) => ({
-        serial: Buffer.from(answer.certID.serialNumber.valueBlock.valueHexView).toString('hex'),
-        hashOid: answer.certID.hashAlgorithm.algorithmId,
-        nameHash: Buffer.from(answer.certID.issuerNameHash.valueBlock.valueHexView).toString('hex'),
-        keyHash: Buffer.from(answer.certID.issuerKeyHash.valueBlock.valueHexView).toString('hex'),
-        status: answer.certStatus.idBlock.tagNumber,
-        thisUpdate: answer.thisUpdate.getTime(),
-        nextUpdate: answer.nextUpdate?.getTime() ?? null,
-      })),
-      signatureOid: basic.signatureAlgorithm.algorithmId,
-      signature: Buffer.from(basic.signature.valueBlock.valueHexView).toString('hex'),
-      certs: basic.certs?.length ?? 0,
-    };
-  } catch {
-    return null;
-  }
-}
-
-const STATUS_NUMBERS = [
-  'successful',
-  'malformedRequest',
-  'internalError',
-  'tryLater',
-  '',
-  'sigRequired',
-  'unauthorized',
-];
-
-/** @param {Uint8Array} bytes the same in our own words; null when we refuse */
-function readOurselves(bytes) {
-  try {
-    const parsed = parseOcspResponse(bytes);
-    if (parsed.status !== 'successful') return { status: STATUS_NUMBERS.indexOf(parsed.status) };
-    if (parsed.tbs === null) return null;
-    return {
-      status: 0,
-      tbs: parsed.tbs.toString('hex'),
-      producedAt: parsed.producedAt,
-      responderKey: parsed.responderId.kind === 'keyHash' ? parsed.responderId.value.toString('hex') : null,
-      answers: parsed.responses.map((answer) => ({
-        serial: Buffer.from(answer.certId.serial).toString('hex'),
-        hashOid: answer.certId.hashOid,
-        nameHash: Buffer.from(answer.certId.issuerNameHash).toString('hex'),
-        keyHash: Buffer.from(answer.certId.issuerKeyHash).toString('hex'),
-        status: ['good', 'revoked', 'unknown'].indexOf(answer.status),
-        thisUpdate: answer.thisUpdate,
-        nextUpdate: answer.nextUpdate,
-      })),
-      signatureOid: parsed.signatureOid,
-      signature: parsed.signature.toString('hex'),
-      certs: parsed.certs.length,
-    };
-  } catch {
-    return null;
-  }
-}
-
-/**
- * pkijs reads the years 0000 to 0099 as 1900 to 1999.
- *
- * @param {NonNullable<ReturnType<typeof readOurselves>>} ours
- */
-function hasAncientTime({ producedAt = 0, answers = [] }) {
-  const times = [producedAt, ...answers.flatMap((answer) => [answer.thisUpdate, answer.nextUpdate ?? 0])];
-  return times.some((ms) => ms < Date.UTC(100, 0, 1));
-}
-
-test('valid responses are read as pkijs reads them', () => {
-  for (const { bytes } of SAMPLES) {
-    const ours = readOurselves(bytes);
-    assert.notEqual(ours, null);
-    assert.deepEqual(ours, readWithPkijs(bytes));
-  }
-});
-
-test('mutated responses are read as pkijs reads them, where both accept', () => {
-  let both = 0;
-  fc.assert(
-    fc.property(mutation, ([sample, changes]) => {
-      const mutated = mutate(SAMPLES[sample].bytes, changes.slice(0, 2));
-      const ours = readOurselves(mutated);
-      if (ours === null || ours.status === -1 || hasAncientTime(ours)) return;
-      const theirs = readWithPkijs(mutated);
-      if (theirs === null) return;
-      both += 1;
-      assert.deepEqual(ours, theirs);
-    }),
-    { numRuns: 3000 },
-  );
-  assert.ok(both > 100, `only ${both} accepted by both`);
 });

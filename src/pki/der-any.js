@@ -1,0 +1,103 @@
+/**
+ * What DER demands of an element that nobody reads further (ANY in a name, the parameters of an algorithm): sound lengths
+ * to the last level, constructed where and only where its type is, and contents that its type can have.
+ */
+import { DerReader, TAG } from './der.js';
+import { checkInteger, DerError, oidText, parseGeneralizedTime, parseUtcTime } from './der-values.js';
+
+const CONSTRUCTED = 0x20;
+/** Tags below it are of the class universal. */
+const UNIVERSAL = 0x40;
+
+/**
+ * Numbers of the universal types that are constructed: EXTERNAL, EMBEDDED PDV, SEQUENCE, SET, CHARACTER STRING (X.690
+ * sections 8.9, 8.11, 8.17, 8.18, 8.24); strings are not (section 10.2).
+ */
+const STRUCTURES = Object.freeze([0x08, 0x0b, 0x10, 0x11, 0x1d]);
+
+/**
+ * @param {DerReader} reader
+ * @returns {Buffer} the whole element
+ */
+export function readAny(reader) {
+  const start = reader.pos;
+  const { tag } = reader;
+  reader.next();
+  checkType(tag, reader);
+  if ((tag & CONSTRUCTED) !== 0) checkNested(new DerReader(reader.bytes, reader.from, reader.to));
+  return reader.bytes.subarray(start, reader.to);
+}
+
+/** @param {DerReader} reader */
+function checkNested(reader) {
+  /** Where the elements around this one end. @type {number[]} */
+  const ends = [];
+  for (;;) {
+    if (reader.atEnd) {
+      const end = ends.pop();
+      if (end === undefined) return;
+      reader.end = end;
+      continue;
+    }
+    const { tag } = reader;
+    reader.next();
+    checkType(tag, reader);
+    if ((tag & CONSTRUCTED) === 0) continue;
+    ends.push(reader.end);
+    reader.pos = reader.from;
+    reader.end = reader.to;
+  }
+}
+
+/**
+ * @param {number} tag
+ * @param {DerReader} reader which has just read it
+ */
+function checkType(tag, { bytes, from, to }) {
+  if (tag >= UNIVERSAL) return;
+  if (((tag & CONSTRUCTED) !== 0) !== STRUCTURES.includes(tag & 0x1f)) {
+    throw new DerError('Constructed where DER wants a primitive, or the other way round', from);
+  }
+  CHECKS[tag]?.(bytes, from, to);
+}
+
+/** @type {Readonly<Record<number, (bytes: Buffer, from: number, to: number) => unknown>>} */
+const CHECKS = Object.freeze({
+  0: (_bytes, from) => {
+    throw new DerError('Tag 0 is reserved', from);
+  },
+  [TAG.boolean]: (bytes, from, to) =>
+    demand(to - from === 1 && (bytes[from] === 0 || bytes[from] === 0xff), 'Not a BOOLEAN', from),
+  [TAG.integer]: (bytes, from, to) => checkInteger(bytes.subarray(from, to), from),
+  [TAG.enumerated]: (bytes, from, to) => checkInteger(bytes.subarray(from, to), from),
+  [TAG.bitString]: checkBits,
+  [TAG.null]: (_bytes, from, to) => demand(from === to, 'NULL has contents', from),
+  [TAG.oid]: (bytes, from, to) => oidText(bytes.subarray(from, to)),
+  [TAG.utcTime]: (bytes, from, to) => parseUtcTime(bytes, from, to),
+  [TAG.generalizedTime]: (bytes, from, to) => parseGeneralizedTime(bytes, from, to),
+  [TAG.bmpString]: (_bytes, from, to) => demand((to - from) % 2 === 0, 'Not a BMPString', from),
+  [TAG.universalString]: (_bytes, from, to) => demand((to - from) % 4 === 0, 'Not a UniversalString', from),
+});
+
+/**
+ * X.690 sections 8.6.2 and 11.2.1: at most seven unused bits, all of them zero.
+ *
+ * @param {Buffer} bytes
+ * @param {number} from
+ * @param {number} to
+ */
+function checkBits(bytes, from, to) {
+  const unused = bytes[from];
+  const last = to - from > 1 ? bytes[to - 1] : 0;
+  demand(to > from && unused <= 7 && (to - from > 1 || unused === 0), 'Not a BIT STRING', from);
+  demand((last & ((1 << unused) - 1)) === 0, 'Unused bits of a BIT STRING are not zero', from);
+}
+
+/**
+ * @param {boolean} holds
+ * @param {string} problem
+ * @param {number} at
+ */
+function demand(holds, problem, at) {
+  if (!holds) throw new DerError(problem, at);
+}

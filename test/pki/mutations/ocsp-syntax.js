@@ -1,0 +1,164 @@
+/** The syntax of an OCSP response by the grammar: RFC 6960 section 4.2.1 with what RFC 5280 section 4 lends it. */
+import {
+  any,
+  atMost,
+  Breach,
+  bitString,
+  boolean,
+  choice,
+  decode,
+  demand,
+  enumerated,
+  explicit,
+  generalizedTime,
+  implicitNull,
+  implicitSequence,
+  integer,
+  listOf,
+  octetString,
+  oid,
+  optional,
+  sequence,
+  someOf,
+  utcTime,
+} from './grammar.js';
+
+/** @typedef {import('./grammar.js').Element} Element */
+/** @typedef {import('./grammar.js').Field} Field */
+
+const NONCE = '2b0601050507300102';
+/** Nonce, CRL references, archive cutoff, extended revoked, reason code, invalidity date: contents of their OIDs. */
+const UNDERSTOOD = new Set([
+  NONCE,
+  '2b0601050507300103',
+  '2b0601050507300106',
+  '2b0601050507300109',
+  '551d15',
+  '551d18',
+]);
+const BASIC = '2b0601050507300101';
+
+const algorithm = sequence(oid, optional(any));
+
+const certId = sequence(algorithm, octetString(), octetString(), integer());
+
+const time = choice(utcTime, generalizedTime);
+
+const name = listOf(someOf(sequence(oid, any), 0x31));
+
+const extension = sequence(oid, optional(boolean), octetString());
+
+/** @param {Element[]} extensions each of sound syntax */
+function demandEachOnce(extensions) {
+  const oids = extensions.map(({ children }) => children[0].content.toString('hex'));
+  demand(new Set(oids).size === oids.length, 'extension twice');
+  return oids;
+}
+
+/** @type {Field} Extensions of a message: those that a client must understand, and the nonce's own syntax */
+const messageExtensions = after(someOf(extension), ({ children }) => {
+  demandEachOnce(children).forEach((id, i) => {
+    const [, ...rest] = children[i].children;
+    const critical = rest.length === 2 && rest[0].content[0] === 0xff;
+    demand(!critical || UNDERSTOOD.has(id), 'unknown critical extension');
+    if (id !== NONCE) return;
+    const inner = decode(rest[rest.length - 1].content);
+    demand(inner.length === 1 && inner[0].tag === 0x04, 'nonce not one OCTET STRING');
+  });
+});
+
+const revokedInfo = [generalizedTime, optional(explicit(0, enumerated(atMost(127, 'no CRLReason'))))];
+
+const singleResponse = sequence(
+  certId,
+  choice(implicitNull(0), implicitSequence(1, ...revokedInfo), implicitNull(2)),
+  generalizedTime,
+  optional(explicit(0, generalizedTime)),
+  optional(explicit(1, messageExtensions)),
+);
+
+const responseData = sequence(
+  optional(explicit(0, integer(atMost(0, 'version not v1')))),
+  choice(explicit(1, name), explicit(2, octetString())),
+  generalizedTime,
+  listOf(singleResponse),
+  optional(explicit(1, messageExtensions)),
+);
+
+const publicKey = sequence(algorithm, bitString);
+
+const tbsCertificate = sequence(
+  optional(explicit(0, integer(atMost(2, 'no version of certificates')))),
+  integer(),
+  algorithm,
+  name,
+  sequence(time, time),
+  name,
+  publicKey,
+  optional({ tags: [0x81], type: () => {}, optional: true }),
+  optional({ tags: [0x82], type: () => {}, optional: true }),
+  optional(
+    explicit(
+      3,
+      after(someOf(extension), ({ children }) => void demandEachOnce(children)),
+    ),
+  ),
+);
+
+const certificate = after(sequence(tbsCertificate, algorithm, bitString), ({ children: [tbs, outer] }) => {
+  const inner = tbs.children[tbs.children[0].tag === 0xa0 ? 2 : 1];
+  demand(inner.content.equals(outer.content), 'algorithms of a certificate differ');
+});
+
+const basicResponse = sequence(
+  responseData,
+  algorithm,
+  bitString,
+  optional(explicit(0, listOf(certificate))),
+);
+
+const response = sequence(
+  enumerated(atMost(127, 'no status')),
+  optional(explicit(0, sequence(oid, octetString()))),
+);
+
+/** @param {Field} first @param {(element: Element) => void} type @returns {Field} one type, then more of it */
+function after({ tags, type: before }, type) {
+  return {
+    tags,
+    optional: false,
+    type: (element) => {
+      before(element);
+      type(element);
+    },
+  };
+}
+
+/** @param {Buffer} bytes @param {Field} type */
+function demandOne(bytes, { tags, type }) {
+  const elements = decode(bytes);
+  demand(elements.length > 0, 'element missing');
+  demand(elements.length === 1, 'trailing bytes');
+  demand(tags.includes(elements[0].tag), 'another tag');
+  type(elements[0]);
+  return elements[0];
+}
+
+/**
+ * @param {Buffer} bytes
+ * @returns {string | null} the rule that the bytes break; null: none
+ */
+export function breachOf(bytes) {
+  try {
+    const { children } = demandOne(bytes, response);
+    const [status, body] = children;
+    demand((status.content[0] === 0) === (body !== undefined), 'responseBytes and status disagree');
+    if (body === undefined) return null;
+    const [type, octets] = body.children[0].children;
+    if (type.content.toString('hex') === BASIC) demandOne(octets.content, basicResponse);
+    return null;
+  } catch (error) {
+    if (error instanceof Breach) return error.message;
+    throw error;
+  }
+}
