@@ -10,7 +10,8 @@
  */
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+/** A field line: name and value; never folded over lines, which RFC 9112, 5.2, makes obsolete. */
+export const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 const LENGTH = /^\d{1,15}$/;
 
 /**
@@ -18,14 +19,15 @@ const LENGTH = /^\d{1,15}$/;
  * @returns {AnswerHead | null} null: not HTTP/1.x, or its body's end cannot be told for sure
  */
 export function parseAnswerHead(text) {
-  // A folded line is one field: RFC 9112, 5.2.
-  const [first, ...lines] = text.replace(/\r\n[\t ]+/g, ' ').split('\r\n');
+  const [first, ...lines] = text.split('\r\n');
   const start = STATUS_LINE.exec(first);
   if (start === null) return null;
   const fields = readFields(lines);
   if (fields === null) return null;
   const status = Number(start[2]);
   const isOld = start[1] === '0';
+  // HTTP/1.0 knows no interim answers: RFC 9110, 15.2.
+  if (isOld && status < 200) return null;
   const end = framingOf(status, fields);
   if (end === null) return null;
   const tokens = tokensOf(fields.get('connection'));

@@ -1,6 +1,10 @@
 /** The chunked transfer coding, read piece by piece as it comes. RFC 9112, 7.1. */
+import { FIELD } from './answer-head.js';
 
-const SIZE_LINE = /^([0-9a-fA-F]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
+/** No white space around extensions: RFC 9112 would have it read, Node refuses it, nobody sends it. */
+const SIZE_LINE = new RegExp(`^([0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
 
 /** Of a size line with its extensions, and of all trailer fields. */
 const MAX_LINE_BYTES = 4096;
@@ -22,11 +26,17 @@ export function createChunkReader(append) {
   /** @param {string} whole without its line break @returns {Phase} */
   function afterLine(whole) {
     if (phase === 'data end') return whole === '' ? 'size' : 'bad';
-    if (phase === 'trailer') return whole === '' ? 'done' : ++trailers > MAX_TRAILERS ? 'bad' : 'trailer';
+    if (phase === 'trailer') return afterTrailer(whole);
     const size = SIZE_LINE.exec(whole);
     if (size === null) return 'bad';
     left = Number.parseInt(size[1], 16);
     return left === 0 ? 'trailer' : 'data';
+  }
+
+  /** @param {string} whole @returns {Phase} */
+  function afterTrailer(whole) {
+    if (whole === '') return 'done';
+    return FIELD.test(whole) && ++trailers <= MAX_TRAILERS ? 'trailer' : 'bad';
   }
 
   /** @param {Buffer} bytes @param {number} from @returns {number} first byte that is not read yet */

@@ -1,5 +1,5 @@
 /**
- * Single requests, for the few calls before and after a run. The load path has a dispatcher of its own. undici, 80 ms
+ * Single requests, for the few calls before and after a run, through undici. The load path has connections of its own. undici, 80 ms
  * and 15 MB to load, is loaded for the first request: operations are also loaded to say what their options are, and by
  * threads that judge answers.
  */

@@ -48,7 +48,7 @@ export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, ski
 /**
  * @param {Tls | undefined} tls
  * @returns {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
- *   ALPNProtocols: string[]}} undici's `connect` option; HTTP/1.1 only
+ *   ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only
  */
 export function connectOptions(tls) {
   return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };

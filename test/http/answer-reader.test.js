@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AnswerReader, MAX_BODY_BYTES } from '../../src/http/answer-reader.js';
+
+/** @typedef {{end: string, status: number, body: string, reusable: boolean}} Read */
+
+/**
+ * @param {Buffer[]} pieces what comes, in order; then the connection is closed
+ * @param {AnswerReader} [reader]
+ * @returns {Read} `end`: the last progress, or what the end of the connection meant
+ */
+function readAll(pieces, reader = new AnswerReader()) {
+  reader.begin();
+  const read = (/** @type {string} */ end) => ({
+    end,
+    status: reader.status,
+    body: Buffer.from(reader.body).toString('latin1'),
+    reusable: reader.reusable,
+  });
+  for (const piece of pieces) {
+    // Lent bytes: whoever keeps them reads what came later.
+    const lent = Buffer.from(piece);
+    const progress = reader.read(lent);
+    const result = progress === 'more' ? null : read(progress);
+    lent.fill('!');
+    if (result !== null) return result;
+  }
+  return read(reader.end());
+}
+
+/** @param {Buffer} bytes @param {number[]} cuts */
+function split(bytes, cuts) {
+  const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return at.slice(1).map((to, i) => bytes.subarray(at[i], to));
+}
+
+const chunkArb = fc.tuple(fc.string({ minLength: 1, maxLength: 40 }), fc.constantFrom('', ';a=b', ';x'));
+
+/** A right answer, its bytes and what it says. */
+const answerArb = fc
+  .record({
+    status: fc.constantFrom(200, 400, 503),
+    hints: fc.nat({ max: 2 }),
+    fields: fc.array(fc.constantFrom('Date: now', 'X-A:', 'Cache-Control: no-store'), { maxLength: 3 }),
+    chunks: fc.option(fc.array(chunkArb, { maxLength: 4 })),
+    body: fc.string({ maxLength: 120 }),
+    trailer: fc.constantFrom('', 'X-T: 1\r\n'),
+  })
+  .map(({ status, hints, fields, chunks, body, trailer }) => {
+    const head = `${'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'.repeat(hints)}HTTP/1.1 ${status} X\r\n${fields.map((field) => `${field}\r\n`).join('')}`;
+    if (chunks === null) {
+      const length = Buffer.byteLength(body);
+      return { status, body, text: `${head}Content-Length: ${length}\r\n\r\n${body}` };
+    }
+    const coded = chunks.map(
+      ([data, extension]) => `${Buffer.byteLength(data).toString(16)}${extension}\r\n${data}\r\n`,
+    );
+    return {
+      status,
+      body: chunks.map(([data]) => data).join(''),
+      text: `${head}Transfer-Encoding: chunked\r\n\r\n${coded.join('')}0\r\n${trailer}\r\n`,
+    };
+  });
+
+test('an answer is read the same however it is cut to pieces, one after the other by the same reader', () => {
+  const reader = new AnswerReader();
+  fc.assert(
+    fc.property(answerArb, fc.array(fc.nat(), { maxLength: 12 }), ({ status, body, text }, cuts) => {
+      const bytes = Buffer.from(text);
+      const expected = {
+        end: 'done',
+        status,
+        body: Buffer.from(body).toString('latin1'),
+        reusable: true,
+      };
+      assert.deepEqual(readAll(split(bytes, cuts), reader), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('an answer that was cut off is never whole', () => {
+  fc.assert(
+    fc.property(answerArb, fc.nat(), ({ text }, at) => {
+      const bytes = Buffer.from(text);
+      const { end } = readAll([bytes.subarray(0, at % bytes.length)]);
+      assert.ok(end === 'nothing' || end === 'truncated', end);
+    }),
+  );
+});
+
+test('what comes behind an answer takes the connection out of use', () => {
+  fc.assert(
+    fc.property(answerArb, fc.string({ minLength: 1 }), ({ status, text }, more) => {
+      const read = readAll([Buffer.from(text + more)]);
+      assert.deepEqual([read.end, read.status, read.reusable], ['done', status, false]);
+    }),
+  );
+});
+
+test('a body of unknown length ends with the connection', () => {
+  const read = readAll([Buffer.from('HTTP/1.1 200 OK\r\n\r\nab'), Buffer.from('cd')]);
+  assert.deepEqual(read, { end: 'done', status: 200, body: 'abcd', reusable: false });
+});
+
+test('bodies up to the limit are read, by length, in chunks and until the end; longer ones refused', () => {
+  const head = 'HTTP/1.1 200 OK\r\n';
+  for (const [extra, end] of /** @type {const} */ ([
+    [0, 'done'],
+    [1, 'too large'],
+  ])) {
+    const body = Buffer.alloc(MAX_BODY_BYTES + extra, 'x');
+    const size = body.length;
+    for (const [before, after] of [
+      [`${head}Content-Length: ${size}\r\n\r\n`, ''],
+      [`${head}Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n`, '\r\n0\r\n\r\n'],
+      [`${head}\r\n`, ''],
+    ]) {
+      const read = readAll([Buffer.from(before), body, Buffer.from(after)]);
+      assert.equal(read.end, end, before);
+      if (extra === 0) assert.equal(read.body.length, size);
+    }
+  }
+});
+
+/** @type {[string, string][]} */
+const REFUSED = [
+  ['no HTTP', 'SSH-2.0-OpenSSH'],
+  ['a bare line feed', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n'],
+  ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(17_000)}`],
+  ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n'],
+  ['a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n'],
+  ['a negative chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n'],
+  ['a chunk of 2^36 bytes', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000000000\r\n'],
+  [
+    'a chunk longer than its size',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n',
+  ],
+  ['a chunk that ends with a line feed', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\nab\n0\n\n'],
+  ['endless extensions', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;${'a'.repeat(5000)}`],
+  ['endless trailers', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${'a: b\r\n'.repeat(200)}`],
+];
+for (const [what, text] of REFUSED) {
+  test(`${what} is refused before the connection ends`, () => {
+    assert.equal(readAll([Buffer.from(text, 'latin1')]).end, 'bad');
+    assert.equal(readAll([...text].map((byte) => Buffer.from(byte, 'latin1'))).end, 'bad');
+  });
+}
+
+/**
+ * Node's own HTTP client as the judge.
+ *
+ * @param {Buffer} bytes all that the server sends before it closes
+ * @returns {Promise<{status: number, body: string} | null>} null: refused
+ */
+function readByNode(bytes) {
+  let answered = false;
+  const socket = new Duplex({
+    read() {},
+    write(_chunk, _encoding, callback) {
+      if (!answered) {
+        socket.push(bytes);
+        socket.push(null);
+      }
+      answered = true;
+      callback();
+    },
+  });
+  return new Promise((resolve) => {
+    const request = httpRequest({ createConnection: () => socket });
+    request.on('error', () => resolve(null));
+    request.on('upgrade', () => resolve(null));
+    request.on('response', (response) => {
+      /** @type {Buffer[]} */
+      const parts = [];
+      response.on('data', (part) => parts.push(part));
+      response.on('error', () => resolve(null));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('latin1') }),
+      );
+    });
+    request.end();
+  });
+}
+
+test("mutated answers: what is read as whole, Node's client reads the same way", async () => {
+  const mutationArb = fc.array(
+    fc.record({
+      at: fc.nat(),
+      drop: fc.nat({ max: 3 }),
+      put: fc.constantFrom('', '\r', '\n', '\r\n', ' ', ':', ',', '0', '9', 'f', ';', 'x', '\0', '\xff'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  );
+  let whole = 0;
+  await fc.assert(
+    fc.asyncProperty(answerArb, mutationArb, async ({ text }, mutations) => {
+      let mutated = Buffer.from(text).toString('latin1');
+      for (const { at, drop, put } of mutations) {
+        const from = at % mutated.length;
+        mutated = mutated.slice(0, from) + put + mutated.slice(from + drop);
+      }
+      const bytes = Buffer.from(mutated, 'latin1');
+      const ours = readAll([bytes]);
+      if (ours.end !== 'done') return;
+      const theirs = await readByNode(bytes);
+      if (theirs === null && !ours.reusable) return;
+      whole++;
+      assert.deepEqual({ status: ours.status, body: ours.body }, theirs, JSON.stringify(mutated));
+    }),
+    { numRuns: 3000 },
+  );
+  assert.ok(whole > 200, `${whole}`);
+});
