@@ -164,6 +164,21 @@ const CRAFTED = [
     bytes: buildResponse({ signer: ca.ca, singles: [plain], extensions: [nonceOf(NONCE), nonceOf(NONCE)] }),
   },
   {
+    text: 'extensions without one',
+    verdict: 'not_ocsp',
+    bytes: buildResponse({ signer: ca.ca, singles: [plain], extensions: [] }),
+  },
+  {
+    text: 'a responder whose name has a part without contents',
+    verdict: 'not_ocsp',
+    bytes: buildResponse({ signer: ca.ca, singles: [plain], responderId: der(0xa1, der(0x30, der(0x31))) }),
+  },
+  {
+    text: 'a responder without a name',
+    verdict: 'responder_not_authorized',
+    bytes: buildResponse({ signer: ca.ca, singles: [plain], responderId: der(0xa1, der(0x30)) }),
+  },
+  {
     text: 'no answer at all',
     verdict: 'cert_id_mismatch',
     bytes: buildResponse({ signer: ca.ca, singles: [] }),
