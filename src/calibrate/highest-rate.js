@@ -1,6 +1,6 @@
 /**
- * The highest rate that passes a test, found by doubling (or halving) from a start and then by bisection. Rates have
- * two significant digits, so that a try more would tell nothing that a measurement could hold.
+ * The highest rate that passes a test, found by doubling (or halving) from a start and then by bisection. Rates are
+ * whole numbers of two significant digits: more would tell nothing that another measurement would bear out.
  */
 
 /** The search ends when the lowest rate that failed is at most so many times the highest that passed. */
@@ -10,7 +10,7 @@ const CLOSE_ENOUGH = 1.12;
  * @param {object} search per second, all of them
  * @param {number} search.start
  * @param {number} search.lowest nothing below it is tried
- * @param {number} search.highest nothing above it is tried
+ * @param {number} search.highest nothing above it is tried, where two digits leave a rate between both
  * @param {number} search.maxTries
  * @param {(rate: number) => Promise<boolean>} search.passes
  * @returns {Promise<{passed: number | null, failed: number | null}>} the highest that passed and the lowest above it that
@@ -21,11 +21,13 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
   let passed = null;
   /** @type {number | null} */
   let failed = null;
-  let rate = twoDigits(Math.min(Math.max(start, lowest), highest));
+  const low = twoDigits(lowest, Math.ceil);
+  const high = Math.max(low, twoDigits(highest, Math.floor));
+  let rate = twoDigits(Math.min(Math.max(start, low), high));
   for (let tries = 0; tries < maxTries; tries++) {
     if (await passes(rate)) passed = rate;
     else failed = rate;
-    const next = nextRate({ passed, failed, lowest, highest });
+    const next = nextRate({ passed, failed, low, high });
     if (next === null) break;
     rate = next;
   }
@@ -33,11 +35,10 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
 }
 
 /**
- * @param {{passed: number | null, failed: number | null, lowest: number, highest: number}} known
+ * @param {{passed: number | null, failed: number | null, low: number, high: number}} known
  * @returns {number | null} null: nothing is left to try
  */
-function nextRate({ passed, failed, lowest, highest }) {
-  const [low, high] = [twoDigits(lowest), twoDigits(highest)];
+function nextRate({ passed, failed, low, high }) {
   if (failed === null) return passed === high ? null : Math.min(twoDigits(2 * Number(passed)), high);
   if (passed === null) return failed === low ? null : Math.max(twoDigits(failed / 2), low);
   if (failed / passed <= CLOSE_ENOUGH) return null;
@@ -45,7 +46,11 @@ function nextRate({ passed, failed, lowest, highest }) {
   return between > passed && between < failed ? between : null;
 }
 
-/** @param {number} value */
-export function twoDigits(value) {
-  return Number(value.toPrecision(2));
+/**
+ * @param {number} value at least one
+ * @param {(value: number) => number} [round]
+ */
+function twoDigits(value, round = Math.round) {
+  const unit = Math.max(1, 10 ** (Math.floor(Math.log10(value)) - 1));
+  return round(value / unit) * unit;
 }
