@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { delayFor, findHonestRate, isHonest } from '../../src/calibrate/honest-rate.js';
+
+/** @typedef {import('../../src/calibrate/honest-rate.js').Try} Try */
+
+/** @type {Omit<Try, 'honest'>} */
+const GOOD = {
+  ratePerSecond: 1000,
+  delayMs: 5,
+  planned: 1000,
+  samples: 1000,
+  latenessMs: { count: 1000, p50: 0.1, p99: 1, max: 9 },
+  p99Ms: { reported: 5.5, target: 5, error: 0.1 },
+  measurement: { verdict: 'valid', reasons: [] },
+};
+
+/** @type {[string, Partial<Try>, boolean][]} */
+const HONEST = [
+  ['valid, on time and right, each just so', {}, true],
+  ['suspect', { measurement: { verdict: 'suspect', reasons: [] } }, false],
+  ['invalid', { measurement: { verdict: 'invalid', reasons: [] } }, false],
+  ['too late', { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } }, false],
+  ['off by more than a tenth', { p99Ms: { reported: 5.6, target: 5, error: 0.12 } }, false],
+  ['a request that never came', { samples: 999 }, false],
+  [
+    'nothing came',
+    { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } },
+    false,
+  ],
+  ['nothing was answered', { p99Ms: { reported: null, target: null, error: null } }, false],
+];
+
+describe('honest?', () => {
+  for (const [what, changes, expected] of HONEST) {
+    test(what, () => assert.equal(isHonest({ ...GOOD, ...changes }, 1), expected));
+  }
+});
+
+/** @type {[string, number, number, number][]} rate, connections, delay */
+const DELAYS = [
+  ['at a low rate 5 ms', 100, 10, 5],
+  ['up to the rate that keeps half of the connections busy', 1000, 10, 5],
+  ['then what keeps half of them busy', 4000, 10, 1.25],
+  ['one connection', 1000, 1, 0.5],
+];
+
+describe('the delay of the target is', () => {
+  for (const [what, rate, concurrency, expected] of DELAYS) {
+    test(what, () => assert.equal(delayFor(rate, concurrency), expected));
+  }
+});
+
+/**
+ * A machine that is honest up to some rate, and has a hiccup at each first try.
+ *
+ * @param {number} limit per second
+ * @param {{hiccups?: boolean, concurrency?: number, duration?: number, peakPerSecond?: number}} [options]
+ */
+async function search(
+  limit,
+  { hiccups = false, concurrency = 10, duration = 1000, peakPerSecond = 50_000 } = {},
+) {
+  /** @type {Set<number | null>} */
+  const seen = new Set();
+  const step = /** @type {import('../../src/calibrate/calibrate.js').Measure} */ (
+    async ({ ratePerSecond, delayMs, spin }) => {
+      assert.equal(spin, 'waiting');
+      const hiccup = hiccups && !seen.has(ratePerSecond);
+      seen.add(ratePerSecond);
+      const verdict = Number(ratePerSecond) > limit || hiccup ? 'suspect' : 'valid';
+      const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
+      const result = {
+        totals: { planned: 5 },
+        latencyMs: { response: { p99: Number(delayMs) * 1.05 } },
+        measurement: { verdict, reasons: [] },
+      };
+      const sighting = { samples: 5, latenessMs: latency, targetMs: { ...latency, p99: delayMs } };
+      return /** @type {any} */ ({ result, ...sighting });
+    }
+  );
+  const options = {
+    concurrency,
+    threads: 1,
+    pacing: /** @type {const} */ ('auto'),
+    duration,
+    maxLateness: 1,
+  };
+  const { tries, ...found } = await findHonestRate({ step, options, peakPerSecond });
+  return { ...found, rates: tries.map(({ ratePerSecond }) => ratePerSecond), tries };
+}
+
+test('a rate that fails is tried once more, one that passes is not', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(3000);
+  assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3000]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [3000, 3300, 1.667]);
+});
+
+test('a hiccup at every first try changes nothing but the number of tries', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond } = await search(3000, { hiccups: true });
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [3000, 3300]);
+  assert.equal(rates.length, 2 * new Set(rates).size);
+});
+
+test('nothing is honest: down to the rate that has enough requests for a verdict', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(0, { duration: 500 });
+  assert.deepEqual([...new Set(rates)], [1000, 500, 250, 240]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [null, 240, null]);
+});
+
+test('everything is honest: up to a little above the peak of a closed loop', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond } = await search(1e9, { peakPerSecond: 5000 });
+  assert.deepEqual(rates, [1000, 2000, 4000, 6000]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [6000, null]);
+});
+
+test('one rate is tried where the peak is below the lowest', async () => {
+  const { rates } = await search(0, { peakPerSecond: 3, duration: 100 });
+  assert.deepEqual(rates, [1200, 1200]);
+});
+
+test('every try says what it was judged by', async () => {
+  const { tries, limits } = await search(3000);
+  for (const one of tries) assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+});
