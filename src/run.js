@@ -1,20 +1,15 @@
 /**
  * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
  */
+import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
-import { sumHistograms } from './histogram.js';
-import { TRANSPORT_MEANINGS } from './http/failures.js';
 import { loadTls } from './http/tls.js';
 import { intervalEvent, startTicking } from './load/interval.js';
-import { ENGINE_OUTCOMES } from './load/recorder.js';
 import { createShards } from './load/threads.js';
-import { judgeMeasurement, unbelievable } from './load/verdict.js';
-import { factsOf, plannedWindow } from './load/window.js';
+import { watchMachine } from './load/watch-machine.js';
+import { plannedWindow } from './load/window.js';
 import { loadOperation } from './operations/index.js';
-import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check.js';
-import { mergeSnapshots, total } from './results/merge.js';
-import { buildResult } from './results/result.js';
+import { total } from './results/merge.js';
 import { createSeconds } from './results/seconds.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
@@ -188,6 +183,7 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
     for (const shard of shards) shard.cutOff();
   };
   for (const shard of shards) shard.start(originNs);
+  const endWatch = watchMachine(plan.load.warmupMs - elapsed());
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
   const stopTicking = startTicking(Number(LEAD_NS) / 1e6, () =>
@@ -195,58 +191,12 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
-    return { ends, startedAt, startedAtNs, stoppedMs };
+    return { ends, startedAt, startedAtNs, stoppedMs, machine: endWatch() };
   } finally {
     stopTicking();
     stop.removeEventListener('abort', onStop);
     cutOff?.removeEventListener('abort', onCutOff);
   }
-}
-
-/**
- * Snapshots -> Result: merged, judged.
- *
- * @param {object} parts
- * @param {Plan} parts.plan
- * @param {import('./operations/index.js').Operation} parts.operation
- * @param {import('./load/window.js').Window} parts.window
- * @param {Result['target']} parts.target
- * @param {string} parts.command
- * @param {import('./results/seconds.js').Second[]} parts.seconds
- * @param {Awaited<ReturnType<typeof send>>} parts.sent
- * @returns {Result}
- */
-function conclude({ plan, operation, window, target, command, seconds, sent }) {
-  const { operations, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
-  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(operation) };
-  const block = buildBlock(operations, facts);
-  const { planned, neverSent, succeeded } = block.totals;
-  const measurement = judgeMeasurement({
-    lag,
-    response: sumHistograms(
-      operations.flatMap(({ outcomes }) => Object.values(outcomes).map(({ latency }) => latency.response)),
-    ),
-    planned,
-    neverSent,
-    succeeded,
-    unchecked: block.verification.unchecked,
-    droppedLate: total(sent.ends.map(({ droppedLate }) => droppedLate)),
-    interrupted: facts.interrupted,
-    model: plan.load.model,
-  });
-  const { startedAt, startedAtNs } = sent;
-  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, seconds };
-  const result = buildResult({ ...parts, measurement });
-  const problems = checkResult(result);
-  return problems.length === 0 ? result : buildResult({ ...parts, measurement: unbelievable(problems) });
-}
-
-/** @param {import('./operations/index.js').Operation} operation */
-function wordsOf({ name, things, outcomes }) {
-  return {
-    things: { [name]: things },
-    meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
-  };
 }
 
 /**

@@ -23,8 +23,9 @@ const RETRY_MS = 5;
  * @param {number} context.shards
  * @param {number | null} context.measuredMs
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
+ * @param {(probe: import('./prober.js').Probe) => void} context.onProbe
  */
-export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond }) {
+export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond, onProbe }) {
   const ring = createRingMemory();
   const writer = openWriter(ring);
   const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
@@ -34,7 +35,8 @@ export async function startRecorder({ plan, fixture, shards, measuredMs, onSecon
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
   end.promise.catch(() => {});
   worker.on('message', (message) => {
-    if (message.type === 'second') onSecond(message.row);
+    if (message.type === 'probe') onProbe(message);
+    else if (message.type === 'second') onSecond(message.row);
     else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
     else ready.resolve(undefined);
   });

@@ -1,14 +1,13 @@
 /**
  * Thread entry: takes samples from the ring of one sender, judges and records them. It polls and sleeps, so the sender
- * need not wake it. Messages out: `ready`, `second`, `end`.
+ * need not wake it. Messages out: `ready`, `second`, `probe`, `end`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadOperation } from '../operations/index.js';
+import { createProber } from './prober.js';
 import { createRecorder } from './recorder.js';
 import { openReader } from './samples.js';
 import { createSchedule } from './schedule.js';
-
-const POLL_MS = 10;
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 /** @type {{plan: import('../plan.js').Plan, fixture: unknown, ring: import('./samples.js').RingMemory, shards: number,
@@ -30,17 +29,25 @@ const recorder = createRecorder({
   onKept: (_operation, item) => kept.push(item),
 });
 
+const prober = createProber((probe) => port.postMessage(probe));
+
+/** @param {import('./samples.js').Sample} sample */
+function record(sample) {
+  recorder.record(sample);
+  prober.onSample();
+}
+
 /** @returns {import('./samples.js').Tail} once everything is recorded that the sender had to say */
 function recordAll() {
   for (;;) {
     const told = reader.toldMs();
     const tail = reader.tail();
-    const count = reader.take(recorder.record);
+    const count = reader.take(record);
     recorder.advance(told);
     if (kept.length > 0) keeper?.write(kept);
     kept = [];
     if (tail !== null) return tail;
-    if (count === 0) reader.sleep(POLL_MS);
+    if (count === 0) prober.sleep(reader.sleep);
   }
 }
 

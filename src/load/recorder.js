@@ -46,6 +46,7 @@ import {
  * @typedef {object} Snapshot plain and mergeable without loss
  * @property {OperationSnapshot[]} operations
  * @property {string} lag encoded histogram: how late the tool itself was
+ * @property {string} unlagged encoded histogram: the response times that they would have been had it not been late
  */
 /**
  * @typedef {object} SecondRow one second of the measured part, when it is over
@@ -89,6 +90,7 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
 export function createRecorder({ operations, warmupMs, shards, measuredMs, onSecond, onKept }) {
   const blocks = operations.map(({ name }) => createBlock(name));
   const lag = createHistogram();
+  const unlagged = createHistogram();
   const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
   let current = createSecond(0);
 
@@ -138,6 +140,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
       recordMs(outcome.response, sample.done - sample.intended);
+      recordMs(unlagged, sample.done - sample.intended - sample.lag);
       if (sample.failure === 'never_sent') {
         block.neverSentDue++;
         return;
@@ -174,7 +177,11 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
       for (const [i, { verification }] of blocks.entries()) {
         verification.notes = operations[i].classify.notes?.() ?? [];
       }
-      return { operations: blocks.map(snapshotOf), lag: encodeHistogram(lag) };
+      return {
+        operations: blocks.map(snapshotOf),
+        lag: encodeHistogram(lag),
+        unlagged: encodeHistogram(unlagged),
+      };
     },
   };
 }

@@ -5,14 +5,12 @@
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadOperation } from '../operations/index.js';
-import { createAlarm } from './alarm.js';
 import { createClock } from './clock.js';
-import { countDue, createPacer } from './pacer.js';
 import { startPacingThread } from './pacing-thread.js';
 import { startRecorder } from './recorder-thread.js';
 import { rehearse } from './rehearsal.js';
 import { createSchedule } from './schedule.js';
-import { createSlots } from './slots.js';
+import { startSending } from './sending.js';
 
 /**
  * @typedef {object} ShardInput plain data
@@ -37,6 +35,10 @@ import { createSlots } from './slots.js';
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
  * @property {number} droppedLate arrivals dropped so long after they were due that the tool itself was late
+ * @property {number} dialled requests of the measured part that had to open a connection first
+ * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long
+ * @property {import('./watch.js').WatchEnd} watch
+ * @property {import('./watch-backlog.js').BacklogEnd} backlog
  */
 /**
  * @typedef {object} Shard
@@ -49,13 +51,7 @@ import { createSlots } from './slots.js';
  * @property {() => Promise<void>} close
  */
 
-/** The recorder is told the time, and time-outs are looked for, this often. */
-const TELL_MS = 100;
-const EXPIRE_MS = 10;
 const OPEN_AT_ONCE = 32;
-
-/** An arrival is dropped when it is due; one that is dropped later than this was looked at too late. */
-const LATE_DROP_MS = 20;
 
 /** Mean gaps between arrivals below this are paced by a thread of their own. */
 const THREAD_BELOW_GAP_MS = 10;
@@ -69,7 +65,16 @@ export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
-  const recorder = await startRecorder({ plan, fixture, shards, measuredMs, onSecond });
+  /** @type {(probe: import('./prober.js').Probe) => void} */
+  let onProbe = () => {};
+  const recorder = await startRecorder({
+    plan,
+    fixture,
+    shards,
+    measuredMs,
+    onSecond,
+    onProbe: (probe) => onProbe(probe),
+  });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
   const pacing = wantsPacingThread(plan.load, shards) ? await startPacingThread(input) : null;
@@ -105,6 +110,7 @@ export async function createShard(input, { onSecond }) {
         pacing,
         end,
       });
+      onProbe = sending.onProbe;
     },
     stop: () => sending?.stop(),
     cutOff: () => sending?.cutOff(),
@@ -117,105 +123,6 @@ export async function createShard(input, { onSecond }) {
         pacing?.stop(),
         ...connections.map((connection) => connection.close()),
       ]);
-    },
-  };
-}
-
-/**
- * @param {object} context
- * @param {ShardInput} context.input
- * @param {import('./pacer.js').Arrivals} context.arrivals
- * @param {import('./clock.js').Clock} context.clock
- * @param {import('./slots.js').Connection[]} context.connections
- * @param {(index: number) => import('./slots.js').Request} context.request
- * @param {Awaited<ReturnType<typeof startRecorder>>} context.recorder
- * @param {Awaited<ReturnType<typeof startPacingThread>> | null} context.pacing
- * @param {ReturnType<typeof withEnd>} context.end
- */
-function startSending({ input, arrivals, clock, connections, request, recorder, pacing, end }) {
-  const { load } = input.plan;
-  let sent = 0;
-  let dropped = 0;
-  let droppedLate = 0;
-  let over = false;
-  let stoppedMs = Number.POSITIVE_INFINITY;
-  const slots = createSlots({
-    clock,
-    connections,
-    request,
-    timeoutMs: load.timeoutMs,
-    restAfterFailedConnect: load.model === 'closed',
-    onDone(slot, done, failure, status, body) {
-      recorder.add({
-        operation: 0,
-        index: slot.index,
-        intended: slot.intended,
-        sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
-        done,
-        lag: slot.handed - slot.dueToStart,
-        failure,
-        status,
-        body: body === null || recorder.behind() ? null : body,
-      });
-      sent++;
-    },
-    onFree() {
-      pacer.tick();
-      if (pacer.ended() && slots.busy === 0) finish();
-    },
-  });
-  const pacer = createPacer({
-    arrivals,
-    clock,
-    slots,
-    overflow: load.overflow,
-    createAlarm:
-      pacing?.createAlarm ??
-      ((c, onTime) => createAlarm(c, load.model === 'open' ? load.pacing : 'sleep', onTime)),
-    onDrop(_index, intended, now) {
-      if (intended < load.warmupMs) return;
-      dropped++;
-      if (now - intended > LATE_DROP_MS) droppedLate++;
-    },
-    onEnd() {
-      stoppedMs = clock();
-      if (slots.busy === 0) finish();
-    },
-  });
-  const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
-  const telling = setInterval(() => recorder.tell(clock()), TELL_MS);
-
-  function finish() {
-    if (over) return;
-    over = true;
-    close();
-    const endedMs = clock();
-    const { schedule, shards } = arrivals;
-    // What became due after an interruption, while answers were awaited, nobody waited for.
-    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
-    const tail = { endedMs, next: pacer.next, waiting, dropped };
-    const counts = { fired: pacer.measured, left: pacer.left(), droppedLate };
-    end.settle(recorder.finish(tail).then((recorded) => ({ ...recorded, ...counts, endedMs })));
-  }
-  function close() {
-    clearInterval(expiry);
-    clearInterval(telling);
-  }
-
-  pacer.start();
-  return {
-    stop: pacer.stop,
-    cutOff() {
-      pacer.stop();
-      slots.cutOff();
-    },
-    state() {
-      pacer.tick();
-      return { sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() };
-    },
-    close() {
-      pacer.stop();
-      close();
     },
   };
 }
@@ -258,6 +165,7 @@ export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
 }
 
+/** @typedef {ReturnType<typeof withEnd>} End */
 function withEnd() {
   /** @type {(value: ShardEnd | Promise<ShardEnd>) => void} */
   let settle = () => {};

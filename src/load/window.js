@@ -1,5 +1,6 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
 import { total } from '../results/merge.js';
+import { findDrift } from '../results/trend.js';
 import { createSchedule } from './schedule.js';
 
 /**
@@ -39,5 +40,27 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
     model: load.model,
     warmupMs: load.warmupMs,
     interrupted,
+  };
+}
+
+/** A median that moves by less than this has not moved: machines are not steadier. */
+const LEAST_DRIFT_MS = 0.1;
+
+/**
+ * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it
+ * is the schedule that says how many are answered.
+ *
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {{windowMs: number}} facts
+ * @param {import('../results/seconds.js').Second[]} seconds
+ * @returns {{latencyDrift: import('../results/trend.js').Drift | null, rateDrift: import('../results/trend.js').Drift | null}}
+ */
+export function driftsOf(load, { windowMs }, seconds) {
+  const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
+  const whole = seconds.slice(first, Math.floor(windowMs / 1000));
+  const medians = whole.flatMap(({ p50 }) => p50 ?? []);
+  return {
+    latencyDrift: findDrift(medians, LEAST_DRIFT_MS),
+    rateDrift: load.model === 'open' ? null : findDrift(whole.map(({ succeeded }) => succeeded)),
   };
 }

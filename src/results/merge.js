@@ -17,13 +17,17 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
- * @returns {{operations: MergedOperation[], lag: Histogram}}
+ * @returns {{operations: MergedOperation[], lag: Histogram, unlagged: Histogram}}
  */
 export function mergeSnapshots(snapshots) {
   const operations = snapshots[0].operations.map((_, i) =>
     mergeOperation(snapshots.map(({ operations }) => operations[i])),
   );
-  return { operations, lag: sumHistograms(snapshots.map(({ lag }) => lag)) };
+  return {
+    operations,
+    lag: sumHistograms(snapshots.map(({ lag }) => lag)),
+    unlagged: sumHistograms(snapshots.map(({ unlagged }) => unlagged)),
+  };
 }
 
 /**

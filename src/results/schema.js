@@ -122,9 +122,43 @@ const RequirementVerdict = z.object({
   reason: z.string(),
 });
 
+const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
+
+/** Shares are of time, 0 to 1; null where this machine does not tell. */
+const share = amount.nullable();
+
+/** What the run observed of the tool itself. */
+const Observed = z.object({
+  /** How late the tool sent; waiting for a free connection left out. */
+  lagMs: Spread,
+  /** How late the tool noticed events at random times, about 100 a second. */
+  reactionMs: Spread,
+  /** The response times, had the tool sent nothing late. */
+  unlaggedMs: Spread,
+  /** Garbage collections of the sending threads. */
+  gc: z.object({ count, totalMs: amount, longestMs: amount }),
+  /** The worst sending thread's shares; the process's CPU time as a number of cores. */
+  cpu: z.object({
+    processCores: share,
+    senderBusyShare: amount,
+    /** Spun on an event loop with nothing to do. */
+    senderSpinShare: amount,
+    /** Ready to run, without a core. */
+    senderRunQueueShare: share,
+    machineIdleShare: share,
+    /** Somebody on this machine was ready to run, without a core. */
+    machinePressureShare: share,
+  }),
+  /** Requests that had to open a connection first. */
+  connectionSetups: count,
+  /** Of the looks, those that found requests waiting for a free connection. */
+  backlogShare: amount,
+});
+
 const Measurement = z.object({
   verdict: z.enum(['valid', 'suspect', 'invalid']),
   reasons: z.array(z.object({ code: z.string(), text: z.string(), remedy: z.string().optional() })),
+  observed: Observed.optional(),
 });
 
 export const Result = z

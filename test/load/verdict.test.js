@@ -4,28 +4,68 @@ import { createHistogram, recordMs } from '../../src/histogram.js';
 import { share } from '../../src/load/shard.js';
 import { judgeMeasurement, REASONS } from '../../src/load/verdict.js';
 
-/** @param {number} count @param {number} ms */
-function histogram(count, ms) {
+/** @typedef {import('../../src/load/observed.js').Observed} Observed */
+
+/** @param {[count: number, ms: number][]} groups */
+function mixed(...groups) {
   const result = createHistogram();
-  for (let i = 0; i < count; i++) recordMs(result, ms);
+  for (const [count, ms] of groups) for (let i = 0; i < count; i++) recordMs(result, ms);
   return result;
 }
 
-/** @param {{samples?: number, lagMs?: number, responseMs?: number} & Partial<import('../../src/load/verdict.js').Observed>} given */
-function judge({ samples = 1000, lagMs = 0, responseMs = 100, ...changes }) {
+/** @param {number} count @param {number} ms */
+function histogram(count, ms) {
+  return mixed([count, ms]);
+}
+
+/**
+ * A thousand requests of 100 ms, none of them late, unless said otherwise. Each was late by `lagMs`, and its response
+ * time holds that.
+ *
+ * @param {{samples?: number, lagMs?: number, ownMs?: number, readMs?: number, looks?: number} & Partial<Observed>} given
+ */
+function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, looks = 300, ...changes }) {
+  const reaction = histogram(looks - 10, 0);
+  for (let i = 0; i < 10; i++) recordMs(reaction, readMs);
   return judgeMeasurement({
     lag: histogram(samples, lagMs),
-    response: histogram(samples, responseMs),
+    response: histogram(samples, ownMs + lagMs),
+    unlagged: histogram(samples, ownMs),
+    service: histogram(samples, ownMs),
+    reaction,
     planned: samples,
     neverSent: 0,
-    droppedLate: 0,
+    sent: samples,
     succeeded: samples,
     unchecked: 0,
+    outcomes: {},
+    droppedLate: 0,
+    leftWhileFree: false,
+    dialled: 0,
+    gc: { count: 0, totalMs: 0, longestMs: 0 },
+    busyShare: 0.3,
+    spinShare: 0,
+    runQueueShare: 0,
+    machine: { wallMs: 10_000, processCpuMs: 3000, cores: 2, idleShare: 0.5, pressureShare: 0 },
+    targetIsLocal: true,
+    backlog: backlog(0, 0, 0, 0),
+    latencyDrift: null,
+    rateDrift: null,
     interrupted: false,
     model: 'open',
+    threads: 1,
     ...changes,
   });
 }
+
+/** Ten looks in each quarter. @param {(number | null)[]} quarterMins */
+function backlog(...quarterMins) {
+  const waiting = quarterMins.filter((least) => Number(least) > 0).length;
+  return { looks: 40, waitingLooks: 10 * waiting, quarterMins, atEnd: Number(quarterMins[3]) + 7 };
+}
+
+const FULL = { wallMs: 10_000, processCpuMs: 4000, cores: 2, idleShare: 0.04, pressureShare: 0.5 };
+const WAITED = { response: histogram(1000, 500), unlagged: histogram(1000, 500) };
 
 /** @type {[string, Parameters<typeof judge>[0], string, string[]][]} sentence, observed, verdict, codes */
 const TABLE = [
@@ -37,26 +77,158 @@ const TABLE = [
     ['nothing_measured'],
   ],
   ['99 samples are suspect', { samples: 99 }, 'suspect', ['too_few_samples']],
+  ['100 samples are enough', { samples: 100 }, 'valid', []],
   ['half of the answers unchecked is suspect', { unchecked: 500 }, 'suspect', ['mostly_unchecked']],
   ['fewer unchecked are let pass', { unchecked: 499 }, 'valid', []],
   ['one in a hundred dropped late is invalid', { droppedLate: 10 }, 'invalid', ['dropped_late']],
   ['fewer are let pass', { droppedLate: 9 }, 'valid', []],
-  ['100 samples are enough', { samples: 100 }, 'valid', []],
-  ['lag of a tenth of the response time is let pass', { lagMs: 10 }, 'valid', []],
-  ['lag of more than a tenth is suspect', { lagMs: 11 }, 'suspect', ['send_lag']],
-  ['lag of half is suspect', { lagMs: 50 }, 'suspect', ['send_lag']],
-  ['lag of more than half is invalid', { lagMs: 51 }, 'invalid', ['send_lag']],
+
+  ['sending late by under a tenth of the own time is let pass', { lagMs: 9.9 }, 'valid', []],
+  ['by more than a tenth is suspect', { lagMs: 10.3 }, 'suspect', ['send_lag']],
+  ['by under half is suspect', { lagMs: 49.5 }, 'suspect', ['send_lag']],
+  ['by more than half is invalid', { lagMs: 51 }, 'invalid', ['send_lag']],
+  ['by more than half, but under 1 ms, is suspect', { ownMs: 1, lagMs: 0.9 }, 'suspect', ['send_lag']],
+  ['and from 1 ms on invalid', { ownMs: 1, lagMs: 1.1 }, 'invalid', ['send_lag']],
+  ['in a closed loop too', { lagMs: 60, model: 'closed' }, 'invalid', ['send_lag']],
+  [
+    'two late ones of a hundred are a hiccup: suspect however late',
+    { samples: 100, lag: mixed([98, 0], [2, 5000]), response: mixed([98, 100], [2, 5100]) },
+    'suspect',
+    ['send_lag'],
+  ],
+  [
+    'three are not',
+    { samples: 100, lag: mixed([97, 0], [3, 5000]), response: mixed([97, 100], [3, 5100]) },
+    'invalid',
+    ['send_lag'],
+  ],
+  [
+    'a late one among a thousand does not decide',
+    { lag: mixed([999, 0], [1, 5000]), response: mixed([999, 100], [1, 5100]) },
+    'valid',
+    [],
+  ],
+  [
+    'a median that moves counts where p99 does not',
+    { response: mixed([900, 60], [100, 1000]), unlagged: mixed([900, 50], [100, 1000]) },
+    'suspect',
+    ['send_lag'],
+  ],
+  [
+    'a target that froze is not the tool’s lateness',
+    {
+      response: mixed([900, 1], [100, 900]),
+      unlagged: mixed([900, 1], [100, 900]),
+      service: histogram(1000, 1),
+    },
+    'valid',
+    [],
+  ],
+  ['all answers at once divide by nothing', { ownMs: 0 }, 'valid', []],
+
+  ['reading late by under a tenth is let pass', { readMs: 9 }, 'valid', []],
+  ['by more than a tenth is suspect', { readMs: 9.5 }, 'suspect', ['read_lag']],
+  ['by more than half is invalid', { readMs: 34 }, 'invalid', ['read_lag']],
+  ['by more than half, but under 1 ms, is suspect', { ownMs: 1, readMs: 0.6 }, 'suspect', ['read_lag']],
+  ['by more than the whole is invalid', { ownMs: 10, readMs: 300 }, 'invalid', ['read_lag']],
+  ['two late looks are a hiccup', { reaction: mixed([98, 0], [2, 60]) }, 'suspect', ['read_lag']],
+  ['no look at all is let pass', { reaction: histogram(0, 0) }, 'valid', []],
+  ['late sending and late reading add up', { lagMs: 6, readMs: 6 }, 'suspect', ['send_lag', 'read_lag']],
+  ['and each under its half is let pass', { lagMs: 4, readMs: 4 }, 'valid', []],
+
+  ['a saturated thread with nobody waiting is let pass', { busyShare: 1 }, 'valid', []],
+  [
+    'a saturated thread and a backlog that made p99 longer are invalid',
+    { busyShare: 0.9, backlog: backlog(0, 0, 0, 1), ...WAITED },
+    'invalid',
+    ['tool_saturated'],
+  ],
+  [
+    'the same backlog with time to spare is the target’s',
+    { busyShare: 0.89, backlog: backlog(0, 0, 0, 1), ...WAITED },
+    'valid',
+    [],
+  ],
+  ['a backlog that adds nothing is let pass', { busyShare: 1, backlog: backlog(0, 0, 0, 1) }, 'valid', []],
+  ['a saturated closed loop is suspect', { busyShare: 0.9, model: 'closed' }, 'suspect', ['tool_saturated']],
+
+  [
+    'a twentieth of the time in the run queue is suspect',
+    { runQueueShare: 0.05 },
+    'suspect',
+    ['cpu_starved'],
+  ],
+  ['less is let pass', { runQueueShare: 0.049 }, 'valid', []],
+  ['where nobody knows, nothing is said', { runQueueShare: null }, 'valid', []],
+
+  ['a full machine with both on it is suspect', { machine: FULL }, 'suspect', ['machine_saturated']],
+  ['with the target elsewhere it is let pass', { machine: FULL, targetIsLocal: false }, 'valid', []],
+  ['with a core to spare too', { machine: { ...FULL, idleShare: 0.05 } }, 'valid', []],
+  ['where the tool took little too', { machine: { ...FULL, processCpuMs: 3900 } }, 'valid', []],
+  ['where nobody had to wait too', { machine: { ...FULL, pressureShare: 0.09 } }, 'valid', []],
+  [
+    'without a word on who waited it stands',
+    { machine: { ...FULL, pressureShare: null } },
+    'suspect',
+    ['machine_saturated'],
+  ],
+  ['an unreached measured part says nothing of it', { machine: { ...FULL, wallMs: 0 } }, 'valid', []],
+
+  [
+    'one failure at a limit of this machine is suspect',
+    { outcomes: { no_local_port: 1 } },
+    'suspect',
+    ['local_limits'],
+  ],
+  [
+    'one in a hundred is invalid',
+    { outcomes: { no_local_port: 4, too_many_open_files: 6 } },
+    'invalid',
+    ['local_limits'],
+  ],
+  ['failures at the target are its own', { outcomes: { connection_refused: 500 } }, 'valid', []],
+
   ['one per cent never sent is suspect', { neverSent: 10 }, 'suspect', ['sends_short_of_plan']],
   ['less than one per cent never sent is let pass', { neverSent: 9 }, 'valid', []],
-  ['an interrupted run is short by intent', { neverSent: 900, interrupted: true }, 'valid', []],
+  ['half never sent is invalid', { neverSent: 500 }, 'invalid', ['sends_short_of_plan']],
+  [
+    'left unsent with connections free is invalid',
+    { neverSent: 10, leftWhileFree: true },
+    'invalid',
+    ['sends_short_of_plan'],
+  ],
+  [
+    'an interrupted run is short by intent',
+    { neverSent: 900, leftWhileFree: true, interrupted: true },
+    'valid',
+    [],
+  ],
+  ['a backlog that grows is suspect', { backlog: backlog(0, 10, 20, 30) }, 'suspect', ['backlog_growing']],
+  ['one that emptied once is let pass', { backlog: backlog(0, 10, 0, 30) }, 'valid', []],
+  ['one that has stopped growing too', { backlog: backlog(0, 20, 30, 31) }, 'valid', []],
+  ['under a hundredth of the plan too', { backlog: backlog(0, 3, 6, 9) }, 'valid', []],
+  ['a quarter that nobody looked at says nothing', { backlog: backlog(0, null, 20, 30) }, 'valid', []],
+  [
+    'a backlog that was not worked off is said once',
+    { backlog: backlog(0, 100, 200, 300), neverSent: 100 },
+    'suspect',
+    ['sends_short_of_plan'],
+  ],
+  ['a median that drifts is suspect', { latencyDrift: { from: 1, to: 2 } }, 'suspect', ['still_changing']],
+  ['a rate that drifts is suspect', { rateDrift: { from: 500, to: 900 } }, 'suspect', ['still_changing']],
+  [
+    'one request in a hundred with a connection to open is suspect',
+    { dialled: 10 },
+    'suspect',
+    ['connection_setup'],
+  ],
+  ['fewer are let pass', { dialled: 9 }, 'valid', []],
   [
     'reasons add up, and the worst decides',
     { samples: 50, lagMs: 90, neverSent: 20 },
     'invalid',
     ['send_lag', 'sends_short_of_plan', 'too_few_samples'],
   ],
-  ['lag in a closed loop counts too', { lagMs: 60, model: 'closed' }, 'invalid', ['send_lag']],
-  ['all answers at once divide by nothing', { lagMs: 0, responseMs: 0 }, 'valid', []],
 ];
 
 describe('the verdict on a measurement', () => {
@@ -76,16 +248,40 @@ describe('the verdict on a measurement', () => {
     });
   }
 
-  test('a single late request among a thousand does not decide', () => {
-    const lag = histogram(999, 0);
-    recordMs(lag, 5000);
-    assert.equal(judge({ lag }).verdict, 'valid');
-  });
-
   test('the remedy is one that the model has', () => {
     assert.match(judge({ lagMs: 60 }).reasons[0].remedy, /--rate/);
     assert.match(judge({ lagMs: 60, model: 'closed' }).reasons[0].remedy, /--concurrency/);
   });
+});
+
+test('every reason but the bookkeeping stands in the table', () => {
+  const seen = new Set(TABLE.flatMap(([, , , codes]) => codes));
+  assert.deepEqual(
+    Object.keys(REASONS).filter((code) => !seen.has(code)),
+    ['bookkeeping'],
+  );
+});
+
+const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
+  [
+    'garbage',
+    { gc: { count: 3, totalMs: 90, longestMs: 40 } },
+    /collected garbage 3 times, 90 ms in all, 40 ms at most/,
+  ],
+  ['a core that others had', { runQueueShare: 0.02 }, /no core for 2.0 % of the time/],
+  ['requests', {}, /busy with other requests/],
+  ['short collections', { gc: { count: 300, totalMs: 90, longestMs: 1 } }, /busy with other requests/],
+]);
+for (const [what, changes, text] of CAUSES) {
+  test(`late reading names its cause: ${what}`, () => {
+    assert.match(judge({ readMs: 60, ...changes }).reasons[0].text, text);
+  });
+}
+
+test('spinning is named where it took the core', () => {
+  const [reason] = judge({ machine: FULL, spinShare: 0.3 }).reasons;
+  assert.match(reason.text, /spun away/);
+  assert.match(reason.remedy, /--pacing sleep/);
 });
 
 test('parts of a total differ by one at most and sum to it', () => {

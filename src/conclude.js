@@ -1,0 +1,94 @@
+/** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
+import { sumHistograms } from './histogram.js';
+import { TRANSPORT_MEANINGS } from './http/failures.js';
+import { describeObserved, isLoopback, mergeWatches } from './load/observed.js';
+import { ENGINE_OUTCOMES } from './load/recorder.js';
+import { judgeMeasurement, unbelievable } from './load/verdict.js';
+import { driftsOf, factsOf } from './load/window.js';
+import { buildBlock } from './results/build.js';
+import { checkResult } from './results/check.js';
+import { mergeSnapshots } from './results/merge.js';
+import { buildResult } from './results/result.js';
+
+/**
+ * @typedef {object} Sent
+ * @property {import('./load/shard.js').ShardEnd[]} ends
+ * @property {Date} startedAt start of the measured part
+ * @property {bigint} startedAtNs the same on the monotonic clock
+ * @property {number} stoppedMs when it was interrupted, from time zero; Infinity when it was not
+ * @property {import('./load/watch-machine.js').MachineEnd} machine
+ */
+
+/**
+ * Snapshots -> Result: merged, judged.
+ *
+ * @param {object} parts
+ * @param {import('./plan.js').Plan} parts.plan
+ * @param {import('./operations/index.js').Operation} parts.operation
+ * @param {import('./load/window.js').Window} parts.window
+ * @param {import('./results/schema.js').Result['target']} parts.target
+ * @param {string} parts.command
+ * @param {import('./results/seconds.js').Second[]} parts.seconds
+ * @param {Sent} parts.sent
+ * @returns {import('./results/schema.js').Result}
+ */
+export function conclude({ plan, operation, window, target, command, seconds, sent }) {
+  const { operations, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(operation) };
+  const block = buildBlock(operations, facts);
+  const observed = {
+    ...observe({ plan, operations, block, facts, seconds }),
+    ...mergeWatches(sent.ends),
+    ...lateness,
+    machine: sent.machine,
+    targetIsLocal: isLoopback(target.url),
+  };
+  const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
+  const { startedAt, startedAtNs } = sent;
+  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, seconds };
+  const result = buildResult({ ...parts, measurement });
+  const problems = checkResult(result);
+  return problems.length === 0
+    ? result
+    : buildResult({ ...parts, measurement: { ...measurement, ...unbelievable(problems) } });
+}
+
+/**
+ * What the verdict needs of the figures themselves.
+ *
+ * @param {object} parts
+ * @param {import('./plan.js').Plan} parts.plan
+ * @param {import('./results/merge.js').MergedOperation[]} parts.operations
+ * @param {import('./results/schema.js').OperationBlock} parts.block
+ * @param {import('./results/build.js').RunFacts} parts.facts
+ * @param {import('./results/seconds.js').Second[]} parts.seconds
+ */
+function observe({ plan: { load }, operations, block, facts, seconds }) {
+  const { planned, neverSent, sent, succeeded } = block.totals;
+  const all = (/** @type {'response' | 'service'} */ series) =>
+    sumHistograms(
+      operations.flatMap(({ outcomes }) => Object.values(outcomes).map(({ latency }) => latency[series])),
+    );
+  return {
+    model: load.model,
+    threads: load.threads,
+    interrupted: facts.interrupted,
+    planned,
+    neverSent,
+    sent,
+    succeeded,
+    unchecked: block.verification.unchecked,
+    outcomes: block.outcomes,
+    response: all('response'),
+    service: all('service'),
+    ...driftsOf(load, facts, seconds),
+  };
+}
+
+/** @param {import('./operations/index.js').Operation} operation */
+function wordsOf({ name, things, outcomes }) {
+  return {
+    things: { [name]: things },
+    meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
+  };
+}

@@ -1,0 +1,141 @@
+/** One shard's sending, from time zero to its last answer: pacer, slots and recorder put together, and watched. */
+import { createAlarm } from './alarm.js';
+import { countDue, createPacer } from './pacer.js';
+import { createSlots } from './slots.js';
+import { createWatch } from './watch.js';
+import { watchBacklog } from './watch-backlog.js';
+
+/** The recorder is told the time, the backlog is looked at, and time-outs are looked for, this often. */
+const TELL_MS = 100;
+const EXPIRE_MS = 10;
+
+/** An arrival is sent or dropped when it is due; what is looked at later than this was looked at too late. */
+const LATE_MS = 20;
+
+/**
+ * @param {object} context
+ * @param {import('./shard.js').ShardInput} context.input
+ * @param {import('./pacer.js').Arrivals} context.arrivals
+ * @param {import('./clock.js').Clock} context.clock
+ * @param {import('./slots.js').Connection[]} context.connections
+ * @param {(index: number) => import('./slots.js').Request} context.request
+ * @param {Awaited<ReturnType<typeof import('./recorder-thread.js').startRecorder>>} context.recorder
+ * @param {Awaited<ReturnType<typeof import('./pacing-thread.js').startPacingThread>> | null} context.pacing
+ * @param {import('./shard.js').End} context.end
+ */
+export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, end }) {
+  const { load } = input.plan;
+  const { schedule, shards } = arrivals;
+  /** @type {import('./alarm.js').Alarm | null} */
+  let alarm = null;
+  const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
+  const backlog = watchBacklog(load.warmupMs, schedule?.endMs ?? 0);
+  let sent = 0;
+  let dialled = 0;
+  let dropped = 0;
+  let droppedLate = 0;
+  let leftWhileFree = false;
+  let over = false;
+  let stoppedMs = Number.POSITIVE_INFINITY;
+  const slots = createSlots({
+    clock,
+    connections,
+    request,
+    timeoutMs: load.timeoutMs,
+    restAfterFailedConnect: load.model === 'closed',
+    onDone(slot, done, failure, status, body) {
+      if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
+      recorder.add({
+        operation: 0,
+        index: slot.index,
+        intended: slot.intended,
+        sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
+        done,
+        lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - slot.dueToStart,
+        failure,
+        status,
+        body: body === null || recorder.behind() ? null : body,
+      });
+      sent++;
+    },
+    onFree() {
+      pacer.tick();
+      if (pacer.ended() && slots.busy === 0) finish();
+    },
+  });
+  const pacer = createPacer({
+    arrivals,
+    clock,
+    slots,
+    overflow: load.overflow,
+    createAlarm(_clock, onTime) {
+      const mode = load.model === 'open' ? load.pacing : 'sleep';
+      alarm =
+        pacing === null ? createAlarm(clock, mode, onTime, () => sent) : pacing.createAlarm(clock, onTime);
+      return alarm;
+    },
+    onDrop(_index, intended, now) {
+      if (intended < load.warmupMs) return;
+      dropped++;
+      if (now - intended > LATE_MS) droppedLate++;
+    },
+    onEnd() {
+      stoppedMs = clock();
+      leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
+      watch.rest();
+      if (slots.busy === 0) finish();
+    },
+  });
+  const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
+  const telling = setInterval(() => {
+    const now = clock();
+    recorder.tell(now);
+    backlog.look(now, pacer.waiting());
+  }, TELL_MS);
+  const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
+
+  function finish() {
+    if (over) return;
+    over = true;
+    const endedMs = clock();
+    // What became due after an interruption, while answers were awaited, nobody waited for.
+    const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
+    const tail = { endedMs, next: pacer.next, waiting, dropped };
+    const seen = {
+      endedMs,
+      fired: pacer.measured,
+      left: pacer.left(),
+      droppedLate,
+      dialled,
+      leftWhileFree,
+      watch: watch.end(),
+      backlog: backlog.end(),
+    };
+    close();
+    end.settle(recorder.finish(tail).then((recorded) => ({ ...recorded, ...seen })));
+  }
+  function close() {
+    clearInterval(expiry);
+    clearInterval(telling);
+    clearTimeout(beginning);
+    watch.close();
+  }
+
+  pacer.start();
+  return {
+    onProbe: watch.onProbe,
+    stop: pacer.stop,
+    cutOff() {
+      pacer.stop();
+      slots.cutOff();
+    },
+    state() {
+      pacer.tick();
+      return { sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() };
+    },
+    close() {
+      pacer.stop();
+      close();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * How much longer the reported p99 is for the tool's own lateness. A request that was sent late by s, and whose answer
+ * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
+ * be without it is known too (`unlagged`). Of r there are random samples (`reaction`): where t hardly varies, r adds its own
+ * p99, less what noticing anything costs at best; where t does vary, it adds less.
+ */
+import { valueAtRank, valueAtShare } from '../histogram.js';
+import { formatDuration } from '../units.js';
+
+/** @typedef {import('./observed.js').Observed} Observed */
+/** @typedef {import('./verdict.js').Reason} Reason */
+
+/** How much the tool's lateness may add to a figure of the target's own. */
+const SUSPECT = 0.1;
+const INVALID = 0.5;
+
+/** Invalid is no matter of less than this, nor of fewer late samples: a hiccup happens to any process. */
+const INVALID_MS = 1;
+const INVALID_SAMPLES = 3;
+
+/** One of both kinds of lateness is worth a sentence from this part of both on. */
+const NAMED = 0.25;
+
+/**
+ * @param {Observed} observed
+ * @returns {Reason[]}
+ */
+export function lateness(observed) {
+  const { response, unlagged, lag, reaction } = observed;
+  if (response.totalCount === 0) return [];
+  const whole = valueAtShare(response, 0.99);
+  const sentMs = Math.max(0, whole - valueAtShare(unlagged, 0.99));
+  const readMs = Math.min(readLateMs(reaction), whole - sentMs);
+  const own = Math.max(whole - sentMs - readMs, 0.001);
+  const both = (sentMs + readMs) / own;
+  const medianMs = Math.max(0, valueAtShare(response, 0.5) - valueAtShare(unlagged, 0.5));
+  const medianPart = medianMs / Math.max(valueAtShare(unlagged, 0.5), 0.001);
+  const named = (/** @type {number} */ ms) => both > SUSPECT && ms >= NAMED * (sentMs + readMs);
+  /** @type {Reason[]} */
+  const reasons = [];
+  if (named(sentMs) || medianPart > SUSPECT) {
+    const grade =
+      isInvalid(both, sentMs, lag, sentMs >= readMs) || isInvalid(medianPart, medianMs, lag, true)
+        ? 'invalid'
+        : 'suspect';
+    reasons.push(sendLag(observed, grade, sentMs, medianMs));
+  }
+  if (named(readMs)) {
+    const grade = isInvalid(both, readMs, reaction, readMs > sentMs) ? 'invalid' : 'suspect';
+    reasons.push(readLag(observed, grade, readMs, own + readMs));
+  }
+  return reasons;
+}
+
+/** @param {import('../histogram.js').Histogram} reaction */
+function readLateMs(reaction) {
+  return reaction.totalCount === 0 ? 0 : valueAtShare(reaction, 0.99) - valueAtRank(reaction, 1);
+}
+
+/**
+ * @param {number} part what it adds, as a share of the target's own
+ * @param {number} ms
+ * @param {import('../histogram.js').Histogram} samples
+ * @param {boolean} main the larger one of both kinds of lateness
+ */
+function isInvalid(part, ms, samples, main) {
+  const { totalCount } = samples;
+  if (!main || part <= INVALID || ms < INVALID_MS || totalCount < INVALID_SAMPLES) return false;
+  return valueAtRank(samples, totalCount - INVALID_SAMPLES + 1) >= ms / 2;
+}
+
+/**
+ * @param {Observed} observed
+ * @param {Reason['grade']} grade
+ * @param {number} sentMs
+ * @param {number} medianMs
+ * @returns {Reason}
+ */
+function sendLag({ response, model }, grade, sentMs, medianMs) {
+  const at = (/** @type {number} */ share, /** @type {number} */ ms) =>
+    `${formatDuration(valueAtShare(response, share) - ms)} instead of ${formatDuration(valueAtShare(response, share))}`;
+  const remedy =
+    model === 'open'
+      ? 'Give the tool more CPU, lower --rate, use --threads, or --pacing spin.'
+      : 'Give the tool more CPU, or lower --concurrency.';
+  const median = medianMs > 0 ? `, and p50 ${at(0.5, medianMs)}` : '';
+  return {
+    grade,
+    code: 'send_lag',
+    text: `The tool itself sent late: without that, p99 would be ${at(0.99, sentMs)}${median}.`,
+    remedy,
+  };
+}
+
+/**
+ * @param {Observed} observed
+ * @param {Reason['grade']} grade
+ * @param {number} readMs
+ * @param {number} ofMs p99 as far as it is not for late sending
+ * @returns {Reason}
+ */
+function readLag(observed, grade, readMs, ofMs) {
+  const percent = Math.min(100, Math.round((readMs / ofMs) * 100));
+  return {
+    grade,
+    code: 'read_lag',
+    text: `The tool noticed answers up to ${formatDuration(readMs)} late (p99), which may be ${percent} % of the p99 that it reports. ${cause(observed, readMs)}`,
+    remedy: 'Give the tool more CPU, lower --rate or --concurrency, or use --threads.',
+  };
+}
+
+/**
+ * @param {Observed} observed
+ * @param {number} readMs
+ */
+function cause({ gc, runQueueShare }, readMs) {
+  if (gc.longestMs >= readMs / 2) {
+    return `It collected garbage ${gc.count} times, ${formatDuration(gc.totalMs)} in all, ${formatDuration(gc.longestMs)} at most.`;
+  }
+  if (runQueueShare !== null && runQueueShare >= 0.01) {
+    return `It was ready to run and had no core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;
+  }
+  return 'Its event loop was busy with other requests.';
+}

@@ -1,0 +1,95 @@
+/** Does a series of figures, one a second, still drift? Robust against single seconds and against what repeats. */
+
+/**
+ * @typedef {object} Drift
+ * @property {number} from fitted value at the start
+ * @property {number} to fitted value at the end
+ */
+
+/** Two-sided significance, and the change over the whole that is worth a word. */
+const P = 0.001;
+const CHANGE = 0.25;
+
+/** With fewer the test cannot reach its significance. */
+const MIN_VALUES = 8;
+
+/**
+ * Mann-Kendall test with the correction for ties (Kendall, Rank Correlation Methods, 1975): S counts the pairs that rise
+ * minus those that fall; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t equal values; z = (|S| - 1) / sd.
+ *
+ * @param {number[]} values
+ * @returns {number} two-sided p
+ */
+export function mannKendall(values) {
+  const n = values.length;
+  let s = 0;
+  for (let j = 1; j < n; j++) for (let i = 0; i < j; i++) s += Math.sign(values[j] - values[i]);
+  /** @type {Map<number, number>} */
+  const ties = new Map();
+  for (const value of values) ties.set(value, (ties.get(value) ?? 0) + 1);
+  const term = (/** @type {number} */ t) => t * (t - 1) * (2 * t + 5);
+  const tied = [...ties.values()].reduce((sum, t) => sum + term(t), 0);
+  const variance = (term(n) - tied) / 18;
+  if (variance <= 0 || s === 0) return 1;
+  return twoSided((Math.abs(s) - 1) / Math.sqrt(variance));
+}
+
+/**
+ * 2 (1 - Phi(z)), Abramowitz and Stegun 26.2.17: absolute error below 2e-7.
+ *
+ * @param {number} z at least 0
+ */
+function twoSided(z) {
+  const t = 1 / (1 + 0.2316419 * z);
+  const poly =
+    t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  return Math.min(1, (2 * Math.exp((-z * z) / 2) * poly) / Math.sqrt(2 * Math.PI));
+}
+
+/**
+ * Theil-Sen line: the median of all slopes, and the median of what they leave.
+ *
+ * @param {number[]} values at least two
+ * @returns {Drift}
+ */
+export function fitLine(values) {
+  /** @type {number[]} */
+  const slopes = [];
+  for (let j = 1; j < values.length; j++) {
+    for (let i = 0; i < j; i++) slopes.push((values[j] - values[i]) / (j - i));
+  }
+  const slope = median(slopes);
+  const from = median(values.map((value, i) => value - slope * i));
+  return { from, to: from + slope * (values.length - 1) };
+}
+
+/** @param {number[]} values */
+function median(values) {
+  const sorted = Float64Array.from(values).sort();
+  const at = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[at] : (sorted[at - 1] + sorted[at]) / 2;
+}
+
+/** All pairs of a long run are too many: it is looked at in so many parts. */
+const MAX_VALUES = 240;
+
+/**
+ * @param {number[]} values in order of time
+ * @param {number} [least] a smaller change is none
+ * @returns {Drift | null} null: too few values, or no drift that is both significant and large
+ */
+export function findDrift(values, least = 0) {
+  if (values.length < MIN_VALUES) return null;
+  const each = Math.ceil(values.length / MAX_VALUES);
+  const series =
+    each === 1
+      ? values
+      : Array.from({ length: Math.floor(values.length / each) }, (_, i) =>
+          median(values.slice(i * each, (i + 1) * each)),
+        );
+  if (mannKendall(series) >= P) return null;
+  const { from, to } = fitLine(series);
+  const change = Math.abs(to - from);
+  const base = Math.max(Math.min(from, to), 0);
+  return change > least && change >= CHANGE * base ? { from: Math.max(0, from), to: Math.max(0, to) } : null;
+}
