@@ -21,6 +21,31 @@
 
 /** `seconds`: of each measurement unless `--seconds` says otherwise. @type {Record<string, {describe: string, seconds: number, load: () => Promise<Bench>}>} */
 export const benches = {
+  lateness: {
+    describe: 'how late requests are sent, as the target saw them',
+    seconds: 3,
+    load: () => import('./lateness.js'),
+  },
+  poisson: {
+    describe: 'gaps of Poisson arrivals against the exponential distribution, as the target saw them',
+    seconds: 4,
+    load: () => import('./poisson.js'),
+  },
+  freeze: {
+    describe: 'percentiles reported of a target that freezes for a known part of the time',
+    seconds: 10,
+    load: () => import('./freeze.js'),
+  },
+  queue: {
+    describe: 'mean wait reported of a single server with Poisson arrivals, against queueing theory',
+    seconds: 10,
+    load: () => import('./queue.js'),
+  },
+  delay: {
+    describe: 'percentiles reported of a target that answers after a known delay',
+    seconds: 2,
+    load: () => import('./delay.js'),
+  },
   'issue-vs-fetch': {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',
     seconds: 10,

@@ -9,6 +9,7 @@ export const peer = {
   name: 'fortio',
   available: () => versionOf(['fortio', 'version'], /([\d.]+)/),
   setupRequests: (connections) => connections,
+  scheduleEach: true,
   openLoop: (job) => load(job, ['-qps', `${job.ratePerSecond}`, '-uniform']),
   closedLoop: (job) => load(job, ['-qps', '0']),
 };

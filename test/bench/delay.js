@@ -1,0 +1,108 @@
+/**
+ * What does the tool add? The target answers every request a known time after it came; reported is the response time. Whatever
+ * is above the delay is the tool's, the loopback interface's, or the target's own error, which it states: `target` is what it
+ * held requests for, from having read one to the kernel having the answer.
+ */
+import { measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
+import { medianOf } from './statistics.js';
+import { withSubject } from './subject.js';
+
+const DELAYS_MS = [0.2, 1, 10, 100];
+/** One connection in a closed loop; at 100/s enough of them that none has to wait for another. */
+const CLOSED = { ratePerSecond: null, connections: 1 };
+const OPEN = { ratePerSecond: 100, connections: 20 };
+const GOAL = { p50: 0.15, p99: 1 };
+
+/** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
+/** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, say }) {
+  return withSubject(async (subject) => {
+    const sources = await sourcesOn(subject, seconds);
+    /** @type {Row[]} */
+    const rows = [];
+    for (const delayMs of DELAYS_MS) {
+      const measured = sources.map(({ who, ours }) => ({
+        delayMs,
+        who,
+        ours,
+        runs: /** @type {Added[]} */ ([]),
+      }));
+      for (let i = 0; i < runs; i++) {
+        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure(delayMs));
+        say(`${delayMs} ms, run ${i + 1} of ${runs}`);
+      }
+      rows.push(...measured);
+    }
+    return {
+      question: `Response time reported less the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection`,
+      columns: ['delay', 'who', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
+      rows: rows.map(figuresOf),
+      summary: {},
+      raw: rows,
+    };
+  });
+}
+
+/**
+ * @param {import('./subject.js').Subject} subject
+ * @param {number} seconds
+ * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number) => Promise<Added>}[]>}
+ */
+async function sourcesOn(subject, seconds) {
+  const ours = [OPEN, CLOSED].map((load) => ({
+    who: `ours, ${nameOf(load)}`,
+    ours: true,
+    measure: async (/** @type {number} */ delayMs) => {
+      const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds });
+      const { p50, p99 } = result.latencyMs.response;
+      return added({ p50, p99 }, stats, delayMs);
+    },
+  }));
+  const open = (await openLoopPeers()).map((peer) => ({ peer, load: OPEN }));
+  const closedOnly = (await presentPeers()).filter(({ openLoop }) => openLoop === undefined);
+  const peers = [...open, ...closedOnly.map((peer) => ({ peer, load: CLOSED }))].map(({ peer, load }) => ({
+    who: `${peer.name}, ${nameOf(load)}`,
+    ours: false,
+    measure: async (/** @type {number} */ delayMs) => {
+      const { figures, stats } = await measurePeer(peer, subject, { delayMs }, { ...load, seconds });
+      return added({ p50: figures.p50Ms, p99: figures.p99Ms }, stats, delayMs);
+    },
+  }));
+  return [...ours, ...peers];
+}
+
+/** @param {{ratePerSecond: number | null}} load */
+function nameOf({ ratePerSecond }) {
+  return ratePerSecond === null ? 'closed' : 'open';
+}
+
+/**
+ * @param {{p50: number | null, p99: number | null}} reported
+ * @param {import('./target/start.js').TargetStats} stats
+ * @param {number} delayMs
+ * @returns {Added}
+ */
+function added({ p50, p99 }, { heldNs }, delayMs) {
+  if (heldNs === null) throw new Error('The target answered nothing.');
+  const above = (/** @type {number | null} */ value) => (value === null ? null : value - delayMs);
+  return {
+    p50: above(p50),
+    p99: above(p99),
+    targetP50: heldNs.p50 / 1e6 - delayMs,
+    targetP99: heldNs.p99 / 1e6 - delayMs,
+  };
+}
+
+/** @param {Row} row */
+function figuresOf({ delayMs, who, ours, runs }) {
+  const keys = /** @type {const} */ (['p50', 'p99', 'targetP50', 'targetP99']);
+  const [p50, p99, targetP50, targetP99] = keys.map((key) => medianOf(runs.map((run) => run[key])));
+  const isMet = (p50 ?? Number.POSITIVE_INFINITY) < GOAL.p50 && (p99 ?? Number.POSITIVE_INFINITY) < GOAL.p99;
+  const verdict = ours ? [`p50 < ${GOAL.p50}, p99 < ${GOAL.p99}`, isMet ? 'yes' : 'no'] : ['', ''];
+  return [delayMs, who, p50, p99, targetP50, targetP99, ...verdict];
+}

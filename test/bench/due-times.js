@@ -1,0 +1,27 @@
+/** When our tool's Poisson arrivals are due, as it computes them itself from the seed. */
+import { createSchedule } from '../../src/load/schedule.js';
+
+/**
+ * @param {number} rate
+ * @param {number} seconds
+ * @param {number} seed
+ * @returns {Float64Array} ms
+ */
+export function dueTimes(rate, seconds, seed) {
+  const { count, dueMs } = createSchedule({
+    model: 'open',
+    arrivals: 'poisson',
+    ratePerSecond: rate,
+    durationMs: seconds * 1000,
+    seed,
+    requests: null,
+    rampUpMs: 0,
+    warmupMs: 0,
+    concurrency: 1,
+    threads: 1,
+    timeoutMs: 10_000,
+    overflow: 'queue',
+    pacing: 'auto',
+  });
+  return Float64Array.from({ length: count }, (_, i) => dueMs(i));
+}

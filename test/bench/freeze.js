@@ -1,0 +1,117 @@
+/**
+ * Is what is reported of a target that freezes the truth? It answers at once, but nothing in the middle FREEZE_MS of every
+ * PERIOD_MS. With even arrivals the response times are known: a request that is due u after a freeze began waits for the
+ * rest of it, F - u; all others are answered at once. A share F / P of the requests is due in a freeze, evenly spread, so
+ * that for p > 1 - F / P the percentile is F - (1 - p) P. truthOf() counts the very requests, which also knows that they are
+ * 1 / rate apart.
+ *
+ * Not in it is the time in which the backlog is worked off: with `rate` due and `capacity` possible per second, the last
+ * term becomes (1 - p) P (1 - rate / capacity). It is part of what a tool adds, and counts against it.
+ */
+import { measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { medianOf, quantile } from './statistics.js';
+import { withSubject } from './subject.js';
+
+const PERIOD_MS = 2500;
+/** Such that no request is due at the moment when a freeze begins: that is 994.5 ms into the period. */
+const FREEZE_MS = 511;
+const RATES = [100, 1000];
+const CONNECTIONS = 50;
+const SHARES = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 });
+const JUDGED = /** @type {const} */ (['p90', 'p95', 'p99']);
+const TOLERANCE = 0.02;
+
+/** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, say }) {
+  const periods = Math.max(1, Math.round((seconds * 1000) / PERIOD_MS));
+  return withSubject(async (subject) => {
+    const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
+    /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */
+    const rows = [];
+    for (const rate of RATES) {
+      const measured = sources.map(({ who }) => ({ rate, who, runs: /** @type {Percentiles[]} */ ([]) }));
+      for (let i = 0; i < runs; i++) {
+        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure(rate));
+        say(`${rate}/s, run ${i + 1} of ${runs}`);
+      }
+      rows.push({ rate, who: 'truth', runs: [truthOf(rate, periods)] }, ...measured);
+    }
+    return {
+      question: `Response times in ms reported of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
+      columns: ['rate/s', 'who', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
+      rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
+      summary: {},
+      raw: rows,
+    };
+  });
+}
+
+/**
+ * @param {import('./subject.js').Subject} subject
+ * @param {number} seconds
+ * @returns {Promise<{who: string, measure: (rate: number) => Promise<Percentiles>}[]>}
+ */
+async function sourcesOn(subject, seconds) {
+  const behaviour = { freezeEveryMs: PERIOD_MS, freezeForMs: FREEZE_MS };
+  const loadOf = (/** @type {number} */ ratePerSecond) => ({
+    ratePerSecond,
+    connections: CONNECTIONS,
+    seconds,
+  });
+  const peers = (await openLoopPeers()).map((peer) => ({
+    who: peer.name,
+    measure: async (/** @type {number} */ rate) => {
+      const { figures } = await measurePeer(peer, subject, behaviour, loadOf(rate));
+      return { p50: figures.p50Ms, p90: figures.p90Ms, p95: figures.p95Ms, p99: figures.p99Ms };
+    },
+  }));
+  const ours = {
+    who: 'ours',
+    measure: async (/** @type {number} */ rate) => {
+      const { result } = await measureOurs(subject, behaviour, loadOf(rate));
+      const { p50, p90, p95, p99 } = result.latencyMs.response;
+      return { p50, p90, p95, p99 };
+    },
+  };
+  return [ours, ...peers];
+}
+
+/**
+ * @param {number} rate per second; a period holds a whole number of requests
+ * @param {number} periods
+ * @returns {Record<keyof typeof SHARES, number>} ms, by nearest rank
+ */
+export function truthOf(rate, periods) {
+  const begin = (PERIOD_MS - FREEZE_MS) / 2;
+  const count = (rate * PERIOD_MS * periods) / 1000;
+  const waits = Float64Array.from({ length: count }, (_, k) => {
+    const into = ((k * 1000) / rate) % PERIOD_MS;
+    return into >= begin && into < begin + FREEZE_MS ? begin + FREEZE_MS - into : 0;
+  }).sort();
+  const at = (/** @type {keyof typeof SHARES} */ name) => quantile(waits, SHARES[name]);
+  return { p50: at('p50'), p90: at('p90'), p95: at('p95'), p99: at('p99') };
+}
+
+/**
+ * @param {number} rate
+ * @param {string} who
+ * @param {Percentiles[]} all
+ * @param {Record<keyof typeof SHARES, number>} truth
+ */
+function figuresOf(rate, who, all, truth) {
+  const names = /** @type {(keyof typeof SHARES)[]} */ (Object.keys(SHARES));
+  const reported = Object.fromEntries(names.map((name) => [name, medianOf(all.map((one) => one[name]))]));
+  const errors = JUDGED.flatMap((name) => {
+    const value = reported[name];
+    return value === null ? [] : [value / truth[name] - 1];
+  });
+  const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+  const verdict = who === 'ours' ? ['2 %', Math.abs(worst) <= TOLERANCE ? 'yes' : 'no'] : ['', ''];
+  const error = who === 'truth' ? '' : `${(worst * 100).toFixed(1)} %`;
+  return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
+}

@@ -1,0 +1,216 @@
+/**
+ * Lateness of sends as the target saw them: arrival k against the time k / rate after the start.
+ *
+ * Ours is absolute: the result says when its schedule began, on the clock that the target uses too. The peers do not say,
+ * so they, and ours beside them, are compared by their *spread*: lateness beyond that of their promptest 1 %. A
+ * constant lateness does not show in it; where each connection has a schedule of its own (fortio), the promptest of each
+ * counts. The way over the loopback interface, some 20 us, is in the absolute figures.
+ *
+ * `machine` is a bare thread of ours that sleeps until the same times and sends nothing: what the machine can do.
+ */
+import { shareCores } from './cores.js';
+import { measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { medianOf, quantile } from './statistics.js';
+import { withSubject } from './subject.js';
+import { buildTarget } from './target/build.js';
+import { withTarget } from './target/start.js';
+import { runTimed } from './timed.js';
+
+const RATES = [20, 100, 1000, 10_000];
+/** Rates that the goals name; the peers are measured at these. */
+const GOAL_RATES = [100, 1000, 10_000];
+const MODES = ['auto', 'spin', 'sleep'];
+const CONNECTIONS = 10;
+const PROMPT = 0.01;
+const BEST = { p50: 0.05, p99: 0.3 };
+const AUTO_P99 = 1;
+
+const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: null };
+
+/**
+ * @typedef {object} Late milliseconds; null: not known
+ * @property {number | null} p50
+ * @property {number | null} p99
+ * @property {number | null} max
+ * @property {number | null} spreadP50
+ * @property {number | null} spreadP99
+ * @property {number} share of the planned requests that came
+ */
+/** @typedef {{name: string, rate: number, runs: Late[]}} Row */
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, say }) {
+  return withSubject(async (subject) => {
+    /** @type {Row[]} */
+    const rows = [];
+    for (const rate of RATES) {
+      const sources = await sourcesAt(rate, { subject, seconds });
+      const measured = sources.map(({ name }) => ({ name, rate, runs: /** @type {Late[]} */ ([]) }));
+      for (let i = 0; i < runs; i++) {
+        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure());
+        say(`${rate}/s, run ${i + 1} of ${runs}`);
+      }
+      rows.push(...measured);
+    }
+    return {
+      question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
+      columns: ['rate/s', 'who', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'came', 'goal', 'met'],
+      rows: rows.map((row) => [...figuresOf(row), ...judge(row, rows)]),
+      summary: {},
+      raw: rows,
+    };
+  });
+}
+
+/**
+ * @param {number} rate
+ * @param {{subject: import('./subject.js').Subject, seconds: number}} context
+ * @returns {Promise<{name: string, measure: () => Promise<Late>}[]>}
+ */
+async function sourcesAt(rate, { subject, seconds }) {
+  const { sleeper } = await buildTarget();
+  const load = { ratePerSecond: rate, connections: CONNECTIONS, seconds };
+  const sources = [{ name: 'machine', measure: () => measureSleeper(sleeper, rate, seconds) }];
+  for (const pacing of MODES) {
+    const measure = async () => {
+      const { arrivals, result } = await measureOurs(subject, {}, load, { pacing });
+      const origin = BigInt(/** @type {string} */ (result.startedAtMonotonicNs));
+      return lateness(arrivals, { rate, seconds }, origin);
+    };
+    sources.push({ name: `ours, ${pacing}`, measure });
+  }
+  for (const peer of GOAL_RATES.includes(rate) ? await openLoopPeers() : []) {
+    const measure = async () => {
+      const { arrivals } = await measurePeer(peer, subject, {}, load);
+      return peer.scheduleEach ? spreadEach(arrivals, load) : lateness(arrivals, { rate, seconds }, null);
+    };
+    sources.push({ name: peer.name, measure });
+  }
+  return sources;
+}
+
+/**
+ * While the target spins on its core, as it does while the others are measured.
+ *
+ * @param {string} sleeper
+ * @param {number} rate
+ * @param {number} seconds
+ * @returns {Promise<Late>}
+ */
+function measureSleeper(sleeper, rate, seconds) {
+  return withTarget({}, async () => {
+    const command = [sleeper, '-rate', `${rate}`, '-seconds', `${seconds}`];
+    const { stdout } = await runTimed(command, { cores: shareCores().generator });
+    const { p50, p99, max } = JSON.parse(stdout);
+    return { ...NOTHING, p50: p50 / 1e6, p99: p99 / 1e6, max: max / 1e6, share: 1 };
+  });
+}
+
+/**
+ * Requests are told apart by their order alone: the k-th to come is held against the k-th that was due. Where some did not
+ * come, or too many, nothing can be said of the others.
+ *
+ * @param {{atNs: BigInt64Array}} arrivals
+ * @param {{rate: number, seconds: number}} load
+ * @param {bigint | null} originNs when the schedule began; null: not known
+ * @returns {Late}
+ */
+export function lateness({ atNs }, { rate, seconds }, originNs) {
+  const planned = Math.round(rate * seconds);
+  const share = atNs.length / planned;
+  if (!cameAsPlanned(atNs.length, planned)) return { ...NOTHING, share };
+  const late = latenessOf(atNs, rate, originNs ?? atNs[0]);
+  const spread = { ...spreadOf(late), share };
+  if (originNs === null) return { ...NOTHING, ...spread };
+  return { p50: quantile(late, 0.5), p99: quantile(late, 0.99), max: quantile(late, 1), ...spread };
+}
+
+/**
+ * @param {import('./target/start.js').Arrivals} arrivals
+ * @param {import('./measure.js').Load & {ratePerSecond: number}} load
+ * @returns {Late}
+ */
+function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds }) {
+  const planned = Math.round(ratePerSecond * seconds);
+  const share = atNs.length / planned;
+  const own = new Map(Array.from(connection, (number) => [number, /** @type {bigint[]} */ ([])]));
+  for (const [i, number] of connection.entries()) own.get(number)?.push(atNs[i]);
+  if (!cameAsPlanned(atNs.length, planned) || own.size !== connections) return { ...NOTHING, share };
+  const beyondPrompt = [...own.values()].flatMap((times) => {
+    const late = latenessOf(BigInt64Array.from(times), ratePerSecond / connections, times[0]);
+    const prompt = quantile(late, PROMPT);
+    return Array.from(late, (ms) => ms - prompt);
+  });
+  return { ...NOTHING, ...spreadOf(Float64Array.from(beyondPrompt).sort()), share };
+}
+
+/**
+ * @param {number} came
+ * @param {number} planned
+ */
+function cameAsPlanned(came, planned) {
+  return came > 0 && Math.abs(came - planned) <= Math.max(2, planned / 200);
+}
+
+/**
+ * @param {BigInt64Array} atNs
+ * @param {number} rate
+ * @param {bigint} originNs
+ * @returns {Float64Array} ms, ascending
+ */
+function latenessOf(atNs, rate, originNs) {
+  return Float64Array.from(atNs, (at, k) => Number(at - originNs) / 1e6 - (k * 1000) / rate).sort();
+}
+
+/** @param {Float64Array} late ascending */
+function spreadOf(late) {
+  const prompt = quantile(late, PROMPT);
+  return { spreadP50: quantile(late, 0.5) - prompt, spreadP99: quantile(late, 0.99) - prompt };
+}
+
+/** @param {Row} row */
+function figuresOf(row) {
+  const { rate, name } = row;
+  const keys = /** @type {const} */ (['p50', 'p99', 'max', 'spreadP50', 'spreadP99', 'share']);
+  const [p50, p99, max, spreadP50, spreadP99, share] = keys.map((key) => medianFor(row, key));
+  return [rate, name, p50, p99, max, spreadP50, spreadP99, `${((share ?? 0) * 100).toFixed(1)} %`];
+}
+
+/**
+ * The best of our modes is the one with the lowest p99. Where the machine itself is later than the goal, the goal is the
+ * machine.
+ *
+ * @param {Row} row
+ * @param {Row[]} rows
+ * @returns {[string, string]}
+ */
+function judge(row, rows) {
+  const here = rows.filter(({ rate }) => rate === row.rate);
+  const ours = here.filter(({ name }) => name.startsWith('ours'));
+  const p99 = (/** @type {Row} */ one) => medianFor(one, 'p99') ?? Number.POSITIVE_INFINITY;
+  const best = ours.reduce((a, b) => (p99(b) < p99(a) ? b : a));
+  const machine = here[0];
+  /** @type {['p50' | 'p99', number][]} */
+  const limits = [];
+  if (row === best && GOAL_RATES.includes(row.rate)) limits.push(['p50', BEST.p50], ['p99', BEST.p99]);
+  else if (row.name === 'ours, auto') limits.push(['p99', AUTO_P99]);
+  if (limits.length === 0) return ['', ''];
+  const verdicts = limits.map(([key, limit]) => {
+    const [value, floor] = [medianFor(row, key) ?? Number.POSITIVE_INFINITY, medianFor(machine, key) ?? 0];
+    if (value <= limit) return 'yes';
+    return floor > limit ? `${(value / floor).toFixed(1)} x the machine` : 'no';
+  });
+  const met = new Set(verdicts).size === 1 ? verdicts[0] : verdicts.join(', ');
+  return [limits.map(([key, limit]) => `${key} <= ${limit}`).join(', '), met];
+}
+
+/**
+ * @param {Row} row
+ * @param {keyof Late} key
+ */
+function medianFor(row, key) {
+  return medianOf(row.runs.map((late) => late[key]));
+}

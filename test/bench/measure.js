@@ -1,0 +1,77 @@
+/** One measurement: the target started, one load generator on it, what either says, the target stopped. */
+import { shareCores } from './cores.js';
+import { runOcsp } from './ours.js';
+import { peers } from './peers/index.js';
+import { OCSP_REQUEST } from './subject.js';
+import { withTarget } from './target/start.js';
+
+/** `ocsp --ocsp-url` asks once before the load, to tell a responder from what is none. */
+const OUR_SETUP_REQUESTS = 1;
+
+/** @typedef {import('./subject.js').Subject} Subject */
+/** @typedef {import('./target/start.js').TargetOptions} TargetOptions */
+/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number}} Load null: closed loop */
+/**
+ * @typedef {object} Seen by the target
+ * @property {import('./target/start.js').TargetStats} stats
+ * @property {import('./target/start.js').Arrivals} arrivals
+ */
+
+/**
+ * @param {Subject} subject
+ * @param {TargetOptions} behaviour
+ * @param {Load} load
+ * @param {Record<string, string | number>} [options] of the command, beside the load
+ * @returns {Promise<import('./ours.js').Measured & Seen>}
+ */
+export function measureOurs(subject, behaviour, { ratePerSecond, connections, seconds }, options = {}) {
+  return withTarget(behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), async (target) => {
+    /** @type {Record<string, number>} */
+    const load = { concurrency: connections, duration: seconds };
+    if (ratePerSecond !== null) load.rate = ratePerSecond;
+    const measured = await runOcsp(subject, target.url, { ...load, ...options });
+    return { ...measured, stats: await target.stats(), arrivals: await target.arrivals() };
+  });
+}
+
+/**
+ * @param {import('./peers/peer.js').Peer} peer one that can do such a load
+ * @param {Subject} subject
+ * @param {TargetOptions} behaviour
+ * @param {Load} load
+ * @returns {Promise<{figures: import('./peers/peer.js').Figures} & Seen>}
+ */
+export function measurePeer(peer, subject, behaviour, { ratePerSecond, ...load }) {
+  const skip = peer.setupRequests?.(load.connections) ?? 0;
+  return withTarget(behaviourFor(subject, behaviour, skip), async ({ url, stats, arrivals }) => {
+    const { request: bodyFile, folder } = subject;
+    const given = { url, bodyFile, contentType: OCSP_REQUEST, folder, cores: shareCores().generator };
+    const job = { ...given, ...load };
+    const { name, openLoop, closedLoop } = peer;
+    if (ratePerSecond !== null && openLoop === undefined) throw new Error(`${name} has no open loop`);
+    const figures = await (ratePerSecond === null || openLoop === undefined
+      ? closedLoop(job)
+      : openLoop({ ...job, ratePerSecond }));
+    return { figures, stats: await stats(), arrivals: await arrivals() };
+  });
+}
+
+/**
+ * @param {Subject} subject
+ * @param {TargetOptions} behaviour
+ * @param {number} skip
+ */
+function behaviourFor({ response }, behaviour, skip) {
+  return { bodyFile: response, record: true, skip, ...behaviour };
+}
+
+/** @returns {Promise<import('./peers/peer.js').Peer[]>} those on this machine */
+export async function presentPeers() {
+  const versions = await Promise.all(peers.map((peer) => peer.available()));
+  return peers.filter((_, i) => versions[i] !== null);
+}
+
+/** @returns {Promise<import('./peers/peer.js').Peer[]>} those on this machine that have an open loop */
+export async function openLoopPeers() {
+  return (await presentPeers()).filter(({ openLoop }) => openLoop !== undefined);
+}

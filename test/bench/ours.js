@@ -1,0 +1,32 @@
+/** Our tool, as its users run it, on the benches' target. */
+import { fileURLToPath } from 'node:url';
+import { shareCores } from './cores.js';
+import { runTimed } from './timed.js';
+
+export const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
+
+/** The measurement is invalid, or a requirement is not met: there is a result all the same. */
+const CODES_WITH_RESULT = [0, 98, 99];
+
+/**
+ * @typedef {object} Measured
+ * @property {import('../../src/results/schema.js').Result} result
+ * @property {number} cpuSeconds
+ */
+
+/**
+ * @param {import('./subject.js').Subject} subject
+ * @param {string} url of the responder
+ * @param {Record<string, string | number>} options of the command, without their dashes
+ * @returns {Promise<Measured>}
+ */
+export async function runOcsp(subject, url, options) {
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const subjectFlags = ['--cert', subject.cert, '--issuer', subject.issuer, '--ocsp-url', url];
+  const { stdout, stderr, code, cpuSeconds } = await runTimed(
+    [process.execPath, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],
+    { cores: shareCores().generator },
+  );
+  if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp ended with ${code}: ${stderr}`);
+  return { result: JSON.parse(stdout), cpuSeconds };
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { uniform } from '../../src/random.js';
+import { truthOf } from './freeze.js';
+import { lateness } from './lateness.js';
+import { mostByChance } from './poisson.js';
+import { lindleyWaits, meanWait, typicalSeeds } from './queue.js';
+import {
+  adPValue,
+  adStatistic,
+  ksDistance,
+  ksPValue,
+  mean,
+  median,
+  medianOf,
+  quantile,
+} from './statistics.js';
+
+/** @param {number} actual @param {number} expected @param {number} within */
+const near = (actual, expected, within) =>
+  assert.ok(Math.abs(actual - expected) <= within, `${actual} is not within ${within} of ${expected}`);
+
+/** @param {number} n @param {number} seed @param {(u: number) => number} inverse */
+const sample = (n, seed, inverse) =>
+  Float64Array.from({ length: n }, (_, i) => inverse(uniform(seed, i))).sort();
+const exponential = (/** @type {number} */ u) => -Math.log(u);
+
+describe('bench statistics', () => {
+  it('medians of odd and even counts, and of what is known', () => {
+    assert.equal(median([3, 1, 2]), 2);
+    assert.equal(median([4, 1, 3, 2]), 2.5);
+    assert.equal(medianOf([null, 5, null]), 5);
+    assert.equal(medianOf([null]), null);
+  });
+
+  it('quantiles are by nearest rank', () => {
+    const ten = Float64Array.from({ length: 10 }, (_, i) => i + 1);
+    assert.deepEqual(
+      [0, 0.1, 0.11, 0.5, 0.9, 0.91, 1].map((share) => quantile(ten, share)),
+      [1, 1, 2, 5, 9, 10, 10],
+    );
+  });
+
+  it('Kolmogorov-Smirnov: the distance of a known sample', () => {
+    // F = 1 - exp(-x) is 0.25 and 0.75 at these: 1/4 from the steps on either side.
+    near(ksDistance(Float64Array.from([-Math.log(0.75), -Math.log(0.25)]), 1), 0.25, 1e-12);
+    near(ksDistance(Float64Array.from([-2 * Math.log(0.75)]), 2), 0.75, 1e-12);
+  });
+
+  it('Kolmogorov-Smirnov: critical values of the tables', () => {
+    for (const [x, p] of [
+      [1.22385, 0.1],
+      [1.3581, 0.05],
+      [1.62762, 0.01],
+    ]) {
+      near(ksPValue(x / Math.sqrt(1e8), 1e8), p, 1e-4);
+    }
+    // Exact critical value of n = 20 at 5 %: 0.29408 (Miller, 1956).
+    near(ksPValue(0.29408, 20), 0.05, 2e-3);
+    assert.equal(ksPValue(0, 100), 1);
+  });
+
+  it('Anderson-Darling: critical values of the tables', () => {
+    for (const [a2, p] of [
+      [1.933, 0.1],
+      [2.492, 0.05],
+      [3.07, 0.025],
+      [3.857, 0.01],
+    ]) {
+      near(adPValue(a2), p, 3e-4);
+    }
+    assert.equal(adPValue(0), 1);
+  });
+
+  it('Anderson-Darling: one value at the median', () => {
+    // n = 1, F = 1/2: -1 - (ln 1/2 + ln 1/2).
+    near(adStatistic(Float64Array.from([Math.LN2 * 3]), 3), -1 + 2 * Math.LN2, 1e-12);
+  });
+
+  it('p values of exponential samples are uniform, those of other samples are not', () => {
+    const count = 400;
+    for (const pOf of [
+      (/** @type {Float64Array} */ s) => ksPValue(ksDistance(s, 1), s.length),
+      (/** @type {Float64Array} */ s) => adPValue(adStatistic(s, 1)),
+    ]) {
+      const share = (/** @type {(u: number) => number} */ inverse, /** @type {number} */ level) =>
+        mean(Array.from({ length: count }, (_, seed) => (pOf(sample(300, seed, inverse)) < level ? 1 : 0)));
+      near(share(exponential, 0.05), 0.05, 0.04);
+      near(share(exponential, 0.5), 0.5, 0.1);
+      assert.ok(share((u) => exponential(u) * 1.3, 0.05) > 0.9, 'another mean');
+      assert.ok(share((u) => 2 * u, 0.05) > 0.9, 'another shape');
+    }
+  });
+
+  it('how many of n seeds may be below the level', () => {
+    // Binomial tables with p = 0.05: P(X <= 3) = 0.9990 for 10, P(X <= 2) = 0.9885.
+    assert.equal(mostByChance(10), 3);
+    assert.equal(mostByChance(1), 1);
+  });
+});
+
+describe('freeze', () => {
+  it('the requests themselves have the percentiles of the closed form, to one interval', () => {
+    for (const rate of [100, 1000, 4000]) {
+      const truth = truthOf(rate, 4);
+      assert.equal(truth.p50, 0);
+      for (const [name, p] of /** @type {const} */ ([
+        ['p90', 0.9],
+        ['p95', 0.95],
+        ['p99', 0.99],
+      ])) {
+        near(truth[name], 511 - (1 - p) * 2500, 1000 / rate);
+      }
+    }
+  });
+});
+
+describe('queue', () => {
+  it('waits of arrivals that can be followed by hand', () => {
+    assert.deepEqual([...lindleyWaits([0, 1, 2, 20, 25], 10)], [0, 9, 18, 10, 15]);
+    assert.deepEqual([...lindleyWaits([], 10)], []);
+  });
+
+  it('a server that takes them as they come: the same waits by another way', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 50 }), (gaps) => {
+        let at = 0;
+        const arrivals = gaps.map((gap) => {
+          at += gap;
+          return at;
+        });
+        let busyUntil = 0;
+        const expected = arrivals.map((time) => {
+          const begin = Math.max(time, busyUntil);
+          busyUntil = begin + 10;
+          return begin - time;
+        });
+        assert.deepEqual([...lindleyWaits(arrivals, 10)], expected);
+      }),
+    );
+  });
+
+  it('many Poisson arrivals wait as long as the formula says', () => {
+    for (const rho of [0.5, 0.8]) {
+      let at = 0;
+      const arrivals = Float64Array.from({ length: 400_000 }, (_, i) => {
+        at += exponential(uniform(7, i)) / rho;
+        return at;
+      });
+      const wait = mean(lindleyWaits(arrivals, 1));
+      near(wait / meanWait(rho, 1), 1, 0.03);
+    }
+    assert.equal(meanWait(0.8, 10), 20.000000000000004);
+  });
+
+  it('chosen seeds are those whose arrivals wait about that long', () => {
+    const seeds = typicalSeeds(0.5, 5, 3);
+    assert.equal(new Set(seeds.map(({ seed }) => seed)).size, 3);
+    for (const { exactMs } of seeds) near(exactMs, 5, 0.05);
+  });
+});
+
+describe('lateness', () => {
+  const at = (/** @type {number[]} */ ...ms) => ({
+    atNs: BigInt64Array.from(ms, (one) => BigInt(Math.round(one * 1e6))),
+  });
+
+  it('against the start of the schedule where it is known', () => {
+    const { p50, max, spreadP50, share } = lateness(
+      at(100.2, 110.1, 120.4),
+      { rate: 100, seconds: 0.03 },
+      100_000_000n,
+    );
+    near(Number(p50), 0.2, 1e-9);
+    near(Number(max), 0.4, 1e-9);
+    near(Number(spreadP50), 0.1, 1e-9);
+    assert.equal(share, 1);
+  });
+
+  it('as a spread where it is not', () => {
+    const { p50, spreadP99 } = lateness(at(5.3, 15, 25.4), { rate: 100, seconds: 0.03 }, null);
+    assert.equal(p50, null);
+    near(Number(spreadP99), 0.4, 1e-9);
+  });
+
+  it('not where requests are missing: their order says nothing then', () => {
+    const { p50, spreadP50, share } = lateness(at(100, 110, 120), { rate: 100, seconds: 0.1 }, 100_000_000n);
+    assert.deepEqual([p50, spreadP50, share], [null, null, 0.3]);
+  });
+});
