@@ -16,7 +16,7 @@ import { startCalibrationTarget } from './target.js';
 export const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
 
 /** @typedef {import('./quantiles.js').Quantiles} Quantiles */
-/** @typedef {import('../results/schema.js').Measurement} Measurement */
+/** @typedef {import('./measure.js').Verdict} Measurement */
 /**
  * @typedef {object} DelayRow
  * @property {number} delayMs that the target was told
@@ -125,7 +125,7 @@ async function measureDelays(step, { concurrency }) {
   for (const delayMs of DELAYS_MS) {
     const ratePerSecond = Math.min(200, Math.round((concurrency * 500) / (delayMs + 1)));
     const label = `added to a delay of ${formatDuration(delayMs)}`;
-    const { result, samples, targetMs } = await step({ label, ratePerSecond, delayMs });
+    const { result, measurement, samples, targetMs } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
     rows.push({
       delayMs,
@@ -134,7 +134,7 @@ async function measureDelays(step, { concurrency }) {
       reportedMs: { p50, p99 },
       targetMs: { p50: targetMs.p50, p99: targetMs.p99 },
       addedMs: { p50: difference(p50, targetMs.p50), p99: difference(p99, targetMs.p99) },
-      measurement: result.measurement,
+      measurement,
     });
   }
   return rows;
@@ -168,9 +168,8 @@ async function measureLateness(step, peakPerSecond) {
   const rows = [];
   for (const ratePerSecond of RATES.filter((rate) => rate <= peakPerSecond)) {
     const label = `lateness at ${formatRate(ratePerSecond)}`;
-    const { result, samples, latenessMs, unseenMs } = await step({ label, ratePerSecond });
+    const { result, measurement, samples, latenessMs, unseenMs } = await step({ label, ratePerSecond });
     const { p50, p99, max } = result.latencyMs.sendLag;
-    const { measurement } = result;
     rows.push({
       ratePerSecond,
       samples,

@@ -3,7 +3,7 @@
  * whole numbers of two significant digits: more would tell nothing that another measurement would bear out.
  */
 
-/** The search ends when the lowest rate that failed is at most so many times the highest that passed. */
+/** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
 const CLOSE_ENOUGH = 1.12;
 
 /**
@@ -39,8 +39,14 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
  * @returns {number | null} null: nothing is left to try
  */
 function nextRate({ passed, failed, low, high }) {
-  if (failed === null) return passed === high ? null : Math.min(twoDigits(2 * Number(passed)), high);
-  if (passed === null) return failed === low ? null : Math.max(twoDigits(failed / 2), low);
+  if (failed === null) {
+    const double = twoDigits(2 * Number(passed));
+    return passed === high ? null : double * CLOSE_ENOUGH < high ? double : high;
+  }
+  if (passed === null) {
+    const half = twoDigits(failed / 2);
+    return failed === low ? null : half > low * CLOSE_ENOUGH ? half : low;
+  }
   if (failed / passed <= CLOSE_ENOUGH) return null;
   const between = twoDigits(Math.sqrt(passed * failed));
   return between > passed && between < failed ? between : null;

@@ -1,5 +1,5 @@
 /**
- * The highest rate at which a run is honest: the verdict says valid, the sends are on time and the p99 is right, both by
+ * The highest rate at which a run is honest: the verdict has nothing against it, the sends are on time and the p99 is right, both by
  * the target's clock. How much lateness a run can bear depends on how long the target takes, and how long it can take
  * on how many connections there are: it takes as long as keeps half of them busy (rate x delay = concurrency / 2,
  * Little's law), and no longer than a responder on the same machine does.
@@ -18,7 +18,7 @@ import { toMicros } from './quantiles.js';
  * @property {import('./quantiles.js').Quantiles} latenessMs of the sends, as the target saw it
  * @property {{reported: number | null, target: number | null, error: number | null}} p99Ms of the response time and of what
  *   the target took; `error`: the part by which the first is above the second
- * @property {import('../results/schema.js').Measurement} measurement
+ * @property {import('./measure.js').Verdict} measurement
  */
 /**
  * @typedef {object} HonestRate
@@ -45,6 +45,14 @@ const LONGEST_DELAY_MS = 5;
 
 /** A p99 that is further off is wrong; the verdict has the same bound. */
 const MAX_ERROR = 0.1;
+
+/**
+ * That tool and target share a machine is how a calibration is made: whether the target was disturbed, its own record
+ * says.
+ *
+ * @type {keyof typeof import('../load/verdict.js').REASONS}
+ */
+const NOT_HELD_AGAINST = 'machine_saturated';
 
 /**
  * A hiccup of the machine must not decide: a rate that fails is tried once more.
@@ -99,8 +107,8 @@ export function delayFor(ratePerSecond, concurrency) {
  * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./calibrate.js').Measure>>} measured
  * @returns {Omit<Try, 'honest'>}
  */
-function describeTry({ ratePerSecond, delayMs, result, samples, latenessMs, targetMs }) {
-  const { totals, latencyMs, measurement } = result;
+function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {
+  const { totals, latencyMs } = result;
   const [reported, target] = [latencyMs.response.p99, targetMs.p99];
   const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return {
@@ -120,7 +128,7 @@ function describeTry({ ratePerSecond, delayMs, result, samples, latenessMs, targ
  */
 export function isHonest({ planned, samples, latenessMs, p99Ms, measurement }, maxLatenessMs) {
   return (
-    measurement.verdict === 'valid' &&
+    measurement.reasons.every(({ code }) => code === NOT_HELD_AGAINST) &&
     samples === planned &&
     (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
     (p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR

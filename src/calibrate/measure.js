@@ -13,6 +13,8 @@ import { quantilesOf, toMicros } from './quantiles.js';
  * @property {number | null} targetBusy share of one core, spinning included; null: too short to tell
  */
 
+/** @typedef {Pick<import('../results/schema.js').Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
+
 /** Time zero and arrivals are read on the same clock, through two processes' offsets. */
 const CLOCKS_APART_MS = 0.05;
 
@@ -36,7 +38,12 @@ export async function measure(plan, { target, mode, signal, warn }) {
   });
   if (result.interrupted) throw interrupted();
   const seen = await target.end();
-  return { result, ...sight(seen, plan, BigInt(result.startedAtMonotonicNs ?? 0)) };
+  const { verdict, reasons } = result.measurement;
+  return {
+    result,
+    measurement: { verdict, reasons },
+    ...sight(seen, plan, BigInt(result.startedAtMonotonicNs ?? 0)),
+  };
 }
 
 function interrupted() {

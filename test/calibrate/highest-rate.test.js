@@ -50,6 +50,18 @@ const TABLE = [
     { passed: null, failed: 100, tried: [1000, 500, 250, 130, 100] },
   ],
   [
+    'the last double is the highest, where it is next to it',
+    { highest: 2200 },
+    () => true,
+    { passed: 2200, failed: null, tried: [1000, 2200] },
+  ],
+  [
+    'the last half is the lowest, where it is next to it',
+    { lowest: 450 },
+    () => false,
+    { passed: null, failed: 450, tried: [1000, 450] },
+  ],
+  [
     'a start above the highest is the highest',
     { start: 1e9 },
     () => true,

@@ -15,11 +15,18 @@ const GOOD = {
   measurement: { verdict: 'valid', reasons: [] },
 };
 
+/** @param {'suspect' | 'invalid'} verdict @param {string[]} codes @returns {Partial<Try>} */
+function against(verdict, ...codes) {
+  return { measurement: { verdict, reasons: codes.map((code) => ({ code, text: 'a sentence.' })) } };
+}
+
 /** @type {[string, Partial<Try>, boolean][]} */
 const HONEST = [
   ['valid, on time and right, each just so', {}, true],
-  ['suspect', { measurement: { verdict: 'suspect', reasons: [] } }, false],
-  ['invalid', { measurement: { verdict: 'invalid', reasons: [] } }, false],
+  ['suspect', against('suspect', 'send_lag'), false],
+  ['invalid', against('invalid', 'tool_saturated'), false],
+  ['suspect because the target is on the same machine', against('suspect', 'machine_saturated'), true],
+  ['suspect for that and more', against('suspect', 'machine_saturated', 'cpu_starved'), false],
   ['too late', { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } }, false],
   ['off by more than a tenth', { p99Ms: { reported: 5.6, target: 5, error: 0.12 } }, false],
   ['a request that never came', { samples: 999 }, false],
@@ -68,15 +75,14 @@ async function search(
       assert.equal(spin, 'waiting');
       const hiccup = hiccups && !seen.has(ratePerSecond);
       seen.add(ratePerSecond);
-      const verdict = Number(ratePerSecond) > limit || hiccup ? 'suspect' : 'valid';
+      const { measurement } = Number(ratePerSecond) > limit || hiccup ? against('suspect', 'send_lag') : GOOD;
       const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
       const result = {
         totals: { planned: 5 },
         latencyMs: { response: { p99: Number(delayMs) * 1.05 } },
-        measurement: { verdict, reasons: [] },
       };
       const sighting = { samples: 5, latenessMs: latency, targetMs: { ...latency, p99: delayMs } };
-      return /** @type {any} */ ({ result, ...sighting });
+      return /** @type {any} */ ({ result, measurement, ...sighting });
     }
   );
   const options = {
@@ -104,7 +110,7 @@ test('a hiccup at every first try changes nothing but the number of tries', asyn
 
 test('nothing is honest: down to the rate that has enough requests for a verdict', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(0, { duration: 500 });
-  assert.deepEqual([...new Set(rates)], [1000, 500, 250, 240]);
+  assert.deepEqual([...new Set(rates)], [1000, 500, 240]);
   assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [null, 240, null]);
 });
 
