@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pinned, shareCores } from './cores.js';
+import { renderMarkdown, renderReport } from './table.js';
+import { runTimed } from './timed.js';
+
+const REPORT = {
+  bench: 'tea',
+  runs: 5,
+  seconds: 3,
+  question: 'How long tea takes',
+  columns: ['pot', 'minutes', 'met'],
+  rows: [
+    ['green', 2.3456, 'yes'],
+    ['black', 12_345.6, ''],
+    ['none', null, 'no'],
+  ],
+  summary: { 'cups, median': 0.5 },
+  machine: { date: '2026-01-02T03:04:05.000Z', cpu: 'Kettle', cpus: 2, node: 'v20.0.0', loadBefore: 0.1 },
+};
+
+describe('bench tables', () => {
+  it('as text: aligned, three figures, a dash where nothing was measured', () => {
+    assert.deepEqual(renderReport(REPORT).split('\n').slice(0, 8), [
+      'How long tea takes',
+      '',
+      '  pot  minutes  met',
+      'green     2.35  yes',
+      'black   12,346     ',
+      ' none        -   no',
+      '',
+      'cups, median: 0.5',
+    ]);
+  });
+
+  it('as Markdown: with the date and the machine', () => {
+    assert.equal(
+      renderMarkdown(REPORT),
+      [
+        '**tea**: How long tea takes. Medians of 5 runs of 3 s; 2026-01-02, 2 x Kettle, Node v20.0.0, load before 0.1.',
+        '',
+        '| pot | minutes | met |',
+        '| --- | ---: | --- |',
+        '| green | 2.35 | yes |',
+        '| black | 12,346 |  |',
+        '| none | - | no |',
+        '',
+        '- cups, median: 0.5',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('bench processes', () => {
+  it('a command, what it printed, its exit code and the CPU time of its threads', async () => {
+    const script =
+      "console.log('out'); console.error('err'); const t = process.cpuUsage(); while (process.cpuUsage(t).user < 3e5); process.exitCode = 3";
+    const { stdout, stderr, code, cpuSeconds } = await runTimed([process.execPath, '-e', script]);
+    assert.deepEqual([stdout, stderr, code], ['out\n', 'err\n', 3]);
+    assert.ok(cpuSeconds >= 0.3);
+  });
+
+  it('one that does not end is ended', async () => {
+    await assert.rejects(runTimed(['sleep', '60'], { limitSeconds: 0.2 }), /SIGKILL after 0.2 s/);
+  });
+
+  it('one that is not there', async () => {
+    assert.equal((await runTimed(['no-such-program-of-ours'])).code, 127);
+  });
+
+  it('target and generator share no processor', () => {
+    const { target, generator } = shareCores();
+    if (target === null) return assert.equal(generator, null);
+    assert.ok(!(generator ?? '').split(',').includes(target));
+    assert.deepEqual(pinned('0', ['x']), ['taskset', '-c', '0', 'x']);
+    assert.deepEqual(pinned(null, ['x']), ['x']);
+  });
+});

@@ -1,0 +1,117 @@
+import './need-go.js';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withTarget } from './target/start.js';
+
+/** @param {number} ms */
+const ns = (ms) => ms * 1e6;
+
+/**
+ * @param {string} url
+ * @param {number} count at once, on a connection each
+ */
+const ask = (url, count) =>
+  Promise.all(Array.from({ length: count }, () => fetch(url, { method: 'POST', body: 'question' })));
+
+/** Without spinning, so that tests take no core. */
+const CALM = { record: true, spin: false, cores: null };
+
+describe('the target of the benches', () => {
+  it('counts and records what came, but not what is set-up', () =>
+    withTarget({ ...CALM, skip: 2 }, async ({ url, stats, arrivals }) => {
+      const before = process.hrtime.bigint();
+      for (let i = 0; i < 5; i++)
+        assert.equal(await (await fetch(url, { method: 'POST', body: 'x' })).text(), 'ok');
+      const after = process.hrtime.bigint();
+      const { requests, connections, heldNs, lateNs } = await stats();
+      assert.deepEqual([requests, heldNs?.count, lateNs?.count], [3, 3, 3]);
+      const { atNs, connection } = await arrivals();
+      assert.equal(atNs.length, 3);
+      assert.ok(Math.max(...connection) < connections);
+      const times = [before, ...atNs, after];
+      assert.deepEqual(
+        times,
+        [...times].sort((a, b) => Number(a - b)),
+        'on the clock of process.hrtime',
+      );
+      assert.equal((await arrivals()).atNs.length, 0, 'they are forgotten');
+      assert.equal((await stats()).requests, 3);
+    }));
+
+  it('answers no sooner than the delay', () =>
+    withTarget({ ...CALM, delayMs: 20.5 }, async ({ url, stats }) => {
+      await ask(url, 5);
+      const { heldNs, lateNs } = await stats();
+      assert.ok(Number(heldNs?.p50) >= ns(20.5));
+      assert.ok(Number(lateNs?.p50) >= 0);
+    }));
+
+  it('is a single server: those that come together are served one after the other', () =>
+    withTarget({ ...CALM, serviceMs: 10 }, async ({ url, stats, arrivals }) => {
+      await ask(url, 6);
+      const { heldNs } = await stats();
+      const { atNs } = await arrivals();
+      const span = Number(atNs[5] - atNs[0]);
+      assert.ok(Number(heldNs?.max) >= ns(60) - span);
+      // The sum of 6 services of 10 ms that each begin after the one before: 10 + 20 + ... + 60, less the arrivals' distances.
+      assert.ok(Number(heldNs?.mean) >= ns(35) - span);
+    }));
+
+  it('answers nothing in the middle of a period, and all of it afterwards', () =>
+    withTarget({ ...CALM, freezeEveryMs: 400, freezeForMs: 200 }, async ({ url, stats, arrivals }) => {
+      const asked = [];
+      for (let i = 0; i < 100; i++) {
+        asked.push(ask(url, 1));
+        await sleep(10);
+      }
+      await Promise.all(asked);
+      const { startNs, heldNs } = await stats();
+      const { atNs } = await arrivals();
+      const into = Array.from(atNs, (at) => (Number(at) - startNs) % ns(400));
+      const rests = into
+        .filter((since) => since >= ns(100) && since < ns(300))
+        .map((since) => ns(300) - since);
+      assert.ok(rests.length > 0);
+      assert.ok(Number(heldNs?.max) >= Math.max(...rests) - 1000);
+    }));
+
+  it('fails and hangs as often as it is told', () =>
+    withTarget({ ...CALM, failEvery: 3, hangEvery: 4 }, async ({ url }) => {
+      const seen = [];
+      for (let i = 0; i < 8; i++) {
+        const signal = (i + 1) % 4 === 0 ? AbortSignal.timeout(200) : undefined;
+        const answer = await fetch(url, { signal }).catch(() => null);
+        seen.push(answer?.status ?? null);
+        await answer?.text();
+      }
+      assert.deepEqual(seen, [200, 200, 500, null, 200, 500, 200, null]);
+    }));
+
+  it('reads requests in pieces, and several at once', () =>
+    withTarget(CALM, async ({ url, stats }) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
+      await once(socket, 'connect');
+      let said = '';
+      socket.setEncoding('latin1').on('data', (text) => {
+        said += text;
+      });
+      const request = 'POST / HTTP/1.1\r\nHost: x\r\ncontent-LENGTH: 4\r\n\r\nabcd';
+      for (const piece of [request.slice(0, 9), request.slice(9, 50), `${request.slice(50)}${request}`]) {
+        socket.write(piece);
+        await sleep(20);
+      }
+      while (said.split('HTTP/1.1 200 OK').length < 3) await once(socket, 'data');
+      assert.equal((await stats()).requests, 2);
+      socket.destroy();
+    }));
+
+  it('says what is wrong with a file it cannot read', async () => {
+    await assert.rejects(
+      withTarget({ ...CALM, bodyFile: '/nonexistent' }, async () => {}),
+      /ended with 1/,
+    );
+  });
+});
