@@ -69,6 +69,9 @@ async function createTemplate(issuerDer, serial, hash, nonce) {
  * @param {number} seed nonces follow from it and the index
  */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
+  const expectations = Object.fromEntries(
+    Object.entries(templates).map(([length, template]) => [length, blankExpectation(template)]),
+  );
   /** @param {number} index */
   const serialOf = (index) => {
     const n = order[index % order.length];
@@ -91,17 +94,20 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
     },
     /**
      * @param {number} index
-     * @returns {{certId: {raw: Buffer}, nonce: Buffer | null}} what the answer must be about
+     * @returns {{certId: {raw: Buffer}, nonce: Buffer | null}} what the answer must be about; valid until the next call
      */
     expectation(index) {
       const serial = serialOf(index);
-      const { certId, nonceAt } = templates[serial.length];
-      const raw = Buffer.from(certId);
+      const expectation = expectations[serial.length];
+      const { raw } = expectation.certId;
       raw.set(serial, raw.length - serial.length);
-      if (nonceAt < 0) return { certId: { raw }, nonce: null };
-      const nonce = Buffer.alloc(NONCE_LENGTH);
-      fillBytes(nonce, seed, index, NONCE_STREAM);
-      return { certId: { raw }, nonce };
+      if (expectation.nonce !== null) fillBytes(expectation.nonce, seed, index, NONCE_STREAM);
+      return expectation;
     },
   };
+}
+
+/** @param {Template} template @returns {{certId: {raw: Buffer}, nonce: Buffer | null}} with a serial to be overwritten */
+function blankExpectation({ certId, nonceAt }) {
+  return { certId: { raw: Buffer.from(certId) }, nonce: nonceAt < 0 ? null : Buffer.alloc(NONCE_LENGTH) };
 }

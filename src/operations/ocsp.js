@@ -3,7 +3,7 @@ import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { createOcspChecker } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
-import { isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-verdicts.js';
+import { isOcspStatus, OCSP_FAILURES, OCSP_STATUSES, OCSP_VERDICTS } from '../pki/ocsp-verdicts.js';
 import { shuffled } from '../random.js';
 import { checkHealth, checkMount } from '../vault/preflight.js';
 import { createRequestSet, openRequestSet } from './ocsp-requests.js';
@@ -230,15 +230,46 @@ function createRequester({ load: { seed } }, { origin, path, method, requests, n
 function createClassifier({ options: { expect }, load: { seed } }, { issuerDer, requests }) {
   const set = openRequestSet(requests, seed);
   const checker = createOcspChecker({ issuerDer });
+  const expected = { ...set.expectation(0), nowMs: 0 };
   return (status, body, index) => {
-    const isSuccess = status >= 200 && status < 300;
-    const verdict = checker.check(body, { ...set.expectation(index), nowMs: Date.now() });
-    if (!isSuccess && (verdict === 'not_ocsp' || isOcspStatus(verdict))) return refusal(status);
-    if (!isOcspStatus(verdict)) {
-      const refused = verdict.startsWith('ocsp_') && verdict !== 'ocsp_wrong_type';
-      return { outcome: verdict, success: false, verification: refused ? null : 'failed' };
-    }
-    if (verdict === expect) return { outcome: verdict, success: true, verification: 'passed' };
-    return { outcome: `status_${verdict}`, success: false, verification: 'failed' };
+    const { certId, nonce } = set.expectation(index);
+    expected.certId = certId;
+    expected.nonce = nonce;
+    expected.nowMs = Date.now();
+    const verdict = checker.check(body, expected);
+    if (status >= 200 && status < 300) return verdict === expect ? EXPECTED[verdict] : UNEXPECTED[verdict];
+    return verdict === 'not_ocsp' || isOcspStatus(verdict) ? refusal(status) : UNEXPECTED[verdict];
   };
+}
+
+/** @typedef {import('../load/recorder.js').Verdict} Verdict */
+/** @typedef {import('../pki/ocsp-verdicts.js').OcspVerdict} OcspVerdict */
+
+/** @type {Readonly<Record<string, Verdict>>} */
+const EXPECTED = Object.freeze(
+  Object.fromEntries(
+    Object.keys(OCSP_STATUSES).map((status) => [
+      status,
+      Object.freeze({ outcome: status, success: true, verification: 'passed' }),
+    ]),
+  ),
+);
+
+/** Of an answer that is not the one expected. @type {Readonly<Record<OcspVerdict, Verdict>>} */
+const UNEXPECTED = Object.freeze(
+  /** @type {Record<OcspVerdict, Verdict>} */ (
+    Object.fromEntries(
+      /** @type {OcspVerdict[]} */ (Object.keys(OCSP_VERDICTS)).map((verdict) => [
+        verdict,
+        Object.freeze(unexpected(verdict)),
+      ]),
+    )
+  ),
+);
+
+/** @param {OcspVerdict} verdict @returns {Verdict} */
+function unexpected(verdict) {
+  if (isOcspStatus(verdict)) return { outcome: `status_${verdict}`, success: false, verification: 'failed' };
+  const refused = verdict.startsWith('ocsp_') && verdict !== 'ocsp_wrong_type';
+  return { outcome: verdict, success: false, verification: refused ? null : 'failed' };
 }

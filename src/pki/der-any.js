@@ -72,7 +72,7 @@ const CHECKS = Object.freeze({
   [TAG.enumerated]: (bytes, from, to) => checkInteger(bytes.subarray(from, to), from),
   [TAG.bitString]: checkBits,
   [TAG.null]: (_bytes, from, to) => demand(from === to, 'NULL has contents', from),
-  [TAG.oid]: (bytes, from, to) => oidText(bytes.subarray(from, to)),
+  [TAG.oid]: (bytes, from, to) => oidText(bytes, from, to),
   [TAG.utcTime]: (bytes, from, to) => parseUtcTime(bytes, from, to),
   [TAG.generalizedTime]: (bytes, from, to) => parseGeneralizedTime(bytes, from, to),
   [TAG.bmpString]: (_bytes, from, to) => demand((to - from) % 2 === 0, 'Not a BMPString', from),

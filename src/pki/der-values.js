@@ -36,21 +36,42 @@ export function checkInteger(value, offset) {
   if (value.length === 0 || redundant) throw new DerError('INTEGER is not in its shortest form', offset);
 }
 
-/** Texts of OIDs already met; the same dozen comes back in every message. Bounded: strange ones are not kept. */
-const knownOids = /** @type {Map<string, string>} */ (new Map());
+/**
+ * Texts of OIDs already met, by a hash of their octets; the same dozen comes back in every message. Bounded: strange ones
+ * are not kept.
+ *
+ * @type {Map<number, {octets: Buffer, text: string}>}
+ */
+const knownOids = new Map();
 const MAX_KNOWN_OIDS = 256;
 
 /**
- * @param {Uint8Array} value contents of an OBJECT IDENTIFIER (X.690 section 8.19)
+ * @param {Uint8Array} bytes contents of an OBJECT IDENTIFIER (X.690 section 8.19)
+ * @param {number} [from]
+ * @param {number} [to]
  * @returns {string} dotted
  */
-export function oidText(value) {
-  const key = (Buffer.isBuffer(value) ? value : asBuffer(value)).toString('latin1');
-  const known = knownOids.get(key);
-  if (known !== undefined) return known;
-  const text = decodeOid(value);
-  if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(key, text);
+export function oidText(bytes, from = 0, to = bytes.length) {
+  let hash = to - from;
+  for (let i = from; i < to; i += 1) hash = (Math.imul(hash, 31) + bytes[i]) | 0;
+  const known = knownOids.get(hash);
+  if (known !== undefined && isAt(known.octets, bytes, from, to)) return known.text;
+  const octets = Buffer.from(bytes.subarray(from, to));
+  const text = decodeOid(octets);
+  if (knownOids.size < MAX_KNOWN_OIDS) knownOids.set(hash, { octets, text });
   return text;
+}
+
+/**
+ * @param {Uint8Array} octets
+ * @param {Uint8Array} bytes
+ * @param {number} from
+ * @param {number} to
+ */
+function isAt(octets, bytes, from, to) {
+  if (octets.length !== to - from) return false;
+  for (let i = 0; i < octets.length; i += 1) if (octets[i] !== bytes[from + i]) return false;
+  return true;
 }
 
 /** @param {Uint8Array} value */

@@ -174,7 +174,8 @@ export class DerReader {
 
   /** Dotted text of an OBJECT IDENTIFIER. */
   readOid() {
-    return oidText(this.read(TAG.oid));
+    this.next(TAG.oid);
+    return oidText(this.bytes, this.from, this.to);
   }
 
   /** Contents of a BIT STRING of whole octets, as keys and signatures are. */

@@ -17,7 +17,7 @@
 import { parseCertId } from './ocsp-fields.js';
 import { OcspParseError, parseOcspResponse } from './ocsp-response.js';
 import { createSignerFinder } from './ocsp-signer.js';
-import { Remembered } from './remembered.js';
+import { RememberedBytes } from './remembered.js';
 import { isNullOrAbsent } from './signature.js';
 
 /**
@@ -76,7 +76,7 @@ export function createOcspChecker({
   const findSigner = createSignerFinder(Buffer.from(issuerDer), (kind) => {
     count[kind] += 1;
   });
-  const remembered = /** @type {Remembered<Known>} */ (new Remembered(maxRemembered));
+  const remembered = /** @type {RememberedBytes<Known>} */ (new RememberedBytes(maxRemembered));
   return {
     check(bytes, expected) {
       const known = recall(remembered, bytes);
@@ -87,14 +87,14 @@ export function createOcspChecker({
 }
 
 /**
- * @param {Remembered<Known>} remembered
+ * @param {RememberedBytes<Known>} remembered
  * @param {Uint8Array} bytes
  */
 function recall(remembered, bytes) {
+  const known = remembered.get(bytes);
+  if (known !== undefined) return known;
   const copy = Buffer.from(bytes); // the caller may use its buffer again
-  if (copy.length > MAX_REMEMBERED_BYTES) return read(copy);
-  const key = copy.toString('latin1');
-  return remembered.get(key) ?? remembered.set(key, read(copy));
+  return copy.length > MAX_REMEMBERED_BYTES ? read(copy) : remembered.set(copy, read(copy));
 }
 
 /**
@@ -126,7 +126,7 @@ function read(bytes) {
  */
 function judge(known, findSigner, { certId, nonce, nowMs }, skewMs) {
   const { response } = known;
-  const single = response.responses.find((candidate) => isSameCertId(candidate.certId, certId.raw));
+  const single = findSingle(response.responses, certId.raw);
   if (single === undefined) return 'cert_id_mismatch';
   known.signed ??= findSigner(response);
   const { failure, signer } = known.signed;
@@ -141,13 +141,22 @@ function judge(known, findSigner, { certId, nonce, nowMs }, skewMs) {
 }
 
 /**
+ * @param {BasicResponse['responses']} responses
+ * @param {Uint8Array} askedRaw
+ */
+function findSingle(responses, askedRaw) {
+  for (const single of responses) if (isSameCertId(single.certId, askedRaw)) return single;
+  return undefined;
+}
+
+/**
  * The same bytes; or the same but for parameters of the hash algorithm that are NULL here and absent there.
  *
  * @param {CertId} answered
  * @param {Uint8Array} askedRaw
  */
 function isSameCertId(answered, askedRaw) {
-  if (Buffer.compare(answered.raw, askedRaw) === 0) return true;
+  if (answered.raw.equals(askedRaw)) return true;
   if (Math.abs(answered.raw.length - askedRaw.length) !== 2) return false;
   const asked = parseCertId(askedRaw);
   return (

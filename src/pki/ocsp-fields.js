@@ -4,7 +4,7 @@ import { readAny } from './der-any.js';
 
 /**
  * @typedef {object} CertId RFC 6960 section 4.1.1
- * @property {Uint8Array} raw the whole element
+ * @property {Buffer} raw the whole element
  * @property {string} hashOid
  * @property {Uint8Array | null} hashParameters raw; NULL or absent mean the same
  * @property {Uint8Array} issuerNameHash
@@ -59,8 +59,9 @@ export function parseCertId(raw) {
  * @returns {CertId}
  */
 export function readCertId(reader) {
-  const raw = reader.readRaw(TAG.sequence);
-  const fields = new DerReader(raw).enter(TAG.sequence);
+  const start = reader.pos;
+  const fields = reader.enter(TAG.sequence);
+  const raw = reader.bytes.subarray(start, reader.to);
   const { oid, parameters } = readAlgorithm(fields);
   const issuerNameHash = fields.read(TAG.octetString);
   const issuerKeyHash = fields.read(TAG.octetString);
@@ -85,8 +86,9 @@ export function readAlgorithm(reader) {
  * @returns {Buffer} raw
  */
 export function readName(reader) {
-  const raw = reader.readRaw(TAG.sequence);
-  const names = new DerReader(raw).enter(TAG.sequence);
+  const start = reader.pos;
+  const names = reader.enter(TAG.sequence);
+  const raw = reader.bytes.subarray(start, reader.to);
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     set.demandSome();

@@ -5,7 +5,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { hasExtendedKeyUsage, OID, parseCertificate } from './certificate-der.js';
 import { DerError } from './der.js';
-import { Remembered } from './remembered.js';
+import { RememberedBytes } from './remembered.js';
 import { verifySignature } from './signature.js';
 
 /**
@@ -96,10 +96,12 @@ function isNamed(signer, responderId) {
  * @returns {(der: Buffer) => Assessment} remembered per certificate; its validity period is left to the caller
  */
 function createResponderAssessor(issuer, onVerify) {
-  const known = /** @type {Remembered<Assessment>} */ (new Remembered(MAX_RESPONDERS));
+  const known = /** @type {RememberedBytes<Assessment>} */ (new RememberedBytes(MAX_RESPONDERS));
   return (der) => {
-    const key = der.toString('latin1');
-    return known.get(key) ?? known.set(key, assessResponder(Buffer.from(der), issuer, onVerify));
+    const assessment = known.get(der);
+    if (assessment !== undefined) return assessment;
+    const copy = Buffer.from(der);
+    return known.set(copy, assessResponder(copy, issuer, onVerify));
   };
 }
 
