@@ -1,4 +1,4 @@
-/** wrk: closed loop only; its latencies leave out what waits for a connection. */
+/** wrk: closed loop only, whole seconds; its latencies leave out what waits for a connection. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPeer, versionOf } from './peer.js';
@@ -27,7 +27,7 @@ export const peer = {
     const { url, bodyFile, contentType, connections, seconds, folder } = job;
     const script = join(folder, 'wrk.lua');
     writeFileSync(script, SCRIPT);
-    const load = ['-t', '1', '-c', `${connections}`, '-d', `${seconds}s`];
+    const load = ['-t', '1', '-c', `${connections}`, '-d', `${Math.ceil(seconds)}s`];
     const env = { BODY_FILE: bodyFile, CONTENT_TYPE: contentType };
     const { stdout, cpuSeconds } = await runPeer(['wrk', ...load, '-s', script, url], job, env);
     const { answers, us, failed, ...latency } = JSON.parse(stdout.slice(stdout.indexOf('JSON{') + 4));
