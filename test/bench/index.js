@@ -19,7 +19,7 @@
  * @property {(settings: Settings) => Promise<Report>} run
  */
 
-/** `seconds`: of each measurement unless `--seconds` says otherwise. @type {Record<string, {describe: string, seconds: number, load: () => Promise<Bench>}>} */
+/** `seconds` of each measurement and `runs`, 5 when left out, unless the command line says otherwise. @type {Record<string, {describe: string, seconds: number, runs?: number, load: () => Promise<Bench>}>} */
 export const benches = {
   lateness: {
     describe: 'how late requests are sent, as the target saw them',
@@ -45,6 +45,12 @@ export const benches = {
     describe: 'percentiles reported of a target that answers after a known delay',
     seconds: 2,
     load: () => import('./delay.js'),
+  },
+  verdict: {
+    describe: "whether the tool knows when its own figures are wrong, against the target's record",
+    seconds: 3,
+    runs: 100,
+    load: () => import('./verdict.js'),
   },
   'issue-vs-fetch': {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',

@@ -13,6 +13,9 @@ import { renderMarkdown, renderReport } from './table.js';
 
 const RESULTS = new URL('./results/', import.meta.url);
 
+/** How often each figure is measured, where a bench does not need more. */
+const RUNS = 5;
+
 /** @typedef {import('./table.js').SavedReport} SavedReport */
 
 /**
@@ -24,7 +27,7 @@ async function main(args) {
     args,
     allowPositionals: true,
     options: {
-      runs: { type: 'string', default: '5' },
+      runs: { type: 'string' },
       seconds: { type: 'string' },
       markdown: { type: 'boolean', default: false },
     },
@@ -40,21 +43,23 @@ async function main(args) {
     for (const report of readResults(names)) process.stdout.write(`${renderMarkdown(report)}\n`);
     return 0;
   }
-  return runAll(names, Number(values.runs), values.seconds === undefined ? null : Number(values.seconds));
+  const number = (/** @type {string | undefined} */ text) => (text === undefined ? null : Number(text));
+  return runAll(names, number(values.runs), number(values.seconds));
 }
 
 /**
  * One that fails does not keep the others from running.
  *
  * @param {string[]} names
- * @param {number} runs
+ * @param {number | null} runs
  * @param {number | null} seconds
  */
 async function runAll(names, runs, seconds) {
   let code = 0;
   for (const name of names) {
     try {
-      await runBench(name, { runs, seconds: seconds ?? benches[name].seconds });
+      const { seconds: usual, runs: usualRuns = RUNS } = benches[name];
+      await runBench(name, { runs: runs ?? usualRuns, seconds: seconds ?? usual });
     } catch (error) {
       process.stderr.write(`${name}: ${error instanceof Error ? error.stack : error}\n`);
       code = 1;
