@@ -3,6 +3,9 @@ import { formatCount, formatDuration, formatRate } from '../units.js';
 
 /** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'targetSpins' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
+/** `--threads` takes no more. */
+const MAX_THREADS = 64;
+
 /**
  * @param {Found} found
  * @returns {import('./calibrate.js').Calibration['summary']}
@@ -79,10 +82,11 @@ function peakText({ perSecond, targetBusy }) {
 /** @param {Found} found */
 function remediesOf({ environment: { cpus }, settings, lateness }) {
   const { threads, pacing, concurrency, maxLatenessMs } = settings;
+  const more = Math.min(cpus - 1, concurrency, MAX_THREADS);
   const late = lateness.some(({ seenMs }) => Number(seenMs.p99) > maxLatenessMs / 4);
   return [
     ...(cpus <= threads ? ['Use a machine with more cores than --threads.'] : []),
-    ...(cpus > threads + 1 ? [`Try --threads ${Math.min(cpus - 1, concurrency, 64)}.`] : []),
+    ...(more > threads ? [`Try --threads ${more}.`] : []),
     ...(late && pacing !== 'spin' && cpus > threads
       ? ['Try --pacing spin: it sends more exactly and takes a core for each thread.']
       : []),

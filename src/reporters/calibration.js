@@ -36,10 +36,9 @@ function head({ environment: { cpus, model, node }, settings, targetSpins }) {
 /** @param {Calibration} calibration */
 function delays({ delays: rows }) {
   return table([
-    ['Target answers', 'rate', 'count', 'took p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
-    ...rows.map(({ delayMs, ratePerSecond, samples, targetMs, reportedMs, addedMs }) => [
-      `after ${formatDuration(delayMs)}`,
-      formatRate(ratePerSecond),
+    ['Delay', 'count', 'took p50', 'p99', 'reports p50', 'p99', 'added p50', 'p99'],
+    ...rows.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
+      formatDuration(delayMs),
       formatCount(samples),
       ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
     ]),
@@ -77,7 +76,7 @@ function rates({ peak, honestRate: { ratePerSecond, limits, tries } }) {
       'Highest',
       ratePerSecond === null
         ? 'none'
-        : `${formatRate(ratePerSecond)}: valid, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99), p99 right within ${formatPercent(limits.errorP99)}`,
+        : `${formatRate(ratePerSecond)}: valid, p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
     ),
     ...labelled(
       'Peak',

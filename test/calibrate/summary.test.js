@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { summarise } from '../../src/calibrate/summary.js';
+import { CALIBRATION, tryAt } from './sample.js';
+
+/** @typedef {import('../../src/calibrate/summary.js').Found} Found */
+
+const { settings, environment, honestRate } = CALIBRATION;
+
+test('what it comes down to', () => {
+  assert.equal(
+    summarise(CALIBRATION).text,
+    'On this machine, with --concurrency 10 --threads 1 --pacing auto: latencies are inflated by up to 125 µs (p50; ' +
+      'p99 470 µs); sends are late by at most 70 µs (p50; p99 240 µs, at 1,000/s); measurements are honest up to about ' +
+      '2,000/s, where the target takes 2.5 ms.',
+  );
+});
+
+test('nothing honest, nothing measured: said, not hidden', () => {
+  const { text } = summarise({
+    ...CALIBRATION,
+    delays: [],
+    lateness: [],
+    honestRate: { ...honestRate, ratePerSecond: null, delayMs: null },
+  });
+  assert.match(
+    text,
+    /inflated by up to an unknown time .*no rate was measured for lateness; no rate that was tried is honest\.$/,
+  );
+});
+
+/** @param {Parameters<typeof tryAt>[2]} changes @returns {Partial<Found>} the last rate failed for these */
+const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2200, false, changes)] } });
+const reasons = [{ code: 'tool_saturated', text: 'A sending thread had no time left.' }];
+
+/** @type {[string, Partial<Found>, RegExp[]][]} */
+const LIMITS = [
+  ['a wrong p99', {}, [/^At 2,200\/s a p99 of 3\.1 ms was reported, where the target took 2\.29 ms\.$/]],
+  [
+    'late sends',
+    broken({ latenessMs: { count: 9, p50: 1, p99: 1.5, max: 2 } }),
+    [/^At 2,200\/s the sends were 1\.5 ms late \(p99\), more than --max-lateness 1 ms\.$/],
+  ],
+  [
+    'the verdict',
+    broken({ measurement: { verdict: 'suspect', reasons } }),
+    [/^At 2,200\/s: A sending thread had no time/],
+  ],
+  [
+    'requests that never came',
+    broken({ samples: 2100 }),
+    [/^At 2,200\/s the target saw 2,100 of 2,200 requests\.$/],
+  ],
+  [
+    'a target that was itself late',
+    broken({ p99Ms: { reported: 9, target: 8.9, error: 0.011 } }),
+    [/^At 2,200\/s the calibration's own target took 8\.9 ms \(p99\) instead of 2\.5 ms/],
+  ],
+  [
+    'nothing: the search came to its end',
+    { honestRate: { ...honestRate, brokenAtPerSecond: null } },
+    [
+      /^Every rate that was tried was honest; the closed loop's peak is 61,234\/s, with the target busy for 97 %\.$/,
+    ],
+  ],
+  [
+    'one core, and what else there is',
+    { environment: { ...environment, cpus: 1 } },
+    [/^There is one core, .* the target is part of every figure\.$/, /^At 2,200\/s a p99/],
+  ],
+];
+
+describe('limited by', () => {
+  for (const [what, changes, expected] of LIMITS) {
+    test(what, () => {
+      const { limits } = summarise({ ...CALIBRATION, ...changes });
+      assert.equal(limits.length, expected.length, limits.join('\n'));
+      for (const [i, pattern] of expected.entries()) assert.match(limits[i], pattern);
+    });
+  }
+});
+
+const LATE = CALIBRATION.lateness.map((row) => ({ ...row, seenMs: { ...row.seenMs, p99: 0.9 } }));
+
+/** @type {[string, Partial<Found>, RegExp[]][]} all but the last, which is always there */
+const REMEDIES = [
+  ['two cores, on time: nothing of the tool', {}, []],
+  ['late: spin', { lateness: LATE }, [/^Try --pacing spin/]],
+  [
+    'late while it spins: nothing of the tool',
+    { lateness: LATE, settings: { ...settings, pacing: 'spin' } },
+    [],
+  ],
+  [
+    'late on one core: no spinning, but cores',
+    { lateness: LATE, environment: { ...environment, cpus: 1 } },
+    [/^Use a machine with more cores than --threads\.$/],
+  ],
+  ['idle cores: threads', { environment: { ...environment, cpus: 8 } }, [/^Try --threads 7\.$/]],
+  [
+    'no more threads than connections',
+    { environment: { ...environment, cpus: 64 }, settings: { ...settings, concurrency: 20, threads: 4 } },
+    [/^Try --threads 20\.$/],
+  ],
+  [
+    'as many threads as connections: no more',
+    { environment: { ...environment, cpus: 64 }, settings: { ...settings, threads: 10 } },
+    [],
+  ],
+];
+
+describe('to do better', () => {
+  for (const [what, changes, expected] of REMEDIES) {
+    test(what, () => {
+      const remedies = summarise({ ...CALIBRATION, ...changes }).remedies;
+      assert.match(remedies.pop() ?? '', /^Leave the machine to the tool/);
+      assert.equal(remedies.length, expected.length, remedies.join('\n'));
+      for (const [i, pattern] of expected.entries()) assert.match(remedies[i], pattern);
+    });
+  }
+});

@@ -1,0 +1,133 @@
+/** `calibrate` as a user runs it, with the shortest measurements there are: what it says must agree with itself. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { isHonest } from '../../src/calibrate/honest-rate.js';
+import { assertNoStack, assertRefused, runCli, scratch, startBatch, startCli } from './support.js';
+
+const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
+
+/** @typedef {import('../../src/calibrate/calibrate.js').Calibration} Calibration */
+/** @typedef {import('../../src/calibrate/quantiles.js').Quantiles} Quantiles */
+
+/** @param {Quantiles} quantiles @param {number} samples */
+function assertQuantiles({ count, p50, p99, max }, samples) {
+  assert.equal(count, samples);
+  if (count === 0) return assert.deepEqual([p50, p99, max], [null, null, null]);
+  assert.ok(Number(p50) <= Number(p99) && Number(p99) <= Number(max), `${p50} ${p99} ${max}`);
+}
+
+/** Not a figure of this depends on how fast the machine is. @param {Calibration} found */
+function assertAgrees({ settings, delays, lateness, peak, honestRate, summary, targetSpins }) {
+  assert.deepEqual(
+    delays.map(({ delayMs }) => delayMs),
+    [0.2, 1, 10],
+  );
+  for (const { delayMs, samples, ratePerSecond, reportedMs, targetMs, addedMs } of delays) {
+    assert.ok(samples > 0 && samples <= Math.ceil((ratePerSecond * settings.stepMs) / 1000 - 1e-9));
+    for (const key of /** @type {const} */ (['p50', 'p99'])) {
+      const [reported, target] = [Number(reportedMs[key]), Number(targetMs[key])];
+      assert.ok(target >= delayMs, `${target} ms: never before the delay is over`);
+      assert.ok(Math.abs(Number(addedMs[key]) - (reported - target)) < 0.0006);
+    }
+  }
+  const rates = lateness.map(({ ratePerSecond }) => ratePerSecond);
+  assert.deepEqual(
+    rates,
+    [20, 100, 1000, 10_000].filter((rate) => rate <= peak.perSecond),
+  );
+  for (const { samples, seenMs, unseenMs } of lateness) {
+    assertQuantiles(seenMs, samples);
+    assertQuantiles(unseenMs, targetSpins ? samples : 0);
+  }
+  assert.ok(peak.perSecond > 0 && peak.checkedShare >= 0 && peak.checkedShare <= 1);
+  const { ratePerSecond, brokenAtPerSecond, limits, tries } = honestRate;
+  for (const one of tries) {
+    assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+    assertQuantiles(one.latenessMs, one.samples);
+    assert.ok(one.samples <= one.planned);
+    assert.ok(one.ratePerSecond * one.delayMs <= settings.concurrency * 500.5, 'half of the connections');
+  }
+  const honest = tries.filter((one) => one.honest).map((one) => one.ratePerSecond);
+  assert.equal(ratePerSecond, honest.length === 0 ? null : Math.max(...honest));
+  if (brokenAtPerSecond !== null) {
+    const twice = tries.filter((one) => one.ratePerSecond === brokenAtPerSecond);
+    assert.deepEqual(
+      twice.map((one) => one.honest),
+      [false, false],
+    );
+    assert.ok(brokenAtPerSecond > Number(ratePerSecond));
+  }
+  assert.ok(summary.limits.length > 0 && summary.remedies.length > 0);
+}
+
+describe('a short calibration', () => {
+  test('--json: one object on standard output, nothing else, and nothing is stored', async (t) => {
+    const folder = scratch(t)('.');
+    const { code, stdout, stderr } = await runCli([...SHORT, '--json', '--concurrency', '4'], {
+      cwd: folder,
+      env: { TMPDIR: folder, HOME: folder },
+    });
+    assert.equal(code, 0, stderr);
+    assertNoStack(stderr);
+    const found = /** @type {Calibration} */ (JSON.parse(stdout));
+    assert.equal(found.schema, 'vault-pki-load/calibration/1');
+    const { stepMs, maxLatenessMs, ...settings } = found.settings;
+    assert.deepEqual(settings, { concurrency: 4, threads: 1, pacing: 'auto' });
+    assert.deepEqual([stepMs, maxLatenessMs], [100, 1]);
+    assertAgrees(found);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('as text on two threads: the tables, then what it comes down to', async () => {
+    const options = ['--threads', '2', '--pacing', 'sleep', '--max-lateness', '5ms'];
+    const { code, stdout, stderr } = await runCli([...SHORT, ...options]);
+    assert.equal(code, 0, stderr);
+    assertNoStack(stderr);
+    assert.match(stdout, /^Calibration with --concurrency 10 --threads 2 --pacing sleep, 100 ms each time\n/);
+    for (const row of [/^200 µs +20 /m, /^20\/s +2 /m, /^100\/s +10 /m, /^Highest /m, /^Peak /m]) {
+      assert.match(stdout, row);
+    }
+    assert.match(
+      stdout,
+      /\nOn this machine, with --concurrency 10 --threads 2 --pacing sleep: [\s\S]+\nTo do better /,
+    );
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  });
+});
+
+test('Ctrl-C ends it with exit code 130, and the target goes too', async () => {
+  const cli = startCli(['calibrate', '--duration', '10s']);
+  await cli.shows(/^warming up {2}0 of \d+$/m);
+  cli.kill('SIGINT');
+  const { code, stdout, stderr } = await cli.ended;
+  assert.equal(code, 130, stderr);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^vault-pki-load: Interrupted: a calibration that is not whole says nothing\.$/m);
+  assertNoStack(stderr);
+});
+
+const run = startBatch({ after });
+
+/** @type {[string, RegExp][]} words of the command line; what is said */
+const MISUSE = [
+  ['--threads 0', /--threads is "0"; it must be at least 1\.$/m],
+  ['--threads 11', /--threads 11 is more than --concurrency 10.* Raise --concurrency to at least 11\.$/m],
+  ['--threads two', /--threads is "two", which is not a whole number/],
+  ['--concurrency 0', /--concurrency is "0"; it must be at least 1/],
+  ['--pacing fast', /--pacing is "fast", which is not one of auto, spin, sleep\.$/m],
+  ['--duration 0', /--duration is "0"; it must be at least 100 ms\.$/m],
+  ['--duration 1m', /--duration is "1m"; it must be at most 10 s\.$/m],
+  ['--max-lateness never', /--max-lateness is "never", which is not a duration/],
+  ['--format yaml', /--format is "yaml", which is not one of text, json\.$/m],
+  ['--json --format text', /--json and --format text are both given\. Give one of them\.$/m],
+  ['--json=yes', /--json takes no value, but got "yes"/],
+  ['--out calibration.json', /There is no option --out\. See: vault-pki-load calibrate --help$/m],
+  ['--dev', /There is no option --dev\./],
+];
+
+describe('misuse of calibrate is one line, and nothing is started:', () => {
+  for (const [words, message] of MISUSE) {
+    test(words, async () => assertRefused(await run(['calibrate', ...words.split(' ')]), message));
+  }
+});
