@@ -100,6 +100,13 @@ function matchesRsa(der, bits) {
 }
 
 /**
+ * One of each curve: to make one takes OpenSSL as long as to multiply the point.
+ *
+ * @type {Record<string, import('node:crypto').ECDH>}
+ */
+const keyAgreements = {};
+
+/**
  * ECPrivateKey, RFC 5915 section 3.
  *
  * @param {Buffer} der
@@ -114,8 +121,9 @@ function matchesEc(der, curve, bits) {
     const named = CURVES[oidText(fields.enter(0xa0).read(TAG.oid))];
     if (named !== curve) return false;
   }
-  const ecdh = createECDH(curve);
-  ecdh.setPrivateKey(secret);
+  keyAgreements[curve] ??= createECDH(curve);
+  const ecdh = keyAgreements[curve];
+  ecdh.setPrivateKey(secret); // throws for what is no key of the curve, and keeps the one before
   return ecdh.getPublicKey().equals(bits);
 }
 

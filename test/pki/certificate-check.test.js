@@ -229,6 +229,18 @@ test('an RSA key that borrows the modulus, or is right modulo one prime only, do
   }
 });
 
+test('an EC key that is none of its curve does not match, not even after the right one did', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const der = privateKey.export({ format: 'der', type: 'sec1' });
+  const spkiDer = publicKey.export({ format: 'der', type: 'spki' });
+  const secretAt = 7;
+  for (const octet of [0, 0xff]) {
+    assert.equal(matchPrivateKey(encodePem('EC PRIVATE KEY', der), spkiDer), 'match');
+    const none = Buffer.from(der).fill(octet, secretAt, secretAt + 32);
+    assert.equal(matchPrivateKey(encodePem('EC PRIVATE KEY', none), spkiDer), 'unreadable');
+  }
+});
+
 /** @param {string} hex */
 function integerContents(hex) {
   const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
