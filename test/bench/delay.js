@@ -3,7 +3,7 @@
  * is above the delay is the tool's, the loopback interface's, or the target's own error, which it states: `target` is what it
  * held requests for, from having read one to the kernel having the answer.
  */
-import { measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
+import { describePeers, measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
 import { medianOf } from './statistics.js';
 import { withSubject } from './subject.js';
 
@@ -42,7 +42,7 @@ export async function run({ runs, seconds, say }) {
       question: `Response time reported less the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection`,
       columns: ['delay', 'who', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
       rows: rows.map(figuresOf),
-      summary: {},
+      summary: { peers: await describePeers() },
       raw: rows,
     };
   });

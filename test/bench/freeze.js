@@ -8,7 +8,7 @@
  * Not in it is the time in which the backlog is worked off: with `rate` due and `capacity` possible per second, the last
  * term becomes (1 - p) P (1 - rate / capacity). It is part of what a tool adds, and counts against it.
  */
-import { measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
 import { medianOf, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 
@@ -45,7 +45,7 @@ export async function run({ runs, seconds, say }) {
       question: `Response times in ms reported of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
       columns: ['rate/s', 'who', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
       rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
-      summary: {},
+      summary: { peers: await describePeers() },
       raw: rows,
     };
   });

@@ -9,7 +9,7 @@
  * `machine` is a bare thread of ours that sleeps until the same times and sends nothing: what the machine can do.
  */
 import { shareCores } from './cores.js';
-import { measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
 import { medianOf, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 import { buildTarget } from './target/build.js';
@@ -59,7 +59,7 @@ export async function run({ runs, seconds, say }) {
       question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
       columns: ['rate/s', 'who', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'came', 'goal', 'met'],
       rows: rows.map((row) => [...figuresOf(row), ...judge(row, rows)]),
-      summary: {},
+      summary: { peers: await describePeers() },
       raw: rows,
     };
   });

@@ -75,3 +75,10 @@ export async function presentPeers() {
 export async function openLoopPeers() {
   return (await presentPeers()).filter(({ openLoop }) => openLoop !== undefined);
 }
+
+/** @returns {Promise<string>} those on this machine, with their versions */
+export async function describePeers() {
+  const versions = await Promise.all(peers.map((peer) => peer.available()));
+  const present = peers.flatMap(({ name }, i) => (versions[i] === null ? [] : [`${name} ${versions[i]}`]));
+  return present.join(', ') || 'none on this machine';
+}

@@ -74,7 +74,7 @@ export async function run({ runs, seconds, say }) {
 /** @param {{rho: number, tolerance: number, formulaMs: number, runs: Run[]}} row */
 function figuresOf({ rho, tolerance, formulaMs, runs }) {
   const requests = runs.reduce((sum, run) => sum + run.requests, 0);
-  const pooled = (/** @type {'exactMs' | 'reportedMs'} */ key) =>
+  const pooled = (/** @type {'exactMs' | 'heldMs' | 'reportedMs'} */ key) =>
     runs.reduce((sum, run) => sum + run[key] * run.requests, 0) / requests;
   const [exact, held, reported] = [pooled('exactMs'), pooled('heldMs'), pooled('reportedMs')];
   const percent = (/** @type {number} */ ratio) => `${((ratio - 1) * 100).toFixed(1)} %`;
