@@ -2,9 +2,11 @@
  * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
  */
 import { conclude } from './conclude.js';
+import { availableParallelism } from 'node:os';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
 import { intervalEvent, startTicking } from './load/interval.js';
+import { describeSpinning } from './load/pacing.js';
 import { createShards } from './load/threads.js';
 import { watchMachine } from './load/watch-machine.js';
 import { plannedWindow } from './load/window.js';
@@ -91,6 +93,8 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       stop,
       operation.prepare({ plan, client, token, tls, notice, warn, progress, signal: stop }),
     );
+    const spinning = describeSpinning(plan.load, availableParallelism());
+    if (spinning !== null) notice(spinning);
     const seconds = createSeconds(plan.load.threads);
     const window = plannedWindow(plan.load);
     shards = await createShards(

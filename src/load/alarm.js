@@ -21,14 +21,13 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
  * @param {import('./clock.js').Clock} clock
- * @param {'auto' | 'spin' | 'sleep'} pacing `auto` sleeps until shortly before the time and spins the rest;
- *   `spin` never sleeps; `sleep` never spins
+ * @param {import('./pacing.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {() => number} [work] changes with every piece of work that this thread does, e.g. answers so far
  * @returns {Alarm}
  */
-export function createAlarm(clock, pacing, onTime, work = () => 0) {
-  const spinFrom = { auto: SPIN_FROM_MS, spin: Number.POSITIVE_INFINITY, sleep: 0 }[pacing];
+export function createAlarm(clock, spins, onTime, work = () => 0) {
+  const spinFrom = { 'last stretch': SPIN_FROM_MS, always: Number.POSITIVE_INFINITY, never: 0 }[spins];
   let at = Number.POSITIVE_INFINITY;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
@@ -48,7 +47,7 @@ export function createAlarm(clock, pacing, onTime, work = () => 0) {
       return;
     }
     const ms =
-      pacing === 'sleep' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
+      spins === 'never' ? Math.ceil(remaining) : Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5));
     timer = setTimeout(onTimer, Math.min(ms, LONGEST_TIMER_MS));
   }
   function onTimer() {

@@ -12,12 +12,13 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
  * Starts the thread; it waits for time zero.
  *
  * @param {Pick<import('./shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
+ * @param {boolean} spins the last hundredths of a millisecond of a wait, where gaps are wide enough
  */
-export async function startPacingThread({ plan: { load }, shard, shards }) {
+export async function startPacingThread({ plan: { load }, shard, shards }, spins) {
   const control = new SharedArrayBuffer(CONTROL_BYTES);
   const flags = new Int32Array(control);
   const worker = new Worker(new URL('./pacing-worker.js', import.meta.url), {
-    workerData: { load, shard, shards, control },
+    workerData: { load, shard, shards, spins, control },
   });
   await once(worker, 'message');
   return {

@@ -15,8 +15,8 @@ const SPIN_MS = 0.06;
 const SPIN_GAP_MS = 0.5;
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{load: import('../plan.js').LoadPlan, shard: number, shards: number, control: SharedArrayBuffer}} */
-const { load, shard, shards, control } = workerData;
+/** @type {{load: import('../plan.js').LoadPlan, shard: number, shards: number, spins: boolean, control: SharedArrayBuffer}} */
+const { load, shard, shards, spins, control } = workerData;
 const flags = new Int32Array(control);
 const schedule = createSchedule(load);
 port.postMessage(null);
@@ -24,7 +24,7 @@ Atomics.wait(flags, STARTED, 0);
 const clock = createClock(new BigInt64Array(control)[ORIGIN]);
 const never = new Int32Array(new SharedArrayBuffer(4));
 const gapMs = (1000 * shards) / /** @type {number} */ (load.ratePerSecond);
-const spinMs = gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
+const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
 
 /** @param {number} dueMs */
 function waitFor(dueMs) {

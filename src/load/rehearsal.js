@@ -70,7 +70,7 @@ function send(connections, request) {
       clock,
       slots,
       overflow: 'queue',
-      createAlarm: (c, onTime) => createAlarm(c, 'auto', onTime),
+      createAlarm: (c, onTime) => createAlarm(c, 'never', onTime),
       onDrop() {},
       onEnd() {
         if (slots.busy === 0) resolve();

@@ -21,9 +21,10 @@ const LATE_MS = 20;
  * @param {(index: number) => import('./slots.js').Request} context.request
  * @param {Awaited<ReturnType<typeof import('./recorder-thread.js').startRecorder>>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing-thread.js').startPacingThread>> | null} context.pacing
+ * @param {import('./pacing.js').Pacing['spins']} context.spins
  * @param {import('./shard.js').End} context.end
  */
-export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, end }) {
+export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, spins, end }) {
   const { load } = input.plan;
   const { schedule, shards } = arrivals;
   /** @type {import('./alarm.js').Alarm | null} */
@@ -69,9 +70,8 @@ export function startSending({ input, arrivals, clock, connections, request, rec
     slots,
     overflow: load.overflow,
     createAlarm(_clock, onTime) {
-      const mode = load.model === 'open' ? load.pacing : 'sleep';
       alarm =
-        pacing === null ? createAlarm(clock, mode, onTime, () => sent) : pacing.createAlarm(clock, onTime);
+        pacing === null ? createAlarm(clock, spins, onTime, () => sent) : pacing.createAlarm(clock, onTime);
       return alarm;
     },
     onDrop(_index, intended, now) {

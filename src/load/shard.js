@@ -2,10 +2,12 @@
  * Shard k of N: everything that one sending thread does, from opening its connections to its Snapshot. With one
  * thread it runs in the main one, with more in shard-worker.js; the code is the same.
  */
+import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadOperation } from '../operations/index.js';
 import { createClock } from './clock.js';
+import { choosePacing } from './pacing.js';
 import { startPacingThread } from './pacing-thread.js';
 import { startRecorder } from './recorder-thread.js';
 import { rehearse } from './rehearsal.js';
@@ -53,9 +55,6 @@ import { startSending } from './sending.js';
 
 const OPEN_AT_ONCE = 32;
 
-/** Mean gaps between arrivals below this are paced by a thread of their own. */
-const THREAD_BELOW_GAP_MS = 10;
-
 /**
  * @param {ShardInput} input
  * @param {{onSecond: (row: import('./recorder.js').SecondRow) => void}} events
@@ -77,7 +76,8 @@ export async function createShard(input, { onSecond }) {
   });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
-  const pacing = wantsPacingThread(plan.load, shards) ? await startPacingThread(input) : null;
+  const { byThread, spins } = choosePacing(plan.load, shards, availableParallelism());
+  const pacing = byThread ? await startPacingThread(input, spins !== 'never') : null;
   const arrivals = arrivalsOf(input);
   const end = withEnd();
   recorder.ended.catch((error) => end.settle(Promise.reject(error)));
@@ -108,6 +108,7 @@ export async function createShard(input, { onSecond }) {
         request,
         recorder,
         pacing,
+        spins,
         end,
       });
       onProbe = sending.onProbe;
@@ -125,17 +126,6 @@ export async function createShard(input, { onSecond }) {
       ]);
     },
   };
-}
-
-/**
- * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
- * a thread that sleeps, so that no core is spun away.
- *
- * @param {import('../plan.js').LoadPlan} load
- * @param {number} shards
- */
-function wantsPacingThread({ pacing, ratePerSecond }, shards) {
-  return pacing === 'auto' && ratePerSecond !== null && (1000 * shards) / ratePerSecond < THREAD_BELOW_GAP_MS;
 }
 
 /**

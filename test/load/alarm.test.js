@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createAlarm } from '../../src/load/alarm.js';
 
-/** @typedef {'auto' | 'spin' | 'sleep'} Pacing */
-const PACINGS = /** @type {Pacing[]} */ (['auto', 'spin', 'sleep']);
+/** @typedef {import('../../src/load/pacing.js').Pacing['spins']} Spins */
+const SPINS = /** @type {Spins[]} */ (['last stretch', 'always', 'never']);
 
 /**
  * An event loop by hand: each turn takes `turnMs`, timers see whole milliseconds.
  *
- * @param {Pacing} pacing
+ * @param {Spins} spins
  * @param {number} [turnMs]
  * @param {() => number} [work]
  */
-function setUp(pacing, turnMs = 0.1, work = () => 0) {
+function setUp(spins, turnMs = 0.1, work = () => 0) {
   let now = 0.25;
   let turns = 0;
   /** @type {(() => void)[]} */
@@ -22,7 +22,7 @@ function setUp(pacing, turnMs = 0.1, work = () => 0) {
   const rung = [];
   const alarm = createAlarm(
     () => now,
-    pacing,
+    spins,
     () => rung.push(now),
     work,
   );
@@ -54,22 +54,22 @@ afterEach(() => {
   mock.restoreAll();
 });
 
-for (const pacing of PACINGS) {
-  describe(`an alarm that is to ${pacing}`, () => {
+for (const spins of SPINS) {
+  describe(`an alarm that spins: ${spins}`, () => {
     for (const at of [0.3, 1, 1.5, 2.2, 2.9, 10, 33.33, 1000.01]) {
-      test(`set to ${at} ms rings once, not before, and at most ${pacing === 'sleep' ? 2 : 0.2} ms after`, () => {
-        const { alarm, rung, run } = setUp(pacing);
+      test(`set to ${at} ms rings once, not before, and at most ${spins === 'never' ? 2 : 0.2} ms after`, () => {
+        const { alarm, rung, run } = setUp(spins);
         alarm.set(at);
         assert.equal(rung.length, 0, 'never from within set');
         run(at + 50);
         assert.equal(rung.length, 1);
         assert.ok(rung[0] >= at, `at ${rung[0]}`);
-        assert.ok(rung[0] <= at + (pacing === 'sleep' ? 2 : 0.2), `at ${rung[0]}`);
+        assert.ok(rung[0] <= at + (spins === 'never' ? 2 : 0.2), `at ${rung[0]}`);
       });
     }
 
     test('set to a time gone by rings soon, but not from within set', () => {
-      const { alarm, rung, run } = setUp(pacing);
+      const { alarm, rung, run } = setUp(spins);
       alarm.set(-5);
       assert.equal(rung.length, 0);
       run(3);
@@ -77,7 +77,7 @@ for (const pacing of PACINGS) {
     });
 
     test('set to an earlier time rings then, and only then', () => {
-      const { alarm, rung, run } = setUp(pacing);
+      const { alarm, rung, run } = setUp(spins);
       alarm.set(100);
       alarm.set(20);
       run(300);
@@ -86,9 +86,9 @@ for (const pacing of PACINGS) {
     });
 
     test('set to a later time rings then, and only then, though it was about to ring', () => {
-      const { alarm, rung, run } = setUp(pacing);
+      const { alarm, rung, run } = setUp(spins);
       alarm.set(20);
-      run(pacing === 'sleep' ? 18 : 19.5);
+      run(spins === 'never' ? 18 : 19.5);
       alarm.set(100);
       run(300);
       assert.equal(rung.length, 1);
@@ -96,9 +96,9 @@ for (const pacing of PACINGS) {
     });
 
     test('cleared does not ring, and can be set again', () => {
-      const { alarm, rung, run } = setUp(pacing);
+      const { alarm, rung, run } = setUp(spins);
       alarm.set(20);
-      run(pacing === 'sleep' ? 18 : 19.5);
+      run(spins === 'never' ? 18 : 19.5);
       alarm.clear();
       run(50);
       assert.equal(rung.length, 0);
@@ -109,12 +109,12 @@ for (const pacing of PACINGS) {
 
     test('rings again when it is set from its own ringing', () => {
       let now = 0;
-      const { run } = setUp(pacing);
+      const { run } = setUp(spins);
       /** @type {number[]} */
       const rung = [];
       const alarm = createAlarm(
         () => now,
-        pacing,
+        spins,
         () => {
           rung.push(now);
           if (rung.length < 3) alarm.set(now + 5);
@@ -132,7 +132,7 @@ for (const pacing of PACINGS) {
 
 test('times beyond the reach of a timer are waited for in parts', () => {
   mock.timers.reset();
-  for (const pacing of /** @type {Pacing[]} */ (['auto', 'sleep'])) {
+  for (const spins of /** @type {Spins[]} */ (['last stretch', 'never'])) {
     for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
       let now = 0;
       /** @type {[() => void, number][]} */
@@ -143,7 +143,7 @@ test('times beyond the reach of a timer are waited for in parts', () => {
         (/** @type {() => void} */ call, /** @type {number} */ ms) => void timers.push([call, ms]),
       );
       const rung = mock.fn();
-      createAlarm(() => now, pacing, rung).set(at);
+      createAlarm(() => now, spins, rung).set(at);
       for (let part = 0; part < 3 && timers.length > part; part++) {
         const [call, ms] = timers[part];
         assert.ok(ms >= 1 && ms <= 2 ** 31 - 1, `a timer of ${ms} ms rings at once`);
@@ -159,17 +159,17 @@ test('times beyond the reach of a timer are waited for in parts', () => {
 });
 
 test('a sleeping alarm never spins; a spinning one never sleeps', () => {
-  const sleeper = setUp('sleep');
+  const sleeper = setUp('never');
   sleeper.alarm.set(50);
   sleeper.run(60);
   assert.equal(sleeper.turns, 0);
   mock.restoreAll();
-  const spinner = setUp('spin');
+  const spinner = setUp('always');
   spinner.alarm.set(50);
   spinner.run(60);
   assert.ok(spinner.turns > 400, `${spinner.turns}`);
   mock.restoreAll();
-  const both = setUp('auto');
+  const both = setUp('last stretch');
   both.alarm.set(50);
   both.run(60);
   assert.ok(both.turns > 5 && both.turns < 40, `${both.turns} turns`);
@@ -177,17 +177,17 @@ test('a sleeping alarm never spins; a spinning one never sleeps', () => {
 
 describe('time spun without any work', () => {
   let answers = 0;
-  /** @type {[string, Pacing, number, () => number, number, number][]} sentence, pacing, turn, work, at least and at most */
+  /** @type {[string, Spins, number, () => number, number, number][]} sentence, spins, turn, work, at least and at most */
   const CASES = [
-    ['is all of it while nothing happens', 'spin', 0.01, () => 0, 9.9, 10.02],
-    ['is the last stretch only where the rest is slept', 'auto', 0.01, () => 0, 0.5, 3],
-    ['leaves out turns in which an answer came', 'spin', 0.01, () => answers++, 0, 0],
-    ['leaves out turns that took too long to be empty', 'spin', 0.1, () => 0, 0, 0],
-    ['is none for an alarm that never spins', 'sleep', 0.01, () => 0, 0, 0],
+    ['is all of it while nothing happens', 'always', 0.01, () => 0, 9.9, 10.02],
+    ['is the last stretch only where the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
+    ['leaves out turns in which an answer came', 'always', 0.01, () => answers++, 0, 0],
+    ['leaves out turns that took too long to be empty', 'always', 0.1, () => 0, 0, 0],
+    ['is none for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
   ];
-  for (const [sentence, pacing, turnMs, work, least, most] of CASES) {
+  for (const [sentence, spins, turnMs, work, least, most] of CASES) {
     test(sentence, () => {
-      const { alarm, run } = setUp(pacing, turnMs, work);
+      const { alarm, run } = setUp(spins, turnMs, work);
       alarm.set(10.25);
       run(12);
       const spun = alarm.emptySpinMs?.() ?? Number.NaN;
