@@ -58,7 +58,7 @@ const NOT_HELD_AGAINST = 'machine_saturated';
  * A hiccup of the machine must not decide: a rate that fails is tried once more.
  *
  * @param {object} context
- * @param {import('./calibrate.js').Measure} context.step
+ * @param {import('./rows.js').Measure} context.step
  * @param {import('./plan.js').CalibrationOptions} context.options
  * @param {number} context.peakPerSecond of a closed loop
  * @returns {Promise<HonestRate>}
@@ -104,7 +104,7 @@ export function delayFor(ratePerSecond, concurrency) {
 }
 
 /**
- * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./calibrate.js').Measure>>} measured
+ * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./rows.js').Measure>>} measured
  * @returns {Omit<Try, 'honest'>}
  */
 function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {

@@ -73,7 +73,7 @@ function limitsOf({ environment: { cpus }, peak, honestRate }) {
   ];
 }
 
-/** @param {import('./calibrate.js').Peak} peak */
+/** @param {import('./rows.js').Peak} peak */
 function peakText({ perSecond, targetBusy }) {
   const busy = targetBusy === null ? '' : `, with the target busy for ${Math.round(targetBusy * 100)} %`;
   return `${formatRate(perSecond)}${busy}`;

@@ -70,7 +70,7 @@ async function search(
 ) {
   /** @type {Set<number | null>} */
   const seen = new Set();
-  const step = /** @type {import('../../src/calibrate/calibrate.js').Measure} */ (
+  const step = /** @type {import('../../src/calibrate/rows.js').Measure} */ (
     async ({ ratePerSecond, delayMs, spin }) => {
       assert.equal(spin, 'waiting');
       const hiccup = hiccups && !seen.has(ratePerSecond);
