@@ -4,6 +4,7 @@
  * @typedef {object} Settings
  * @property {number} runs how often each figure is measured; what is printed is the median
  * @property {number} seconds of each measurement
+ * @property {number} requests of the measurement that is about how many there are
  * @property {(text: string) => void} say progress
  */
 /**
@@ -51,6 +52,11 @@ export const benches = {
     seconds: 3,
     runs: 100,
     load: () => import('./verdict.js'),
+  },
+  memory: {
+    describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',
+    seconds: 10,
+    load: () => import('./memory.js'),
   },
   'issue-vs-fetch': {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [NAME...] [--runs N] [--seconds N]`: measures, prints a table, writes results/NAME.json with every
+ * `npm run bench -- [NAME...] [--runs N] [--seconds N] [--requests N]`: measures, prints a table, writes results/NAME.json with every
  * run's figures, the commit and the machine, and results/all.json with all that is there. `--markdown` measures nothing
  * and prints what was written. The files are not part of the repository: a figure belongs to a machine and an hour. Who cites one
  * says which.
@@ -29,6 +29,7 @@ async function main(args) {
     options: {
       runs: { type: 'string' },
       seconds: { type: 'string' },
+      requests: { type: 'string', default: '10000000' },
       markdown: { type: 'boolean', default: false },
     },
   });
@@ -44,22 +45,22 @@ async function main(args) {
     return 0;
   }
   const number = (/** @type {string | undefined} */ text) => (text === undefined ? null : Number(text));
-  return runAll(names, number(values.runs), number(values.seconds));
+  const { runs, seconds, requests } = values;
+  return runAll(names, { runs: number(runs), seconds: number(seconds), requests: Number(requests) });
 }
 
 /**
  * One that fails does not keep the others from running.
  *
  * @param {string[]} names
- * @param {number | null} runs
- * @param {number | null} seconds
+ * @param {{runs: number | null, seconds: number | null, requests: number}} given null: as usual
  */
-async function runAll(names, runs, seconds) {
+async function runAll(names, { runs, seconds, requests }) {
   let code = 0;
   for (const name of names) {
     try {
       const { seconds: usual, runs: usualRuns = RUNS } = benches[name];
-      await runBench(name, { runs: runs ?? usualRuns, seconds: seconds ?? usual });
+      await runBench(name, { runs: runs ?? usualRuns, seconds: seconds ?? usual, requests });
     } catch (error) {
       process.stderr.write(`${name}: ${error instanceof Error ? error.stack : error}\n`);
       code = 1;
@@ -70,7 +71,7 @@ async function runAll(names, runs, seconds) {
 
 /**
  * @param {string} name
- * @param {{runs: number, seconds: number}} settings
+ * @param {{runs: number, seconds: number, requests: number}} settings
  */
 async function runBench(name, settings) {
   const { run } = await benches[name].load();

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type settings struct {
 func main() {
 	var s server
 	bodyFile := flag.String("body", "", "file with the body of every answer")
+	bodiesFile := flag.String("bodies", "", "file with bodies to answer with in turn, each after its length as a little-endian uint32")
 	contentType := flag.String("content-type", "application/ocsp-response", "its type")
 	flag.DurationVar(&s.delay, "delay", 0, "answer this long after the request came")
 	flag.DurationVar(&s.service, "service", 0, "be a single server with this service time, first come, first served")
@@ -47,7 +49,10 @@ func main() {
 		check(err)
 		body = read
 	}
-	s.answer = httpAnswer("200 OK", *contentType, body)
+	s.answers = [][]byte{httpAnswer("200 OK", *contentType, body)}
+	if *bodiesFile != "" {
+		s.answers = readBodies(*bodiesFile, *contentType)
+	}
 	s.failure = httpAnswer("500 Internal Server Error", "application/json", []byte(`{"errors":["internal error"]}`))
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
@@ -55,6 +60,22 @@ func main() {
 	s.listen()
 	go endWithInput()
 	s.loop()
+}
+
+// readBodies makes the answers of -bodies; at least one.
+func readBodies(file, contentType string) [][]byte {
+	rest, err := os.ReadFile(file)
+	check(err)
+	answers := [][]byte{}
+	for len(rest) >= 4 {
+		end := 4 + int(binary.LittleEndian.Uint32(rest))
+		answers = append(answers, httpAnswer("200 OK", contentType, rest[4:end]))
+		rest = rest[end:]
+	}
+	if len(answers) == 0 {
+		check(fmt.Errorf("%s holds no body", file))
+	}
+	return answers
 }
 
 func endWithInput() {

@@ -20,7 +20,9 @@ type server struct {
 	start           int64 // when the first request came, ns
 	busyUntil       int64 // of the single server, ns
 	requests        uint64
-	answer, failure []byte
+	answers         [][]byte // given in turn
+	turn            int
+	failure         []byte
 }
 
 type conn struct {
@@ -159,7 +161,7 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	}
 	if s.skip > 0 {
 		s.skip--
-		s.write(c, s.answer)
+		s.write(c, s.nextAnswer())
 		return
 	}
 	if s.start == 0 {
@@ -172,7 +174,7 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	if s.hangEvery > 0 && s.requests%s.hangEvery == 0 {
 		return
 	}
-	data := s.answer
+	data := s.nextAnswer()
 	if s.failEvery > 0 && s.requests%s.failEvery == 0 {
 		data = s.failure
 	}
@@ -183,6 +185,12 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	} else {
 		heap.Push(&s.waiting, one)
 	}
+}
+
+func (s *server) nextAnswer() []byte {
+	answer := s.answers[s.turn]
+	s.turn = (s.turn + 1) % len(s.answers)
+	return answer
 }
 
 // dueAt says when a request that came now is answered: computed from arrival times alone, so that the queue is exact

@@ -8,6 +8,7 @@ import { buildTarget } from './build.js';
 /**
  * @typedef {object} TargetOptions times in milliseconds
  * @property {string} [bodyFile] the body of every answer; `ok` when left out
+ * @property {string} [bodiesFile] bodies to answer with in turn, each after its length as a little-endian uint32
  * @property {string} [contentType]
  * @property {number} [delayMs] answer this long after the request came
  * @property {number} [serviceMs] be a single server, first come, first served
@@ -100,11 +101,21 @@ export async function withTarget(options, use) {
 }
 
 /** @param {TargetOptions} options */
-function flagsOf({ bodyFile, contentType, delayMs, serviceMs, freezeEveryMs, freezeForMs, ...rest }) {
+function flagsOf({
+  bodyFile,
+  bodiesFile,
+  contentType,
+  delayMs,
+  serviceMs,
+  freezeEveryMs,
+  freezeForMs,
+  ...rest
+}) {
   const { failEvery, hangEvery, skip, record, spin } = rest;
   const ms = (/** @type {number | undefined} */ value) => (value === undefined ? undefined : `${value}ms`);
   const given = {
     body: bodyFile,
+    bodies: bodiesFile,
     'content-type': contentType,
     delay: ms(delayMs),
     service: ms(serviceMs),

@@ -1,0 +1,145 @@
+/**
+ * Peak resident memory of the command, however long it runs and whatever the target does: the sum over its processes, the
+ * kernel's own high-water mark where there is one process. The code of Node itself, some 40 MB that all Node processes
+ * share, is in it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withAuthority } from './pool.js';
+import { median } from './statistics.js';
+import { withTarget } from './target/start.js';
+import { startWatched, startWatchedOcsp } from './watched.js';
+
+const GOAL_MB = 150;
+const CONNECTIONS = 10;
+const LONG_ANSWER_BYTES = 1_000_000;
+
+/** A million arrivals become due while next to none is answered. */
+const BACKLOG = { rate: 200_000, duration: 5, timeout: 2 };
+const POLL_MS = 20;
+
+/** Long enough to be looked at. */
+const REST = 'setTimeout(() => {}, 300)';
+
+/** @typedef {{subject: import('./subject.js').Subject, longResponse: (bytes: number) => string}} Authority */
+/** @typedef {{name: string, isOurs: boolean, measure: () => Promise<import('./watched.js').Watched>}} Case */
+/** @typedef {{peakMb: number, sent: number | null, waiting: number | null}} Run */
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, requests, say }) {
+  return withAuthority(async (authority) => {
+    /** @type {{name: string, isOurs: boolean, runs: Run[]}[]} */
+    const rows = [];
+    for (const { name, isOurs, measure } of casesOf(authority, { seconds, requests })) {
+      const row = { name, isOurs, runs: /** @type {Run[]} */ ([]) };
+      for (let i = 0; i < runs; i++) {
+        row.runs.push(runOf(name, await measure()));
+        say(`${name}, run ${i + 1} of ${runs}: ${Math.round(row.runs[i].peakMb)} MB`);
+      }
+      rows.push(row);
+    }
+    return {
+      question: `Peak resident memory of the process tree in MB, one sending thread where nothing else is said, ${CONNECTIONS} connections`,
+      columns: ['case', 'median', 'highest', 'sent', 'left waiting', 'goal', 'met'],
+      rows: rows.map(figuresOf),
+      summary: {},
+      raw: rows,
+    };
+  });
+}
+
+/**
+ * @param {Authority} authority
+ * @param {{seconds: number, requests: number}} size
+ * @returns {Case[]}
+ */
+function casesOf({ subject, longResponse }, { seconds, requests }) {
+  const load = { concurrency: CONNECTIONS };
+  const answering = { bodyFile: subject.response };
+  /**
+   * @param {import('./target/start.js').TargetOptions} behaviour
+   * @param {Record<string, string | number>} options
+   * @param {(target: import('./target/start.js').RunningTarget, running: import('./watched.js').Running) => Promise<void>} [meanwhile]
+   */
+  const ours = (behaviour, options, meanwhile) => () =>
+    withTarget(behaviour, async (target) => {
+      const running = startWatchedOcsp(subject, target.url, { ...load, ...options });
+      const [ended] = await Promise.all([running.ended, meanwhile?.(target, running)]);
+      return ended;
+    });
+  const node = (/** @type {string} */ script) => () =>
+    startWatched(['--input-type=module', '-e', script]).ended;
+  return [
+    { name: 'node alone', isOurs: false, measure: node(REST) },
+    { name: 'node and undici', isOurs: false, measure: node(`await import('undici'); ${REST}`) },
+    { name: 'one request', isOurs: true, measure: ours(answering, { requests: 1 }) },
+    {
+      name: `${requests.toLocaleString('en')} requests`,
+      isOurs: true,
+      measure: ours(answering, { requests }),
+    },
+    {
+      name: `plan of one hour, ended after ${seconds} s`,
+      isOurs: true,
+      measure: ours(answering, { rate: 1000, duration: '1h' }, async ({ stats }, { kill }) => {
+        await until(async () => (await stats()).requests > 100);
+        await sleep(seconds * 1000);
+        kill('SIGINT');
+      }),
+    },
+    {
+      name: 'nothing listens, backlog of a million',
+      isOurs: true,
+      measure: ours(answering, BACKLOG, async ({ stats, stop }) => {
+        await until(async () => (await stats()).requests > 0);
+        await stop();
+      }),
+    },
+    {
+      name: 'no answers, backlog of a million',
+      isOurs: true,
+      measure: ours({ ...answering, hangEvery: 1, skip: 1 }, BACKLOG),
+    },
+    {
+      name: 'answers of 1 MB',
+      isOurs: true,
+      measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { duration: seconds }),
+    },
+    {
+      name: 'answers of 1 MB, 100 connections',
+      isOurs: true,
+      measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { concurrency: 100, duration: seconds }),
+    },
+    { name: 'two threads', isOurs: true, measure: ours(answering, { threads: 2, duration: seconds }) },
+  ];
+}
+
+/** @param {() => Promise<boolean>} condition */
+async function until(condition) {
+  while (!(await condition())) await sleep(POLL_MS);
+}
+
+/**
+ * @param {string} name
+ * @param {import('./watched.js').Watched} watched
+ * @returns {Run}
+ */
+function runOf(name, { stdout, stderr, code, peakMb }) {
+  if (stdout === '') {
+    if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
+    return { peakMb, sent: null, waiting: null };
+  }
+  const { totals } = /** @type {import('../../src/results/schema.js').Result} */ (JSON.parse(stdout));
+  return { peakMb, sent: totals.sent, waiting: totals.neverSentDue };
+}
+
+/** @param {{name: string, isOurs: boolean, runs: Run[]}} row */
+function figuresOf({ name, isOurs, runs }) {
+  const peaks = runs.map(({ peakMb }) => peakMb);
+  const highest = Math.max(...peaks);
+  const [{ sent, waiting }] = runs;
+  const verdict = isOurs ? [`highest < ${GOAL_MB}`, highest < GOAL_MB ? 'yes' : 'no'] : ['', ''];
+  return [name, median(peaks), highest, sent, waiting, ...verdict];
+}
