@@ -1,8 +1,11 @@
 /**
  * How much longer the reported p99 is for the tool's own lateness. A request that was sent late by s, and whose answer
  * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
- * be without it is known too (`unlagged`). Of r there are random samples (`reaction`): where t hardly varies, r adds its own
- * p99, less what noticing anything costs at best; where t does vary, it adds less.
+ * be without it is known too (`unlagged`). Of r there are samples at random times (`reaction`): where t hardly varies, r adds
+ * its own p99, less what noticing anything costs at best; where t does vary, it adds less.
+ *
+ * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
+ * due meanwhile is sent late, not read late, and in a closed loop nothing is. So such a look counts for t / r only.
  */
 import { valueAtRank, valueAtShare } from '../histogram.js';
 import { formatDuration } from '../units.js';
@@ -18,6 +21,9 @@ const INVALID = 0.5;
 const INVALID_MS = 1;
 const INVALID_SAMPLES = 3;
 
+/** Looks that a distribution is read off at. */
+const POINTS = 1000;
+
 /** One of both kinds of lateness is worth a sentence from this part of both on. */
 const NAMED = 0.25;
 
@@ -26,11 +32,11 @@ const NAMED = 0.25;
  * @returns {Reason[]}
  */
 export function lateness(observed) {
-  const { response, unlagged, lag, reaction } = observed;
+  const { response, unlagged, service, lag, reaction } = observed;
   if (response.totalCount === 0) return [];
   const whole = valueAtShare(response, 0.99);
   const sentMs = Math.max(0, whole - valueAtShare(unlagged, 0.99));
-  const readMs = Math.min(readLateMs(reaction), whole - sentMs);
+  const readMs = Math.min(readLateMs(reaction, medianOf(service)), whole - sentMs);
   const own = Math.max(whole - sentMs - readMs, 0.001);
   const both = (sentMs + readMs) / own;
   const medianMs = Math.max(0, valueAtShare(response, 0.5) - valueAtShare(unlagged, 0.5));
@@ -48,13 +54,34 @@ export function lateness(observed) {
   if (named(readMs)) {
     const grade = isInvalid(both, readMs, reaction, readMs > sentMs) ? 'invalid' : 'suspect';
     reasons.push(readLag(observed, grade, readMs, own + readMs));
-  }
+  } else if (observed.model === 'closed') reasons.push(...pauses(observed));
   return reasons;
 }
 
-/** @param {import('../histogram.js').Histogram} reaction */
-function readLateMs(reaction) {
-  return reaction.totalCount === 0 ? 0 : valueAtShare(reaction, 0.99) - valueAtRank(reaction, 1);
+/** @param {import('../histogram.js').Histogram} histogram */
+function medianOf(histogram) {
+  return histogram.totalCount === 0 ? Number.POSITIVE_INFINITY : valueAtShare(histogram, 0.5);
+}
+
+/**
+ * @param {import('../histogram.js').Histogram} reaction
+ * @param {number} usualMs t
+ * @returns {number} p99 of r over the requests, less its least
+ */
+function readLateMs(reaction, usualMs) {
+  const { totalCount } = reaction;
+  if (totalCount === 0) return 0;
+  const points = Math.min(totalCount, POINTS);
+  const looks = Array.from({ length: points }, (_, i) => {
+    const ms = valueAtRank(reaction, Math.ceil(((i + 0.5) / points) * totalCount));
+    return { ms, weight: Math.min(1, usualMs / ms) };
+  });
+  let above = 0.01 * looks.reduce((sum, { weight }) => sum + weight, 0);
+  const at = looks.findLast(({ weight }) => {
+    above -= weight;
+    return above < -1e-9;
+  });
+  return (at ?? looks[0]).ms - looks[0].ms;
 }
 
 /**
@@ -107,6 +134,28 @@ function readLag(observed, grade, readMs, ofMs) {
     text: `The tool noticed answers up to ${formatDuration(readMs)} late (p99), which may be ${percent} % of the p99 that it reports. ${cause(observed, readMs)}`,
     remedy: 'Give the tool more CPU, lower --rate or --concurrency, or use --threads.',
   };
+}
+
+/**
+ * In a closed loop, time in which the tool paused is time in which nothing was sent.
+ *
+ * @param {Observed} observed
+ * @returns {Reason[]}
+ */
+function pauses(observed) {
+  const { reaction, service } = observed;
+  const { totalCount } = reaction;
+  const longMs = Math.max(medianOf(service), INVALID_MS);
+  if (totalCount === 0 || valueAtShare(reaction, 1 - SUSPECT) <= longMs) return [];
+  const half = valueAtShare(reaction, 1 - INVALID) > longMs;
+  return [
+    {
+      grade: half ? 'invalid' : 'suspect',
+      code: 'read_lag',
+      text: `For ${half ? 'half' : 'a tenth'} of the time or more the tool noticed answers more than ${formatDuration(longMs)} late, and sent less for it. ${cause(observed, longMs)}`,
+      remedy: 'Give the tool more CPU, lower --concurrency, or use --threads.',
+    },
+  ];
 }
 
 /**
