@@ -85,7 +85,9 @@ async function sourcesAt(rate, { subject, seconds }) {
   for (const peer of GOAL_RATES.includes(rate) ? await openLoopPeers() : []) {
     const measure = async () => {
       const { arrivals } = await measurePeer(peer, subject, {}, load);
-      return peer.scheduleEach ? spreadEach(arrivals, load) : lateness(arrivals, { rate, seconds }, null);
+      return peer.scheduleEach
+        ? spreadEach(arrivals, load, peer.scheduleEach)
+        : lateness(arrivals, { rate, seconds }, null);
     };
     sources.push({ name: peer.name, measure });
   }
@@ -131,16 +133,18 @@ export function lateness({ atNs }, { rate, seconds }, originNs) {
 /**
  * @param {import('./target/start.js').Arrivals} arrivals
  * @param {import('./measure.js').Load & {ratePerSecond: number}} load
+ * @param {(requests: number) => number} stretch
  * @returns {Late}
  */
-function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds }) {
+function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds }, stretch) {
   const planned = Math.round(ratePerSecond * seconds);
   const share = atNs.length / planned;
   const own = new Map(Array.from(connection, (number) => [number, /** @type {bigint[]} */ ([])]));
   for (const [i, number] of connection.entries()) own.get(number)?.push(atNs[i]);
   if (!cameAsPlanned(atNs.length, planned) || own.size !== connections) return { ...NOTHING, share };
+  const ownRate = ratePerSecond / connections;
   const beyondPrompt = [...own.values()].flatMap((times) => {
-    const late = latenessOf(BigInt64Array.from(times), ratePerSecond / connections, times[0]);
+    const late = latenessOf(BigInt64Array.from(times), ownRate / stretch(times.length), times[0]);
     const prompt = quantile(late, PROMPT);
     return Array.from(late, (ms) => ms - prompt);
   });

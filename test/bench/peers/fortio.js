@@ -9,7 +9,8 @@ export const peer = {
   name: 'fortio',
   available: () => versionOf(['fortio', 'version'], /([\d.]+)/),
   setupRequests: (connections) => connections,
-  scheduleEach: true,
+  /** The first request is due at the start and the last at the end. */
+  scheduleEach: (requests) => requests / (requests - 1),
   openLoop: (job) => load(job, ['-qps', `${job.ratePerSecond}`, '-uniform']),
   closedLoop: (job) => load(job, ['-qps', '0']),
 };

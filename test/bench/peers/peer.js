@@ -28,7 +28,8 @@ import { runTimed } from '../timed.js';
  * @property {string} name
  * @property {() => Promise<string | null>} available its version; null: it is not on this machine
  * @property {(connections: number) => number} [setupRequests] sent before the load; none when left out
- * @property {boolean} [scheduleEach] each of its connections has a schedule of its own
+ * @property {(requests: number) => number} [scheduleEach] each of its connections has a schedule of its own, whose gaps are
+ *   so many times those of the rate where it is this long
  * @property {(job: OpenJob) => Promise<Figures>} [openLoop] left out: it has no open loop
  * @property {(job: Job) => Promise<Figures>} closedLoop
  */
