@@ -1,0 +1,100 @@
+/** Reasons against a measurement, from real runs in which they hold. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { describe, test } from 'node:test';
+import { validateResult } from '../../src/results/schema.js';
+import { cannedOcsp, runHere } from './support.js';
+
+/**
+ * Answers every request with the canned response, after a while, one at a time where `queue` says so.
+ *
+ * @param {{after: (fn: () => any) => void}} t
+ * @param {{delayMs?: number | (() => number), queue?: boolean, headers?: Record<string, string>}} behaviour
+ */
+async function target(t, { delayMs = 0, queue = false, headers = {} }) {
+  const { args, response } = cannedOcsp(t);
+  let freeAt = 0;
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+    req.resume().on('end', () => {
+      const now = performance.now();
+      freeAt = (queue ? Math.max(now, freeAt) : now) + (typeof delayMs === 'number' ? delayMs : delayMs());
+      setTimeout(
+        () => res.writeHead(200, { 'Content-Type': 'application/ocsp-response', ...headers }).end(response),
+        freeAt - now,
+      );
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  t.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const [, , cert, , issuer] = args;
+  return { cert, issuer, 'ocsp-url': `http://127.0.0.1:${port}/` };
+}
+
+/** @param {import('../../src/results/schema.js').Result} result */
+function codes({ measurement }) {
+  return measurement.reasons.map(({ code }) => code);
+}
+
+describe('what a run says of its own measurement', { concurrency: 1 }, () => {
+  test('connections that the target closes are counted as set-up in the latency', async (t) => {
+    const subject = await target(t, { headers: { Connection: 'close' } });
+    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '2s' });
+    assert.ok(codes(result).includes('connection_setup'), codes(result).join());
+    const setups = Number(result.measurement.observed?.connectionSetups);
+    assert.ok(setups > 180 && setups <= 200, `${setups} of 200`);
+  });
+
+  test('with more than the target can take, the backlog grows', async (t) => {
+    const subject = await target(t, { delayMs: 10, queue: true });
+    const result = await runHere('ocsp', { ...subject, rate: 200, duration: '2s', concurrency: 1 });
+    assert.equal(result.totals.neverSent, 0, 'it was worked off in the end');
+    assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
+    assert.ok(!codes(result).includes('tool_saturated'), 'the target was');
+    assert.notEqual(result.measurement.verdict, 'valid');
+    assert.ok(Number(result.measurement.observed?.backlogShare) > 0.8);
+  });
+
+  test('with many times what it can take, most is never sent', async (t) => {
+    const subject = await target(t, { delayMs: 10, queue: true });
+    const options = { ...subject, rate: 2000, duration: '1s', concurrency: 1, timeout: '500ms' };
+    const result = await runHere('ocsp', options);
+    assert.ok(result.totals.neverSent > 1000);
+    assert.ok(codes(result).includes('sends_short_of_plan'));
+    assert.equal(result.measurement.verdict, 'invalid');
+  });
+
+  for (const threads of [1, 2]) {
+    test(`what was observed is in the result: ${threads} thread(s)`, async (t) => {
+      const subject = await target(t, { delayMs: 5 });
+      const result = await runHere('ocsp', {
+        ...subject,
+        rate: 100,
+        duration: '2s',
+        warmup: '500ms',
+        threads,
+      });
+      const { observed } = result.measurement;
+      assert.ok(observed !== undefined);
+      assert.equal(observed.unlaggedMs.count, result.latencyMs.response.count);
+      assert.equal(observed.lagMs.count, result.totals.sent);
+      assert.ok(Number(observed.unlaggedMs.p99) <= Number(result.latencyMs.response.p99));
+      assert.ok(observed.reactionMs.count > 20 * threads, `${observed.reactionMs.count} looks`);
+      assert.ok(Number(observed.reactionMs.min) > 0);
+      assert.ok(Number(observed.cpu.processCores) > 0);
+      assert.equal(observed.connectionSetups, 0);
+      validateResult(JSON.parse(JSON.stringify(result)));
+    });
+  }
+
+  test('a target that gets slower from second to second has not settled', async (t) => {
+    const begun = performance.now();
+    const subject = await target(t, { delayMs: () => 5 + (performance.now() - begun) / 100 });
+    const result = await runHere('ocsp', { ...subject, rate: 50, duration: '9s', concurrency: 20 });
+    assert.ok(codes(result).includes('still_changing'), codes(result).join());
+    assert.notEqual(result.measurement.verdict, 'valid');
+  });
+});
