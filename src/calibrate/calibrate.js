@@ -2,7 +2,7 @@
  * What this machine can honestly measure: the generator, as in any run, against a target whose delay is known and whose
  * own lateness is recorded. Emits events; prints nothing; stores nothing.
  */
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { loadOperation } from '../operations/index.js';
 import { TOOL_VERSION } from '../version.js';
 import { findHonestRate } from './honest-rate.js';
@@ -21,7 +21,8 @@ export const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
  * @property {{version: string}} tool
  * @property {string} startedAt
  * @property {number} durationSeconds
- * @property {{node: string, platform: string, cpus: number, model: string}} environment `cpus`: those this process may use
+ * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment
+ *   `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none
  * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
  * @property {boolean} targetSpins there is a core for it; else its delays end on timers, and it is woken by the system
  * @property {import('./rows.js').DelayRow[]} delays
@@ -43,8 +44,9 @@ const EXPECTED = 22;
  */
 export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
   const options = readCalibrationOptions(given);
-  const started = { at: new Date(), ms: performance.now() };
+  const started = { at: new Date(), ms: performance.now(), environment: environment() };
   const operation = await loadOperation('ocsp');
+  // Options that contradict each other are refused before anything is started.
   const nowhere = { url: 'http://127.0.0.1', pki: { url: 'http://127.0.0.1', token: '' } };
   planOf(operation, options, nowhere, 1);
   const target = await startCalibrationTarget();
@@ -64,7 +66,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
     const peak = await measurePeak(step);
     const lateness = await measureLateness(step, peak.perSecond);
     const honestRate = await findHonestRate({ step, options, peakPerSecond: peak.perSecond });
-    const measured = { environment: environment(), settings: settingsOf(options), targetSpins };
+    const measured = { environment: started.environment, settings: settingsOf(options), targetSpins };
     const found = { ...measured, delays, lateness, peak, honestRate };
     return {
       schema: CALIBRATION_SCHEMA_ID,
@@ -100,6 +102,7 @@ function environment() {
     platform: `${process.platform} ${process.arch}`,
     cpus: availableParallelism(),
     model: cpus()[0]?.model ?? 'unknown',
+    loadAverage: toMicros(loadavg()[0]),
   };
 }
 

@@ -3,6 +3,9 @@ import { formatCount, formatDuration, formatRate } from '../units.js';
 
 /** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'targetSpins' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
+/** A load average of so many for each core means that others have work for the machine. */
+const BUSY_LOAD = 0.5;
+
 /** `--threads` takes no more. */
 const MAX_THREADS = 64;
 
@@ -35,12 +38,18 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
 }
 
 /** @param {Found} found */
-function limitsOf({ environment: { cpus }, peak, honestRate }) {
+function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { brokenAtPerSecond, limits, tries } = honestRate;
-  const alone =
-    cpus === 1
+  const alone = [
+    ...(cpus === 1
       ? ['There is one core, which the tool and its target share: the target is part of every figure.']
-      : [];
+      : []),
+    ...(loadAverage > BUSY_LOAD * cpus
+      ? [
+          `The machine was busy before the calibration began: a load average of ${loadAverage.toFixed(1)} on ${cpus} core${cpus === 1 ? '' : 's'}.`,
+        ]
+      : []),
+  ];
   if (brokenAtPerSecond === null) {
     return [...alone, `Every rate that was tried was honest; the closed loop's peak is ${peakText(peak)}.`];
   }

@@ -30,7 +30,13 @@ export const CALIBRATION = {
   tool: { version: '0.1.0' },
   startedAt: '2026-11-20T10:00:00.000Z',
   durationSeconds: 31.4,
-  environment: { node: 'v20.20.2', platform: 'linux x64', cpus: 2, model: 'Some Processor' },
+  environment: {
+    node: 'v20.20.2',
+    platform: 'linux x64',
+    cpus: 2,
+    model: 'Some Processor',
+    loadAverage: 0.3,
+  },
   settings: { concurrency: 10, threads: 1, pacing: 'auto', stepMs: 1000, maxLatenessMs: 1 },
   targetSpins: true,
   delays: [
