@@ -53,6 +53,31 @@ export const benches = {
     runs: 100,
     load: () => import('./verdict.js'),
   },
+  speed: {
+    describe: 'checked OCSP responses/s where they repeat, beside other load generators',
+    seconds: 5,
+    load: () => import('./speed.js'),
+  },
+  distinct: {
+    describe: 'checked OCSP responses/s where each is different and signed with ECDSA',
+    seconds: 5,
+    load: () => import('./distinct.js'),
+  },
+  threads: {
+    describe: 'the same on one and two sending threads, and whether the merged counts are exact',
+    seconds: 5,
+    load: () => import('./threads.js'),
+  },
+  cpu: {
+    describe: 'CPU time while offering a rate',
+    seconds: 5,
+    load: () => import('./cpu.js'),
+  },
+  start: {
+    describe: 'time until help is there',
+    seconds: 0,
+    load: () => import('./start.js'),
+  },
   memory: {
     describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',
     seconds: 10,
@@ -62,6 +87,11 @@ export const benches = {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',
     seconds: 10,
     load: () => import('./issue-vs-fetch.js'),
+  },
+  'issue-vs-vegeta': {
+    describe: "certificates/s on a real Vault: our issue, and vegeta, vault-benchmark's engine",
+    seconds: 10,
+    load: () => import('./issue-vs-vegeta.js'),
   },
   'ocsp-vs-fetch': {
     describe: 'OCSP responses/s of a real Vault: our ocsp, and a loop of fetch that checks nothing',

@@ -6,6 +6,7 @@ import { runTimed } from '../timed.js';
  * @property {string} url
  * @property {string} bodyFile posted with every request
  * @property {string} contentType
+ * @property {Record<string, string>} [headers] more of them; only vegeta sends them
  * @property {number} connections
  * @property {number} seconds
  * @property {string} folder to write scripts and results into

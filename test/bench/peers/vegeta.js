@@ -17,9 +17,11 @@ export const peer = {
  * @returns {Promise<import('./peer.js').Figures>}
  */
 async function attack(job, flags) {
-  const { url, bodyFile, contentType, seconds, folder } = job;
+  const { url, bodyFile, contentType, headers = {}, seconds, folder } = job;
   const [targets, results] = [join(folder, 'vegeta.txt'), join(folder, 'vegeta.bin')];
-  writeFileSync(targets, `POST ${url}\nContent-Type: ${contentType}\n@${bodyFile}\n`);
+  const fields = Object.entries({ 'Content-Type': contentType, ...headers });
+  const lines = [`POST ${url}`, ...fields.map(([name, value]) => `${name}: ${value}`), `@${bodyFile}`, ''];
+  writeFileSync(targets, lines.join('\n'), { mode: 0o600 });
   const attacked = await runPeer(
     ['vegeta', 'attack', ...flags, `-targets=${targets}`, `-duration=${seconds}s`, `-output=${results}`],
     job,

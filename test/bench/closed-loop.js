@@ -1,0 +1,103 @@
+/** Closed loops of several load generators on one target, in turn: what the machine does meanwhile falls on all of them. */
+import { measureOurs, measurePeer } from './measure.js';
+import { median, medianOf } from './statistics.js';
+
+/**
+ * @typedef {object} Measured
+ * @property {number} perSecond answers; for ours, checked or counted as unchecked
+ * @property {number} cpuUs CPU time of the whole process for each answer, its start included
+ * @property {number} [uncheckedShare] of ours: answers that came too fast to be checked
+ * @property {boolean} [isExact] of ours: requests, outcomes and histograms add up to what the target counted
+ */
+/** @typedef {{name: string, measure: (seconds: number) => Promise<Measured>}} Source */
+/** @typedef {{name: string, runs: Measured[]}} Row */
+
+/**
+ * @param {Source[]} sources
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<Row[]>}
+ */
+export async function measureAll(sources, { runs, seconds, say }) {
+  const rows = sources.map(({ name }) => ({ name, runs: /** @type {Measured[]} */ ([]) }));
+  for (let i = 0; i < runs; i++) {
+    for (const [k, { measure }] of sources.entries()) rows[k].runs.push(await measure(seconds));
+    const rates = rows.map(({ name, runs: all }) => `${name} ${Math.round(all[i].perSecond)}/s`);
+    say(`run ${i + 1} of ${runs}: ${rates.join(', ')}`);
+  }
+  return rows;
+}
+
+/**
+ * @param {string} name
+ * @param {import('./subject.js').Subject} subject
+ * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, options?: Record<string, string | number>}} load
+ * @returns {Source}
+ */
+export function oursIn(name, subject, { connections, behaviour = {}, options = {} }) {
+  const measure = async (/** @type {number} */ seconds) => {
+    const load = { ratePerSecond: null, connections, seconds };
+    const { result, cpuSeconds, stats } = await measureOurs(
+      subject,
+      { record: false, ...behaviour },
+      load,
+      options,
+    );
+    const { totals, rates, verification, outcomes, latencyMs } = result;
+    if (totals.failed > 0) throw new Error(`ours failed: ${JSON.stringify(outcomes)}`);
+    const counts = Object.values(latencyMs).map(({ count }) => count);
+    return {
+      perSecond: rates.perSecond,
+      cpuUs: (cpuSeconds * 1e6) / totals.sent,
+      uncheckedShare: verification.unchecked / totals.sent,
+      isExact: [...counts, totals.succeeded].every((count) => count === stats.requests),
+    };
+  };
+  return { name, measure };
+}
+
+/**
+ * @param {import('./peers/peer.js').Peer} peer
+ * @param {import('./subject.js').Subject} subject
+ * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions}} load
+ * @returns {Source}
+ */
+export function peerIn(peer, subject, { connections, behaviour = {} }) {
+  const measure = async (/** @type {number} */ seconds) => {
+    const load = { ratePerSecond: null, connections, seconds };
+    const { figures } = await measurePeer(peer, subject, { record: false, ...behaviour }, load);
+    if (figures.failed > 0) throw new Error(`${figures.failed} requests of ${peer.name} failed`);
+    const { perSecond, cpuSeconds } = figures;
+    return { perSecond, cpuUs: (cpuSeconds * 1e6) / (perSecond * seconds) };
+  };
+  return { name: peer.name, measure };
+}
+
+/**
+ * @param {Row[]} rows
+ * @returns {(number | string | null)[][]} name, answers/s, CPU us an answer, share unchecked in %
+ */
+export function closedLoopRows(rows) {
+  return rows.map(({ name, runs }) => [
+    name,
+    median(runs.map(({ perSecond }) => perSecond)),
+    median(runs.map(({ cpuUs }) => cpuUs)),
+    percent(medianOf(runs.map(({ uncheckedShare }) => uncheckedShare ?? null))),
+  ]);
+}
+
+/**
+ * Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
+ *
+ * @param {Row} ours
+ * @param {Row | undefined} theirs
+ * @returns {number | null} null: they are not on this machine
+ */
+export function ratioTo(ours, theirs) {
+  if (theirs === undefined) return null;
+  return median(ours.runs.map(({ perSecond }, i) => perSecond / theirs.runs[i].perSecond));
+}
+
+/** @param {number | null} share */
+function percent(share) {
+  return share === null ? null : 100 * share;
+}

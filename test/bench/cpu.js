@@ -1,0 +1,124 @@
+/**
+ * CPU time while an even rate is offered, in percent of one core: of all processes and threads of a load generator, from the
+ * kernel's own accounts, once it is under way. Starting up is left out.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shareCores } from './cores.js';
+import { openLoopPeers } from './measure.js';
+import { runOcsp } from './ours.js';
+import { childrenOf, readTree } from './process-tree.js';
+import { median } from './statistics.js';
+import { OCSP_REQUEST, withSubject } from './subject.js';
+import { withTarget } from './target/start.js';
+
+const RATES = [20, 100, 1000];
+const MODES = ['auto', 'spin', 'sleep'];
+const CONNECTIONS = 10;
+/** The peers are measured at this rate, and the goal is for it. */
+const GOAL_RATE = 1000;
+const GOAL_PERCENT = 20;
+
+const SETTLE_SECONDS = 3;
+const SPARE_SECONDS = 1;
+
+/** @typedef {{rate: number, who: string, runs: number[]}} Row percent of a core */
+/** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer the whole time, start included, is a little longer */
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, say }) {
+  return withSubject(async (subject) => {
+    /** @type {Row[]} */
+    const rows = [];
+    for (const rate of RATES) {
+      const sources = await sourcesAt(rate, subject);
+      const measured = sources.map(({ who }) => ({ rate, who, runs: /** @type {number[]} */ ([]) }));
+      for (let i = 0; i < runs; i++) {
+        for (const [k, { offer }] of sources.entries()) {
+          measured[k].runs.push(await cpuPercent(subject, seconds, offer));
+        }
+        say(`${rate}/s, run ${i + 1} of ${runs}`);
+      }
+      rows.push(...measured);
+    }
+    return {
+      question: `CPU time while offering a rate, in % of one core, start left out: ${CONNECTIONS} connections, the target on a core of its own`,
+      columns: ['rate/s', 'who', '% of a core', 'lowest', 'highest', 'goal', 'met'],
+      rows: rows.map(figuresOf),
+      summary: {},
+      raw: rows,
+    };
+  });
+}
+
+/**
+ * @param {number} ratePerSecond
+ * @param {import('./subject.js').Subject} subject
+ * @returns {Promise<{who: string, offer: Offer}[]>}
+ */
+async function sourcesAt(ratePerSecond, subject) {
+  const ours = MODES.map((pacing) => ({
+    who: `ours, ${pacing}`,
+    offer: (/** @type {string} */ url, /** @type {number} */ seconds) =>
+      runOcsp(subject, url, {
+        rate: ratePerSecond,
+        concurrency: CONNECTIONS,
+        duration: seconds,
+        pacing,
+      }),
+  }));
+  const { request: bodyFile, folder } = subject;
+  const job = { bodyFile, contentType: OCSP_REQUEST, folder, cores: shareCores().generator };
+  const peers = ratePerSecond === GOAL_RATE ? await openLoopPeers() : [];
+  return [
+    ...ours,
+    ...peers.map(({ name, openLoop }) => ({
+      who: name,
+      offer: async (/** @type {string} */ url, /** @type {number} */ seconds) =>
+        openLoop?.({ ...job, url, seconds, connections: CONNECTIONS, ratePerSecond }),
+    })),
+  ];
+}
+
+/**
+ * @param {import('./subject.js').Subject} subject
+ * @param {number} seconds
+ * @param {Offer} offer
+ */
+function cpuPercent({ response }, seconds, offer) {
+  return withTarget({ bodyFile: response }, async ({ url, pid: target }) => {
+    const offering = offer(url, SETTLE_SECONDS + seconds + SPARE_SECONDS);
+    const [percent] = await Promise.all([percentBetween(target, seconds), offering]);
+    return percent;
+  });
+}
+
+/**
+ * @param {number} target its process is the only child of this one that does not count
+ * @param {number} seconds
+ */
+async function percentBetween(target, seconds) {
+  await sleep(SETTLE_SECONDS * 1000);
+  const [before, begun] = [cpuSecondsBeside(target), performance.now()];
+  await sleep(seconds * 1000);
+  const [after, ended] = [cpuSecondsBeside(target), performance.now()];
+  return (100 * (after - before)) / ((ended - begun) / 1000);
+}
+
+/** @param {number} target */
+function cpuSecondsBeside(target) {
+  const others = childrenOf(process.pid).filter((pid) => pid !== target);
+  const taken = others.map(readTree).filter((one) => one !== null);
+  if (taken.length === 0) throw new Error('The load generator has ended early.');
+  return taken.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}
+
+/** @param {Row} row */
+function figuresOf({ rate, who, runs }) {
+  const percent = median(runs);
+  const isGoal = rate === GOAL_RATE && who === 'ours, auto';
+  const verdict = isGoal ? [`<= ${GOAL_PERCENT}`, percent <= GOAL_PERCENT ? 'yes' : 'no'] : ['', ''];
+  return [rate, who, percent, Math.min(...runs), Math.max(...runs), ...verdict];
+}

@@ -1,0 +1,48 @@
+/**
+ * The same where no two responses are alike, as those of an ECDSA authority are: each was signed with P-256 by itself, over
+ * bytes of its own, and there are more of them than any memory of ours holds. Nothing but a verification will do; what
+ * came too fast for it is counted as unchecked.
+ */
+import { closedLoopRows, measureAll, oursIn, peerIn } from './closed-loop.js';
+import { presentPeers } from './measure.js';
+import { withAuthority } from './pool.js';
+import { median } from './statistics.js';
+
+const CONNECTIONS = 10;
+const RESPONSES = 100_000;
+const GOAL_PER_SECOND = 8000;
+/** A rate at which everything is to be checked. */
+const PACED_PER_SECOND = 8000;
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run(settings) {
+  return withAuthority(async ({ subject, distinctResponses }) => {
+    const behaviour = { bodiesFile: distinctResponses(RESPONSES) };
+    const load = { connections: CONNECTIONS, behaviour };
+    const wrk = (await presentPeers()).filter(({ name }) => name === 'wrk');
+    const sources = [
+      oursIn('ours', subject, load),
+      oursIn(`ours at ${PACED_PER_SECOND}/s`, subject, { ...load, options: { rate: PACED_PER_SECOND } }),
+      ...wrk.map((peer) => peerIn(peer, subject, load)),
+    ];
+    const measured = await measureAll(sources, settings);
+    return {
+      question: `OCSP responses a second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sending thread, the target on a core of its own`,
+      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'checked/s', 'goal', 'met'],
+      rows: closedLoopRows(measured).map((row, i) => [...row, ...judge(measured[i])]),
+      summary: {},
+      raw: measured,
+    };
+  });
+}
+
+/** @param {import('./closed-loop.js').Row} row */
+function judge({ name, runs }) {
+  if (!name.startsWith('ours')) return [null, '', ''];
+  const checked = median(runs.map(({ perSecond, uncheckedShare = 0 }) => perSecond * (1 - uncheckedShare)));
+  const goal = `checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`;
+  return [checked, goal, Math.round(checked) >= GOAL_PER_SECOND ? 'yes' : 'no'];
+}

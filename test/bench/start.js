@@ -1,0 +1,49 @@
+/** How long until help is there, beside a Node that does nothing: from starting the process to its end, in turn. */
+import { spawnSync } from 'node:child_process';
+import { BIN } from './ours.js';
+import { median } from './statistics.js';
+
+/** A start takes so little time that more of them are worth having. */
+const TIMES_A_RUN = 4;
+const GOAL_MS = 200;
+
+/** @type {{name: string, args: string[]}[]} */
+const COMMANDS = [
+  { name: 'node -e 0', args: ['-e', '0'] },
+  ...[['--help'], ['ocsp', '--help'], ['issue', '--help'], ['--version']].map((args) => ({
+    name: args.join(' '),
+    args: [BIN, ...args],
+  })),
+];
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, say }) {
+  const rows = COMMANDS.map(({ name }) => ({ name, runs: /** @type {number[]} */ ([]) }));
+  for (let i = 0; i < runs * TIMES_A_RUN; i++) {
+    for (const [k, { args }] of COMMANDS.entries()) rows[k].runs.push(startMs(args));
+  }
+  say(`${runs * TIMES_A_RUN} starts of each`);
+  const [bare] = rows;
+  return {
+    question: 'Time from starting the process to its end, in ms',
+    columns: ['command', 'median', 'highest', 'to bare node', 'goal', 'met'],
+    rows: rows.map(({ name, runs: all }, i) => {
+      const verdict = i === 0 ? ['', ''] : [`< ${GOAL_MS}`, median(all) < GOAL_MS ? 'yes' : 'no'];
+      return [name, median(all), Math.max(...all), median(all) / median(bare.runs), ...verdict];
+    }),
+    summary: {},
+    raw: rows,
+  };
+}
+
+/** @param {string[]} args of node */
+function startMs(args) {
+  const begun = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ms = performance.now() - begun;
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
+  return ms;
+}
