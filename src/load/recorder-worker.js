@@ -59,10 +59,13 @@ function recordAll() {
 function recordWaiting({ endedMs: done, next, waiting }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
-  const rest = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
+  const waited = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
+  /** One for all: there may be a million. @type {import('./samples.js').Sample} */
+  const sample = { ...waited, index: 0, intended: 0 };
   for (let i = 0; i < waiting; i++) {
-    const index = next + i * shards;
-    recorder.record({ ...rest, index, intended: schedule.dueMs(index) });
+    sample.index = next + i * shards;
+    sample.intended = schedule.dueMs(sample.index);
+    recorder.record(sample);
   }
 }
 
