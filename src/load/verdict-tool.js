@@ -13,15 +13,19 @@ const SATURATED = 0.9;
 const BACKLOG_SHARE = 0.05;
 const WAIT_ADDS = 0.1;
 
-/** Of a sending thread's time in the kernel's run queue. */
+/** Of a sending thread's time in the kernel's run queue; less counts where it waited longer than it worked. */
 const STARVED = 0.05;
+const STARVED_IDLE = 0.02;
 
 /** A machine that is idle for less is full; the tool has a part in it when it took so much of all cores. */
 const IDLE = 0.05;
 const TOOL_PART = 0.2;
 
-/** Both cores full with one thread each is no competition: somebody had to wait for so much of the time. */
+/** Cores full with one thread each are no competition: somebody had to wait for so much of the time. */
 const PRESSURE = 0.1;
+
+/** In an open loop a target that others starve is as slow as an overloaded one, whatever the tool took. */
+const PRESSURE_OF_OTHERS = 0.5;
 
 /** Arrivals that may be dropped late without a word. */
 const DROPPED = 0.01;
@@ -58,8 +62,9 @@ function toolSaturated({ busyShare, model, backlog, response, service, threads }
 }
 
 /** @type {Rule} */
-function cpuStarved({ runQueueShare }) {
-  if (runQueueShare === null || runQueueShare < STARVED) return null;
+function cpuStarved({ runQueueShare, busyShare }) {
+  if (runQueueShare === null || runQueueShare < STARVED_IDLE) return null;
+  if (runQueueShare < STARVED && runQueueShare <= busyShare) return null;
   return {
     grade: 'suspect',
     code: 'cpu_starved',
@@ -69,20 +74,22 @@ function cpuStarved({ runQueueShare }) {
 }
 
 /** @type {Rule} */
-function machineSaturated({ machine, targetIsLocal, spinShare }) {
+function machineSaturated({ machine, targetIsLocal, spinShare, model }) {
   const { idleShare, pressureShare, processCpuMs, wallMs, cores } = machine;
-  const part = wallMs > 0 ? processCpuMs / (wallMs * cores) : 0;
-  if (!targetIsLocal || idleShare === null || idleShare >= IDLE || part < TOOL_PART) return null;
-  if (pressureShare !== null && pressureShare < PRESSURE) return null;
-  const spun = spinShare * wallMs > 0.5 * processCpuMs;
+  if (!targetIsLocal || wallMs <= 0 || idleShare === null || idleShare >= IDLE) return null;
+  const part = processCpuMs / (wallMs * cores);
+  const ours = part >= TOOL_PART && (pressureShare ?? 1) >= PRESSURE;
+  const others = model === 'open' && (pressureShare ?? 0) >= PRESSURE_OF_OTHERS;
+  if (!ours && !others) return null;
+  const spun = ours && spinShare * wallMs > 0.5 * processCpuMs;
   const how = spun ? ', most of it spun away while it waited for the next send' : '';
   return {
     grade: 'suspect',
     code: 'machine_saturated',
-    text: `The machine had no core to spare, the target is on it, and the tool took ${Math.round(part * 100)} % of it${how}: they competed.`,
+    text: `The machine had no core to spare and the target is on it; the tool took ${Math.round(part * 100)} %${how}. What the target waited for a core is in its latency.`,
     remedy: spun
       ? 'Use --pacing sleep, or run the tool on another machine than the target.'
-      : 'Run the tool on another machine than the target, or on cores of its own.',
+      : 'Run the tool on another machine than the target, or on cores of its own, and end what else runs.',
   };
 }
 

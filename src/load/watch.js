@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
-import { monotonicMs } from './prober.js';
+import { monotonicMs, PROBE_MS } from './prober.js';
 
 /**
  * @typedef {object} WatchEnd plain
@@ -71,6 +71,8 @@ export function createWatch({
       const late = now() - stampMs;
       recordMs(reaction, late);
       recordMs(starved, Math.max(late, stampMs - plannedMs));
+      // Whoever is not woken does not look either: the looks left out meanwhile would have been late too.
+      for (let ms = stampMs - plannedMs - PROBE_MS; ms > 0; ms -= PROBE_MS) recordMs(starved, ms);
     },
     /** Nothing more is sent; answers may still come. */
     rest() {

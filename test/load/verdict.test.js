@@ -183,12 +183,31 @@ const TABLE = [
     ['cpu_starved'],
   ],
   ['less is let pass', { runQueueShare: 0.049 }, 'valid', []],
+  [
+    'unless it waited longer than it worked',
+    { runQueueShare: 0.021, busyShare: 0.02 },
+    'suspect',
+    ['cpu_starved'],
+  ],
+  ['a fiftieth at least', { runQueueShare: 0.019, busyShare: 0.01 }, 'valid', []],
   ['where nobody knows, nothing is said', { runQueueShare: null }, 'valid', []],
 
   ['a full machine with both on it is suspect', { machine: FULL }, 'suspect', ['machine_saturated']],
   ['with the target elsewhere it is let pass', { machine: FULL, targetIsLocal: false }, 'valid', []],
   ['with a core to spare too', { machine: { ...FULL, idleShare: 0.05 } }, 'valid', []],
-  ['where the tool took little too', { machine: { ...FULL, processCpuMs: 3900 } }, 'valid', []],
+  [
+    'where the tool took little, a closed loop had the target at its peak',
+    { machine: { ...FULL, processCpuMs: 3900 }, model: 'closed' },
+    'valid',
+    [],
+  ],
+  [
+    'and in an open one somebody starved the target',
+    { machine: { ...FULL, processCpuMs: 3900 } },
+    'suspect',
+    ['machine_saturated'],
+  ],
+  ['but not by a little', { machine: { ...FULL, processCpuMs: 3900, pressureShare: 0.49 } }, 'valid', []],
   ['where nobody had to wait too', { machine: { ...FULL, pressureShare: 0.09 } }, 'valid', []],
   [
     'without a word on who waited it stands',

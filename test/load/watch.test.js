@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { decodeHistogram } from '../../src/histogram.js';
+import { decodeHistogram, valueAtRank } from '../../src/histogram.js';
 import { createProber } from '../../src/load/prober.js';
 import { createWatch, runQueueMs } from '../../src/load/watch.js';
 import { mergeBacklogs, watchBacklog } from '../../src/load/watch-backlog.js';
@@ -65,6 +65,21 @@ describe('what a sending thread observes of itself', () => {
     watch.close();
     assert.equal(Math.round(maxMs(reaction)[1]), 3);
     assert.equal(Math.round(maxMs(starved)[1]), 7);
+  });
+
+  test('adds the looks that a thread without a core could not take', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    at.now = 136;
+    watch.onProbe({ type: 'probe', plannedMs: 100, stampMs: 135 });
+    const { reaction, starved } = watch.end();
+    watch.close();
+    assert.equal(maxMs(reaction)[0], 1);
+    const late = decodeHistogram(starved);
+    assert.deepEqual(
+      [1, 2, 3, 4].map((rank) => Math.round(valueAtRank(late, rank))),
+      [5, 15, 25, 35],
+    );
   });
 
   test('leaves out looks that were planned before the start', () => {
