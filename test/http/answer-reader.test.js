@@ -126,6 +126,24 @@ test('bodies up to the limit are read, by length, in chunks and until the end; l
   }
 });
 
+test('long answers on several connections at a time, again and again, do not get into each other', () => {
+  const SIZE = 200_000;
+  const names = ['a', 'b', 'c'];
+  const readers = names.map(() => new AnswerReader());
+  for (let round = 0; round < 3; round++) {
+    for (const reader of readers) reader.begin();
+    for (const piece of ['head', 'half', 'rest']) {
+      for (const [i, reader] of readers.entries()) {
+        const bytes = piece === 'head' ? `HTTP/1.1 200 OK\r\nContent-Length: ${SIZE}\r\n\r\n` : '';
+        reader.read(Buffer.from(bytes === '' ? names[i].repeat(SIZE / 2) : bytes));
+      }
+    }
+    for (const [i, { body }] of readers.entries()) {
+      assert.ok(Buffer.from(body).equals(Buffer.alloc(SIZE, names[i])), `round ${round}, ${names[i]}`);
+    }
+  }
+});
+
 /** @type {[string, string][]} */
 const REFUSED = [
   ['no HTTP', 'SSH-2.0-OpenSSH'],
