@@ -11,14 +11,15 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** As in Node's own parser. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-const FIRST_BUFFER_BYTES = 4096;
-
-/** A larger buffer is not kept for the next answer. */
-const KEPT_BUFFER_BYTES = 64 * 1024;
+/** A connection keeps a buffer of this size; for a longer answer it borrows a large one until the next answer. */
+const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const PROTOCOL = Buffer.from('HTTP/1.');
 const NOTHING = Buffer.alloc(0);
+
+/** Large buffers of this thread that nobody holds: there are as many as there were long answers at once. @type {Buffer[]} */
+const spare = [];
 
 /** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` hold until the next call */
 
@@ -36,6 +37,7 @@ export class AnswerReader {
   #head = null;
   /** Bytes of a head that is not whole yet. */
   #pending = NOTHING;
+  /** @type {Buffer} */
   #buffer = NOTHING;
   #length = 0;
   #tooLarge = false;
@@ -45,7 +47,7 @@ export class AnswerReader {
   /** @type {import('./answer-head.js').AnswerHead | null} */
   #lastHead = null;
 
-  /** Forgets what came before: the next byte is the first of an answer. */
+  /** Forgets what came before, the body that was read included: the next byte is the first of an answer. */
   begin() {
     this.status = 0;
     this.body = NOTHING;
@@ -53,7 +55,10 @@ export class AnswerReader {
     this.#pending = NOTHING;
     this.#length = 0;
     this.#tooLarge = false;
-    if (this.#buffer.length > KEPT_BUFFER_BYTES) this.#buffer = NOTHING;
+    if (this.#buffer.length > OWN_BUFFER_BYTES) {
+      spare.push(this.#buffer);
+      this.#buffer = NOTHING;
+    }
   }
 
   /**
@@ -165,8 +170,10 @@ export class AnswerReader {
       return;
     }
     if (length > this.#buffer.length) {
-      const size = Math.min(MAX_BODY_BYTES, Math.max(FIRST_BUFFER_BYTES, this.#buffer.length * 2, length));
-      const grown = Buffer.allocUnsafeSlow(size);
+      const grown =
+        length > OWN_BUFFER_BYTES
+          ? (spare.pop() ?? Buffer.allocUnsafeSlow(MAX_BODY_BYTES))
+          : Buffer.allocUnsafeSlow(OWN_BUFFER_BYTES);
       grown.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = grown;
     }

@@ -82,6 +82,7 @@ export function createConnection({ origin, tls }) {
       keptUntil = performance.now() + reader.keepAliveMs - margin;
     }
     told?.onAnswer(reader.status, reader.body);
+    if (exchange === null) reader.begin();
   }
 
   /** @param {string} outcome */

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
+import { HELPER_LIMITS } from './thread-memory.js';
 
 /** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
 const TIMER_FROM_MS = 2;
@@ -19,6 +20,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
   const flags = new Int32Array(control);
   const worker = new Worker(new URL('./pacing-worker.js', import.meta.url), {
     workerData: { load, shard, shards, spins, control },
+    resourceLimits: HELPER_LIMITS,
   });
   await once(worker, 'message');
   return {

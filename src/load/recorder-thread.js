@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../errors.js';
 import { createRingMemory, openWriter } from './samples.js';
+import { HELPER_LIMITS } from './thread-memory.js';
 
 /**
  * @typedef {object} RecorderEnd
@@ -15,12 +16,6 @@ import { createRingMemory, openWriter } from './samples.js';
 /** With more samples than this on their way the recorder is behind: further answers are counted but not checked. */
 const MAX_UNDER_WAY = 16_384;
 const RETRY_MS = 5;
-
-/**
- * What the thread makes is dead at once, but V8 lets its young generation grow to 48 MB before it looks. With 6 MB the
- * recorder is as fast.
- */
-const YOUNG_GENERATION_MB = 6;
 
 /**
  * @param {object} context
@@ -36,7 +31,7 @@ export async function startRecorder({ plan, fixture, shards, measuredMs, onSecon
   const writer = openWriter(ring);
   const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
     workerData: { plan, fixture, ring, shards, measuredMs },
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    resourceLimits: HELPER_LIMITS,
   });
   const ready = withResolvers();
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());

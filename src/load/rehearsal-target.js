@@ -1,12 +1,30 @@
 /** Thread entry: answers every HTTP request on a free loopback port with the same short answer. */
-import { createServer } from 'node:http';
+import { createServer } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-const ANSWER = Buffer.alloc(1024, 'x');
+const BODY = 'x'.repeat(1024);
+const ANSWER = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`);
 
-const server = createServer((request, response) => {
-  request.resume();
-  response.writeHead(200, { 'Content-Length': ANSWER.length }).end(ANSWER);
+/**
+ * @param {Buffer} bytes what came of a request so far
+ * @returns {boolean} it is whole
+ */
+function isWhole(bytes) {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, end));
+  return bytes.length >= end + 4 + Number(length?.[1] ?? 0);
+}
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let pending = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk) => {
+    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const whole = isWhole(bytes);
+    pending = whole ? Buffer.alloc(0) : Buffer.from(bytes);
+    if (whole) socket.write(ANSWER);
+  });
 });
 server.listen(0, '127.0.0.1', () => {
   parentPort?.postMessage(/** @type {import('node:net').AddressInfo} */ (server.address()).port);

@@ -10,6 +10,7 @@ import { createClock } from './clock.js';
 import { createPacer } from './pacer.js';
 import { createRingMemory, openReader, openWriter } from './samples.js';
 import { createSlots } from './slots.js';
+import { HELPER_LIMITS } from './thread-memory.js';
 
 const CONNECTIONS = 4;
 const REQUESTS = 2000;
@@ -19,7 +20,9 @@ const LONGEST_MS = 400;
  * @param {(index: number) => import('./slots.js').Request} request
  */
 export async function rehearse(request) {
-  const worker = new Worker(new URL('./rehearsal-target.js', import.meta.url));
+  const worker = new Worker(new URL('./rehearsal-target.js', import.meta.url), {
+    resourceLimits: HELPER_LIMITS,
+  });
   const port = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
   const connections = Array.from({ length: CONNECTIONS }, () =>
     createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),

@@ -33,6 +33,7 @@ import { TRANSPORT_CODES } from '../http/failures.js';
 const FIELDS = 10;
 const SAMPLES = 1 << 15;
 const BYTES = 1 << 23;
+const FIRST_SCRATCH_BYTES = 16 * 1024;
 
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
 const WRITTEN = 0;
@@ -162,7 +163,9 @@ export function openReader(memory) {
   const numbers = new Float64Array(memory.numbers);
   const bytes = Buffer.from(memory.bytes);
   let taken = 0;
+  /** The body that was taken last: what it says is copied out of the ring, so that its place is free at once. */
   let last = Buffer.alloc(0);
+  let scratch = Buffer.alloc(0);
 
   /** @param {number} from @returns {Uint8Array | null} */
   function bodyAt(from) {
@@ -170,7 +173,9 @@ export function openReader(memory) {
     if (length === NO_BODY) return null;
     if (length === SAME_BODY) return last;
     const at = numbers[from + 9];
-    last = Buffer.from(bytes.subarray(at, at + length));
+    if (length > scratch.length) scratch = Buffer.allocUnsafeSlow(Math.max(FIRST_SCRATCH_BYTES, length));
+    bytes.copy(scratch, 0, at, at + length);
+    last = scratch.subarray(0, length);
     const before = Atomics.load(control, BYTES_TAKEN) >>> 0;
     const skipped = before % BYTES === at ? 0 : BYTES - (before % BYTES);
     Atomics.store(control, BYTES_TAKEN, before + skipped + length);
@@ -179,7 +184,7 @@ export function openReader(memory) {
 
   return {
     /**
-     * @param {(sample: Sample) => void} visit the body is the visitor's to keep
+     * @param {(sample: Sample) => void} visit the body is only lent, until the next sample with another one
      * @returns {number} how many there were
      */
     take(visit) {

@@ -44,7 +44,7 @@ import { startSending } from './sending.js';
  */
 /**
  * @typedef {object} Shard
- * @property {() => Promise<string[]>} warm opens connections, rehearses; returns why connections could not be opened
+ * @property {() => Promise<string[]>} warm opens connections; returns why connections could not be opened
  * @property {(originNs: bigint) => void} start
  * @property {() => void} stop sends nothing more; what is in flight is still waited for
  * @property {() => void} cutOff ends what is in flight too
@@ -64,6 +64,8 @@ export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
+  // First of all, so that its memory is free again when the recorder takes its own.
+  await rehearse(request);
   /** @type {(probe: import('./prober.js').Probe) => void} */
   let onProbe = () => {};
   const recorder = await startRecorder({
@@ -86,7 +88,6 @@ export async function createShard(input, { onSecond }) {
 
   return {
     async warm() {
-      await rehearse(request);
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + plan.load.timeoutMs;
       const results = await Promise.allSettled(

@@ -14,6 +14,7 @@
  * `unknown` with another CertID, as Vault answers for an issuer it does not know, is `cert_id_mismatch`: by rule 3 a client
  * may not believe it. Not checked: the validity period and the revocation of the issuer and of the responder's certificate.
  */
+import { asBuffer } from './der.js';
 import { parseCertId } from './ocsp-fields.js';
 import { OcspParseError, parseOcspResponse } from './ocsp-response.js';
 import { createSignerFinder } from './ocsp-signer.js';
@@ -93,8 +94,9 @@ export function createOcspChecker({
 function recall(remembered, bytes) {
   const known = remembered.get(bytes);
   if (known !== undefined) return known;
+  if (bytes.length > MAX_REMEMBERED_BYTES) return read(asBuffer(bytes));
   const copy = Buffer.from(bytes); // the caller may use its buffer again
-  return copy.length > MAX_REMEMBERED_BYTES ? read(copy) : remembered.set(copy, read(copy));
+  return remembered.set(copy, read(copy));
 }
 
 /**
