@@ -1,0 +1,103 @@
+/** What a command loads: the time until `--help` is there is mostly that. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
+const ROOT = new URL('../../', import.meta.url).href;
+
+/** Says on descriptor 3 the address of every module that is loaded. */
+const HOOKS = `
+import { writeSync } from 'node:fs';
+export async function load(url, context, next) {
+  writeSync(3, url + '\\n');
+  return next(url, context);
+}`;
+const REGISTER = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(HOOKS))});`;
+
+/** Packages that only a run, a report of one or the embedded server needs. */
+const HEAVY = ['undici', 'pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-update'];
+const PACKAGES = HEAVY.map((name) => `node_modules/${name}/`);
+const RUN = ['src/run.js', 'src/load/', 'src/dev/', 'src/calibrate/'];
+
+/** @type {[string, string[], {needed: string[], without: string[]}][]} what, arguments, how addresses in the repository begin */
+const COMMANDS = [
+  [
+    'the help of all commands: no operation',
+    ['--help'],
+    {
+      needed: ['src/cli/main.js', 'src/operations/index.js'],
+      without: [...PACKAGES, ...RUN, 'src/pki/', 'src/http/', 'src/operations/issue', 'src/operations/ocsp'],
+    },
+  ],
+  [
+    'the help of ocsp: nothing of a run, and nothing that only issue needs',
+    ['ocsp', '--help'],
+    {
+      needed: ['src/operations/ocsp.js'],
+      without: [
+        ...PACKAGES,
+        ...RUN,
+        'src/operations/issue.js',
+        'src/operations/csrs.js',
+        'src/pki/csr.js',
+        'src/pki/private-key.js',
+        'src/pki/certificate-check.js',
+      ],
+    },
+  ],
+  [
+    'the help of issue: nothing of a run, and nothing that only ocsp needs',
+    ['issue', '--help'],
+    {
+      needed: ['src/operations/issue.js'],
+      without: [...PACKAGES, ...RUN, 'src/operations/ocsp', 'src/pki/ocsp-check'],
+    },
+  ],
+  [
+    'wrong usage of ocsp: nothing of a run',
+    ['ocsp', '--rate', 'fast'],
+    { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] },
+  ],
+  [
+    'the version: no operation',
+    ['--version'],
+    { needed: ['src/version.js'], without: [...PACKAGES, ...RUN, 'src/pki/'] },
+  ],
+];
+
+describe('what is loaded for', { concurrency: 2 }, () => {
+  for (const [what, args, { needed, without }] of COMMANDS) {
+    it(what, () => {
+      const loaded = modulesOf(args);
+      for (const name of needed)
+        assert.ok(
+          loaded.some((one) => one.startsWith(name)),
+          `${name} is loaded`,
+        );
+      assert.deepEqual(
+        loaded.filter((one) => without.some((name) => one.startsWith(name))),
+        [],
+      );
+    });
+  }
+});
+
+/** @param {string[]} args @returns {string[]} relative to the repository */
+function modulesOf(args) {
+  const { output } = spawnSync(process.execPath, ['--import', dataUrl(REGISTER), PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+  });
+  return String(output[3])
+    .split('\n')
+    .filter((url) => url.startsWith(ROOT))
+    .map((url) => url.slice(ROOT.length));
+}
+
+/** @param {string} source */
+function dataUrl(source) {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
