@@ -1,7 +1,10 @@
 import './need-go.js';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTarget } from './target/start.js';
@@ -40,6 +43,26 @@ describe('the target of the benches', () => {
       assert.equal((await arrivals()).atNs.length, 0, 'they are forgotten');
       assert.equal((await stats()).requests, 3);
     }));
+
+  it('answers with the bodies of a file in turn', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-test-'));
+    const bodiesFile = join(folder, 'bodies');
+    const bodies = ['one', '', 'three'].map((body) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(body.length);
+      return Buffer.concat([length, Buffer.from(body)]);
+    });
+    writeFileSync(bodiesFile, Buffer.concat(bodies));
+    try {
+      await withTarget({ ...CALM, bodiesFile }, async ({ url }) => {
+        const got = [];
+        for (let i = 0; i < 4; i++) got.push(await (await fetch(url, { method: 'POST' })).text());
+        assert.deepEqual(got, ['one', '', 'three', 'one']);
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it('answers no sooner than the delay', () =>
     withTarget({ ...CALM, delayMs: 20.5 }, async ({ url, stats }) => {
