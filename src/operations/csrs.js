@@ -1,6 +1,5 @@
 /** `issue --sign`: CSRs made before the run, each with a key of its own that is thrown away at once. */
 import { usageError } from '../errors.js';
-import { createCsrPool } from '../pki/csr.js';
 import { namesOf } from './names.js';
 
 /** What `--key-type` takes. */
@@ -17,6 +16,7 @@ export const DEFAULT_POOL = 100;
  * @returns {Promise<PooledCsr[]>}
  */
 export async function makeCsrs({ plan, progress, signal }, role) {
+  const { createCsrPool } = await import('../pki/csr.js');
   const { keyType, pool } = plan.options;
   const size = pool ?? DEFAULT_POOL;
   const names = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));

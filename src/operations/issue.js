@@ -1,25 +1,19 @@
-/** `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. */
+/**
+ * `issue`: certificates from Vault's `issue/<role>`, or from `sign/<role>` with CSRs made beforehand. What happens before the
+ * run is loaded for it: neither `--help` nor the threads that judge answers need it.
+ */
 import { isIP } from 'node:net';
 import { usageError } from '../errors.js';
-import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem } from '../pki/pem.js';
 import { serialHex } from '../pki/serial.js';
 import { formatCount } from '../units.js';
-import { describeFootprint } from '../vault/preflight.js';
-import { DEFAULT_POOL, describeKeyType, KEY_TYPES, makeCsrs } from './csrs.js';
-import {
-  apiHeaders,
-  apiPath,
-  certificateParameters,
-  checkIssuance,
-  expectedRequests,
-  longestRunMs,
-} from './issuance.js';
+import { DEFAULT_POOL, KEY_TYPES } from './csrs.js';
+import { certificateParameters } from './issuance.js';
 import { openKeepFile } from './keep.js';
 import { hasPlaceholder, namesOf } from './names.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
+import { MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 const GROUP = 'Certificates';
 
@@ -141,7 +135,7 @@ export const operation = {
       }
     }
   },
-  prepare,
+  prepare: async (context) => (await import('./issue-prepare.js')).prepare(context),
   createRequester,
   createClassifier,
   openKeeper: ({ options: { keep } }) => (keep === null ? null : openKeepFile(keep)),
@@ -152,46 +146,6 @@ export const operation = {
       : `${said}; then writing failed (${failure}), the rest is not there.`;
   },
 };
-
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<IssueFixture>}
- */
-async function prepare(context) {
-  const { plan, token, notice } = context;
-  const { mount, namespace, url } = plan.target;
-  const { role, sign, keep } = plan.options;
-  if (keep !== null) openKeepFile(keep).close();
-  const { origin, basePath } = parseTargetUrl(url);
-  const count = expectedRequests(plan.load);
-  const {
-    health,
-    role: roleFields,
-    renewEveryMs,
-  } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
-  if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
-  return {
-    origin,
-    targetUrl: url,
-    target: { product: health.product, version: health.version },
-    path: apiPath(basePath, mount, sign ? 'sign' : 'issue', role),
-    headers: apiHeaders(token, namespace),
-    serials: createSerialMemory(),
-    csrs: sign ? await makeCsrs(context, roleFields) : null,
-    renewEveryMs,
-  };
-}
-
-/** @param {import('../plan.js').Plan} plan */
-function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
-  return {
-    operation: /** @type {'issue' | 'sign'} */ (sign ? 'sign' : 'issue'),
-    role,
-    ...namesOf(names, load.seed, 0),
-    ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
-    ...describeKeyType(keyType),
-  };
-}
 
 /**
  * @param {import('../plan.js').Plan} plan

@@ -7,7 +7,8 @@ import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.
 import { parseCertificate } from '../pki/certificate-der.js';
 import { decodePem } from '../pki/pem.js';
 import { checkIssuer } from '../vault/preflight.js';
-import { certificateParameters, checkIssuance, longestRunMs } from './issuance.js';
+import { certificateParameters, longestRunMs } from './issuance.js';
+import { checkIssuance } from './issuance-check.js';
 
 /** @typedef {import('../pki/certificate.js').Certificate} Certificate */
 /**

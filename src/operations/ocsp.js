@@ -1,14 +1,12 @@
-/** `ocsp`: certificate status from an OCSP responder, every answer judged by the rules of RFC 6960, 3.2. */
+/**
+ * `ocsp`: certificate status from an OCSP responder, every answer judged by the rules of RFC 6960, 3.2. What happens before the
+ * run is loaded for it: neither `--help` nor the threads that judge answers need it.
+ */
 import { usageError } from '../errors.js';
-import { parseTargetUrl } from '../http/request.js';
 import { createOcspChecker } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import { isOcspStatus, OCSP_FAILURES, OCSP_STATUSES, OCSP_VERDICTS } from '../pki/ocsp-verdicts.js';
-import { shuffled } from '../random.js';
-import { checkHealth, checkMount } from '../vault/preflight.js';
-import { createRequestSet, openRequestSet } from './ocsp-requests.js';
-import { askOnce, responderOf } from './ocsp-responder.js';
-import { findSubjects } from './ocsp-subjects.js';
+import { openRequestSet } from './ocsp-requests.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 
 const GROUP = 'OCSP';
@@ -140,56 +138,13 @@ export const operation = {
       if (clash) throw usageError('contradiction', String(message), String(remedy));
     }
   },
-  prepare,
+  async prepare(context) {
+    const { prepare } = await import('./ocsp-prepare.js');
+    return prepare(context, { createRequester, createClassifier, meanings: OUTCOMES });
+  },
   createRequester,
   createClassifier,
 };
-
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<OcspFixture>}
- */
-async function prepare(context) {
-  const { plan } = context;
-  const { hash, nonce, method } = plan.options;
-  const subjects = await findSubjects(context);
-  const { url, isVault } = responderOf(plan, subjects);
-  const health = isVault ? await checkVault(context) : null;
-  const { origin, basePath } = parseTargetUrl(url);
-  const issuerDer = new Uint8Array(subjects.issuer.der);
-  const order = shuffled(subjects.serials.length, plan.load.seed);
-  const fixture = {
-    origin,
-    targetUrl: url,
-    target: { product: health?.product ?? null, version: health?.version ?? null },
-    path: basePath === '' ? '/' : basePath,
-    method,
-    issuerDer,
-    requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
-    namespace: isVault ? plan.target.namespace : null,
-  };
-  if (!isVault) {
-    await askOnce(context, fixture, {
-      request: createRequester(plan, fixture)(0),
-      classify: createClassifier(plan, fixture),
-      meanings: OUTCOMES,
-    });
-  }
-  return fixture;
-}
-
-/**
- * A Vault can be asked whether it serves and has such a mount, so its responder sees the plan's requests alone. A token is
- * not needed, so what it may not see is no matter.
- *
- * @param {import('./index.js').PrepareContext} context
- */
-async function checkVault({ client, plan }) {
-  const { mount, namespace } = plan.target;
-  const health = await checkHealth(client, { namespace });
-  await checkMount(client, mount);
-  return health;
-}
 
 /**
  * @param {import('../plan.js').Plan} plan

@@ -4,8 +4,6 @@
 import { PkiLoadError, usageError } from '../errors.js';
 import { parseDuration, parseRate } from '../units.js';
 
-export { judgeRequirement } from './judge.js';
-
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
 /** @typedef {'<' | '<=' | '>' | '>='} Comparator */
 /** @typedef {'s' | 'min' | 'h' | 'd'} RateUnit */

@@ -19,7 +19,15 @@ const REGISTER = `import { register } from 'node:module'; register(${JSON.string
 /** Packages that only a run, a report of one or the embedded server needs. */
 const HEAVY = ['undici', 'pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-update'];
 const PACKAGES = HEAVY.map((name) => `node_modules/${name}/`);
-const RUN = ['src/run.js', 'src/load/', 'src/dev/', 'src/calibrate/'];
+const RUN = [
+  'src/run.js',
+  'src/load/',
+  'src/http/',
+  'src/dev/',
+  'src/calibrate/',
+  'src/vault/client.js',
+  'src/results/judge',
+];
 
 /** @type {[string, string[], {needed: string[], without: string[]}][]} what, arguments, how addresses in the repository begin */
 const COMMANDS = [
@@ -28,7 +36,7 @@ const COMMANDS = [
     ['--help'],
     {
       needed: ['src/cli/main.js', 'src/operations/index.js'],
-      without: [...PACKAGES, ...RUN, 'src/pki/', 'src/http/', 'src/operations/issue', 'src/operations/ocsp'],
+      without: [...PACKAGES, ...RUN, 'src/pki/', 'src/operations/issue', 'src/operations/ocsp'],
     },
   ],
   [

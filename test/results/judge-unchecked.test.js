@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRequirement, parseRequirement } from '../../src/results/requirements.js';
+import { judgeRequirement } from '../../src/results/judge.js';
+import { parseRequirement } from '../../src/results/requirements.js';
 import { view } from './view.js';
 
 const good = Array.from({ length: 10_000 }, () => 5);

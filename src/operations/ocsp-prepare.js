@@ -1,0 +1,54 @@
+/** `ocsp` before time zero: which certificates, which responder, and whether it is one. */
+import { parseTargetUrl } from '../http/request.js';
+import { shuffled } from '../random.js';
+import { checkHealth, checkMount } from '../vault/preflight.js';
+import { createRequestSet } from './ocsp-requests.js';
+import { askOnce, responderOf } from './ocsp-responder.js';
+import { findSubjects } from './ocsp-subjects.js';
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {Pick<import('./index.js').Operation, 'createRequester' | 'createClassifier'> & {meanings: Readonly<Record<string, string>>}} judge
+ * @returns {Promise<import('./ocsp.js').OcspFixture>}
+ */
+export async function prepare(context, { createRequester, createClassifier, meanings }) {
+  const { plan } = context;
+  const { hash, nonce, method } = plan.options;
+  const subjects = await findSubjects(context);
+  const { url, isVault } = responderOf(plan, subjects);
+  const health = isVault ? await checkVault(context) : null;
+  const { origin, basePath } = parseTargetUrl(url);
+  const issuerDer = new Uint8Array(subjects.issuer.der);
+  const order = shuffled(subjects.serials.length, plan.load.seed);
+  const fixture = {
+    origin,
+    targetUrl: url,
+    target: { product: health?.product ?? null, version: health?.version ?? null },
+    path: basePath === '' ? '/' : basePath,
+    method,
+    issuerDer,
+    requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
+    namespace: isVault ? plan.target.namespace : null,
+  };
+  if (!isVault) {
+    await askOnce(context, fixture, {
+      request: createRequester(plan, fixture)(0),
+      classify: createClassifier(plan, fixture),
+      meanings,
+    });
+  }
+  return fixture;
+}
+
+/**
+ * A Vault can be asked whether it serves and has such a mount, so its responder sees the plan's requests alone. A token is
+ * not needed, so what it may not see is no matter.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ */
+async function checkVault({ client, plan }) {
+  const { mount, namespace } = plan.target;
+  const health = await checkHealth(client, { namespace });
+  await checkMount(client, mount);
+  return health;
+}
