@@ -19,7 +19,7 @@ const OUR_SETUP_REQUESTS = 1;
 
 /**
  * @param {Subject} subject
- * @param {TargetOptions} behaviour
+ * @param {TargetOptions} behaviour where the target is not pinned (`cores: null`), ours is not either
  * @param {Load} load
  * @param {Record<string, string | number>} [options] of the command, beside the load
  * @returns {Promise<import('./ours.js').Measured & Seen>}
@@ -29,7 +29,8 @@ export function measureOurs(subject, behaviour, { ratePerSecond, connections, se
     /** @type {Record<string, number>} */
     const load = { concurrency: connections, duration: seconds };
     if (ratePerSecond !== null) load.rate = ratePerSecond;
-    const measured = await runOcsp(subject, target.url, { ...load, ...options });
+    const cores = behaviour.cores === null ? null : shareCores().generator;
+    const measured = await runOcsp(subject, target.url, { ...load, ...options }, cores);
     return { ...measured, stats: await target.stats(), arrivals: await target.arrivals() };
   });
 }
