@@ -63,9 +63,9 @@ function checkType(tag, { bytes, from, to }) {
 
 /** @type {Readonly<Record<number, (bytes: Buffer, from: number, to: number) => unknown>>} */
 const CHECKS = Object.freeze({
-  0: (_bytes, from) => {
-    throw new DerError('Tag 0 is reserved', from);
-  },
+  // X.680 section 8.4 gives these numbers to no type.
+  0: (_bytes, from) => demand(false, 'Tag of no type', from),
+  15: (_bytes, from) => demand(false, 'Tag of no type', from),
   [TAG.boolean]: (bytes, from, to) =>
     demand(to - from === 1 && (bytes[from] === 0 || bytes[from] === 0xff), 'Not a BOOLEAN', from),
   [TAG.integer]: (bytes, from, to) => checkInteger(bytes.subarray(from, to), from),

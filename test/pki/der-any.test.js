@@ -34,6 +34,7 @@ for (const [what, hex] of SOUND) {
 const UNSOUND = [
   ['nothing', ''],
   ['the end of contents', '0000'],
+  ['the tag that X.680 reserves', '0f00'],
   ['a NULL with contents', '050100'],
   ['a constructed NULL', '2500'],
   ['a primitive SEQUENCE', '1000'],

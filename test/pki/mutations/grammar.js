@@ -176,7 +176,7 @@ export const utcTime = field(({ content }) => {
 function sound({ tag, content, children }) {
   children.forEach(sound);
   if (tag >= 0x40) return;
-  demand(tag !== 0, 'tag of the end of contents');
+  demand(tag !== 0 && tag !== 0x0f, 'tag of no type');
   const constructed = [0x08, 0x0b, 0x10, 0x11, 0x1d].includes(tag & 0x1f);
   demand(constructed === ((tag & 0x20) !== 0), 'constructed or primitive against its type');
   const type = [boolean, integer(), oid, utcTime, generalizedTime].find(({ tags }) => tags.includes(tag));

@@ -17,8 +17,23 @@ export function pkijsFaultIn(bytes, ours, theirs) {
   if (theirs === null) {
     return emptyListIn(bytes) ? 'refuses an empty SEQUENCE OF that the syntax allows' : null;
   }
+  const [our, their] = [ours, theirs].map((reading) => JSON.stringify(reading));
   const early = JSON.stringify(ours, (_key, value) => (isEarly(value) ? asPkijsReads(value) : value));
-  return early === JSON.stringify(theirs) ? 'reads the years 0 to 99 as 1900 to 1999' : null;
+  if (early === their) return 'reads the years 0 to 99 as 1900 to 1999';
+  return our === readLongArcs(their) ? 'writes long arcs of an OBJECT IDENTIFIER as octets' : null;
+}
+
+/**
+ * `{3d7f}`, the arc's octets less their first bits, and `{{3d7f} - 80}` for the second arc, as numbers.
+ *
+ * @param {string} text
+ */
+function readLongArcs(text) {
+  return text.replace(/\{\{([0-9a-f]+)\} - 80\}|\{([0-9a-f]+)\}/g, (_all, second, other) => {
+    const octets = Buffer.from(second ?? other, 'hex');
+    const arc = octets.reduce((sum, octet) => sum * 128n + BigInt(octet), 0n);
+    return String(second === undefined ? arc : arc - 80n);
+  });
 }
 
 /** @param {unknown} value */
