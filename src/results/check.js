@@ -6,20 +6,19 @@
  *   `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
- * - the timeline, and the operations together, add up to the whole
- * - a histogram decodes to the count beside it
+ * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
+ * - the timeline, and the operations together, add up to the whole; no second has more than the peak says
+ * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
-import { decodeHistogram } from '../histogram.js';
+import { checkLatencies, checkSums, isSameBucket, SERIES } from './check-latency.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./schema.js').OperationBlock} OperationBlock */
-/** @typedef {import('./schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {import('./schema.js').LatencyBlocks} LatencyBlocks */
 
 /** Outcomes of requests that were not sent. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
 
-const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+const TIMELINE = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 
 /**
  * @param {Result} result
@@ -44,7 +43,11 @@ function checkBlock(block, where) {
     ...checkOutcomes(block),
     ...checkLatencies(block.latencyMs, expectedCounts(block), 'latencyMs'),
     ...checkDetails(block),
-    ...checkVerification(block.verification),
+    ...checkSums(
+      block.latencyMs,
+      Object.values(block.outcomeDetails).map(({ latencyMs }) => latencyMs),
+    ),
+    ...checkVerification(block),
   ].map((problem) => where + problem);
 }
 
@@ -108,72 +111,72 @@ function checkDetails({ outcomeDetails }) {
   });
 }
 
-/**
- * @param {LatencyBlocks} latencies
- * @param {Record<string, number>} expected
- * @param {string} where
- */
-function checkLatencies(latencies, expected, where) {
-  return SERIES.flatMap((series) => {
-    const { count } = latencies[series];
-    return [
-      ...unless(count === expected[series], `${where}.${series}.count is ${count}, not ${expected[series]}`),
-      ...checkLatency(latencies[series]).map((problem) => `${where}.${series}${problem}`),
-    ];
-  });
-}
-
-/** @param {LatencyBlock} block */
-function checkLatency({ count, min, mean, p50, p90, p95, p99, p999, max, histogram }) {
-  const values = [min, p50, p90, p95, p99, p999, max, mean];
-  const ordered = values.slice(0, 7).every((value, i) => i === 0 || Number(values[i - 1]) <= Number(value));
-  const recorded = histogramCount(histogram);
+/** @param {OperationBlock} block */
+function checkVerification({ verification, outcomes, totals }) {
+  const { checked, passed, sampled, unchecked, failures } = verification;
   return [
     ...unless(
-      values.every((value) => (value === null) === (count === 0)),
-      ` has ${count} values but ${count === 0 ? 'numbers' : 'nulls'} among its figures`,
+      passed <= checked,
+      `verification.passed (${passed}) is more than verification.checked (${checked})`,
     ),
-    ...unless(ordered, ': min, percentiles and max are not in ascending order'),
-    ...unless(recorded === count, `.histogram holds ${recorded ?? 'something unreadable'}, not ${count}`),
-  ];
-}
-
-/**
- * @param {string | null} histogram
- * @returns {number | null} null when it cannot be read
- */
-function histogramCount(histogram) {
-  if (histogram === null) return 0;
-  try {
-    return decodeHistogram(histogram).totalCount;
-  } catch {
-    return null;
-  }
-}
-
-/** @param {import('./schema.js').VerificationBlock} verification */
-function checkVerification({ checked, passed, sampled, unchecked, failures }) {
-  const failed = checked - passed;
-  const broken = sum(Object.values(failures));
-  return [
-    ...unless(failed >= 0, `verification.passed (${passed}) is more than verification.checked (${checked})`),
-    ...unless(
-      broken >= failed,
-      `verification.failures name ${broken} rules broken, but ${failed} answers did not pass`,
+    ...same(
+      'verification.failures, together,',
+      sum(Object.values(failures)),
+      'checked less passed',
+      checked - passed,
     ),
-    ...unless(failed > 0 || broken === 0, `verification.failures name ${broken}, but every answer passed`),
+    ...Object.entries(failures).flatMap(([rule, count]) =>
+      same(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]),
+    ),
     ...unless(
-      sampled || unchecked === 0,
-      `verification left ${unchecked} unchecked, but does not say it is sampled`,
+      (outcomes.unchecked ?? 0) <= unchecked,
+      `outcome unchecked is ${outcomes.unchecked}, but verification.unchecked is ${unchecked}`,
+    ),
+    ...unless(
+      passed + unchecked <= totals.succeeded,
+      `verification says ${passed} passed and ${unchecked} unchecked, but only ${totals.succeeded} succeeded`,
+    ),
+    ...unless(
+      sampled === unchecked > 0,
+      `verification left ${unchecked} unchecked, but ${sampled ? 'says' : 'does not say'} it is sampled`,
     ),
   ];
 }
 
 /** @param {Result} result */
-function checkTimeline({ timeline, totals }) {
-  return /** @type {const} */ (['sent', 'succeeded', 'failed']).flatMap((key) =>
-    same(`the timeline's ${key}`, sum(timeline.map((row) => row[key])), `totals.${key}`, totals[key]),
-  );
+function checkTimeline({ timeline, totals, rates, latencyMs }) {
+  const longest = Math.max(0, ...timeline.map(({ max }) => max ?? 0));
+  return [
+    ...TIMELINE.flatMap((key) =>
+      same(`the timeline's ${key}`, sum(timeline.map((row) => row[key])), `totals.${key}`, totals[key]),
+    ),
+    ...timeline.flatMap(checkRow),
+    ...unless(
+      rates.peakOneSecond <= totals.succeeded && rates.peakOneSecond * timeline.length >= totals.succeeded,
+      `rates.peakOneSecond is ${rates.peakOneSecond}, which ${totals.succeeded} successes in ${timeline.length} seconds cannot have`,
+    ),
+    ...unless(
+      longest <= Number(latencyMs.response.max) || isSameBucket(longest, Number(latencyMs.response.max)),
+      `the timeline's longest is ${longest}, but latencyMs.response.max is ${latencyMs.response.max}`,
+    ),
+  ];
+}
+
+/**
+ * @param {import('./schema.js').TimelineRow} row
+ * @param {number} at
+ */
+function checkRow({ second, succeeded, failed, p50, p99, max }, at) {
+  const empty = succeeded + failed === 0;
+  return [
+    ...same(`row ${at} of the timeline`, second, 'its second', at),
+    ...unless(
+      [p50, p99, max].every((value) => (value === null) === empty) &&
+        Number(p50) <= Number(p99) &&
+        Number(p99) <= Number(max),
+      `second ${second} of the timeline has ${succeeded + failed} answers with p50 ${p50}, p99 ${p99}, max ${max}`,
+    ),
+  ];
 }
 
 /** @param {Result} result */

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check.js';
+import { assertAddsUp } from '../cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const posix = process.platform !== 'win32' && spawnSync('bash', ['--version']).status === 0;
@@ -44,7 +45,9 @@ async function run([program, ...args], env) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     said.stderr += text;
   });
-  return { code: await new Promise((resolve) => child.once('close', resolve)), ...said };
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assertAddsUp(said);
+  return { code, ...said };
 }
 
 /**

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/histogram.js';
+import { buildLatency } from '../../src/results/build.js';
 import { checkResult } from '../../src/results/check.js';
+import { checkLatencies, checkSums } from '../../src/results/check-latency.js';
 import { block, latency, sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -143,17 +147,90 @@ const BROKEN = [
   [
     'failures without a rule',
     (r) => (r.verification.passed = 89),
-    /name 0 rules broken, but 1 answers did not pass/,
+    /verification\.failures, together, is 0, but checked less passed is 1/,
   ],
   [
     'rules broken by answers that passed',
     (r) => (r.verification.failures = { expired: 1 }),
-    /every answer passed/,
+    /verification\.failures, together, is 1, but checked less passed is 0/,
   ],
   [
     'a sample that is not called one',
     (r) => (r.verification.unchecked = 6),
     /left 6 unchecked, but does not say it is sampled/,
+  ],
+  [
+    'a rule that no outcome is named after',
+    (r) => {
+      r.verification.checked = 91;
+      r.verification.failures = { expired: 1 };
+    },
+    /verification\.failures\.expired is 1, but outcomes\.expired is missing/,
+  ],
+  [
+    'all that was checked is called a sample',
+    (r) => (r.verification.sampled = true),
+    /left 0 unchecked, but says it is sampled/,
+  ],
+  [
+    'an outcome unchecked that the verification does not know',
+    (r) => (r.outcomes.unchecked = 2),
+    /outcome unchecked is 2, but verification\.unchecked is 0/,
+  ],
+  [
+    'more passed than succeeded',
+    (r) => (r.verification.unchecked = 1),
+    /says 90 passed and 1 unchecked, but only 90 succeeded/,
+  ],
+  [
+    'the histogram of as many others',
+    (r) => (r.latencyMs.service.histogram = latency(spread(96, 3, 4)).histogram),
+    /latencyMs\.service\.p50 is .*, but its histogram says 3\.495/,
+  ],
+  [
+    'a mean of others',
+    (r) => (r.latencyMs.service.mean = Number(r.latencyMs.service.mean) * 1.01),
+    /latencyMs\.service\.mean is .*, but its histogram says/,
+  ],
+  [
+    'a longest of others',
+    (r) => (r.latencyMs.service.max = 1100),
+    /latencyMs\.service\.max is 1100, but its histogram says 1001/,
+  ],
+  [
+    'the outcomes are not what the whole is made of',
+    (r) => (r.latencyMs.service = latency([...spread(90, 1, 49), ...spread(6, 1000, 1001)])),
+    /^latencyMs\.service\.histogram is not the sum of those in outcomeDetails$/,
+  ],
+  [
+    'the peak is more than all',
+    (r) => (r.rates.peakOneSecond = 91),
+    /peakOneSecond is 91, which 90 successes in 2 seconds cannot have/,
+  ],
+  [
+    'the peak is less than the mean second',
+    (r) => (r.rates.peakOneSecond = 44),
+    /peakOneSecond is 44, which 90 successes in 2 seconds cannot have/,
+  ],
+  [
+    'the seconds are not in order',
+    (r) => r.timeline.reverse(),
+    /row 0 of the timeline is 1, but its second is 0/,
+  ],
+  [
+    'a second without answers has a percentile',
+    (r) => (r.timeline[1].p50 = 1),
+    /second 1 of the timeline has 0 answers with p50 1,/,
+  ],
+  [
+    'a second has a p99 below its p50',
+    (r) => (r.timeline[0].p99 = 0.1),
+    /second 0 of the timeline has 96 answers with/,
+  ],
+  [
+    'a second is longer than the run',
+    (r) => (r.timeline[0].max = 2000),
+    /the timeline's longest is 2000, but latencyMs\.response\.max is 1001\.2/,
   ],
   [
     'a second is missing from the timeline',
@@ -198,4 +275,47 @@ for (const [why, spoil, complaint] of BROKEN) {
       complaints.join('\n') || 'no complaint',
     );
   });
+}
+
+test('whatever the latencies, their figures are borne out by their histogram, before and after it was encoded', () => {
+  const ms = fc.oneof(
+    fc.double({ min: -1, max: 5, noNaN: true }),
+    fc.double({ min: 0, max: 1e9, noNaN: true }),
+    fc.integer({ min: 0, max: 3_000_000 }).map((us) => us / 1000),
+  );
+  fc.assert(
+    fc.property(fc.array(ms, { maxLength: 40 }), fc.boolean(), (values, again) => {
+      const histogram = histogramOf(values);
+      const all = blocksOf(buildLatency(again ? sumHistograms([encodeHistogram(histogram)]) : histogram));
+      const { length } = values;
+      assert.deepEqual(checkLatencies(all, { response: length, service: length, sendLag: length }, ''), []);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('however latencies are shared out, and in whatever order they are added up, the sum is the whole', () => {
+  const ms = fc.integer({ min: 0, max: 3_000_000_000 }).map((us) => us / 1000);
+  fc.assert(
+    fc.property(fc.array(fc.array(ms, { maxLength: 20 }), { minLength: 1, maxLength: 4 }), (shares) => {
+      const histograms = shares.map(histogramOf);
+      const parts = histograms.map((histogram) => blocksOf(buildLatency(histogram)));
+      const whole = blocksOf(buildLatency(sumHistograms(histograms.toReversed())));
+      assert.deepEqual(checkSums(whole, parts), []);
+      assert.equal(checkSums(whole, [...parts, blocksOf(latency([1]))]).length, 3);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** @param {number[]} values ms */
+function histogramOf(values) {
+  const histogram = createHistogram();
+  for (const value of values) recordMs(histogram, value);
+  return histogram;
+}
+
+/** @param {import('../../src/results/schema.js').LatencyBlock} block */
+function blocksOf(block) {
+  return { response: block, service: block, sendLag: block };
 }

@@ -68,7 +68,7 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
     rates: {
       perSecond,
       perHour: perSecond * 3600,
-      peakOneSecond: perSecond === 0 ? 0 : Math.ceil(perSecond) + 1,
+      peakOneSecond: succeeded,
     },
     latencyMs: latencies(groups),
     outcomes: Object.fromEntries(groups.map(({ outcome, service }) => [outcome, service.length])),

@@ -87,14 +87,24 @@ function forward(upstream, req, body, res) {
 }
 
 /**
+ * As `run`, for a result whose numbers agree with each other.
+ *
+ * @type {typeof run}
+ */
+export async function runChecked(plan, options) {
+  const result = await run(plan, options);
+  assert.deepEqual(checkResult(result), []);
+  return result;
+}
+
+/**
  * @param {string} operation
  * @param {Record<string, unknown>} options
  * @param {string} [token]
  * @returns {Promise<import('../../src/results/schema.js').Result>} whose numbers agree with each other
  */
 export async function runHere(operation, options, token) {
-  const result = await run(await createPlan(operation, options, readEnvironment({})), { token });
-  assert.deepEqual(checkResult(result), []);
+  const result = await runChecked(await createPlan(operation, options, readEnvironment({})), { token });
   const { planned, sent, dropped, neverSent } = result.totals;
   assert.equal(sent + dropped + neverSent, planned);
   return result;
