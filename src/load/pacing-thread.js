@@ -6,7 +6,10 @@ import { HELPER_LIMITS } from './thread-memory.js';
 
 /** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
 const TIMER_FROM_MS = 2;
-const CLOCKS_APART_MS = 1;
+
+/** Threads' clocks may differ by so much: a wake-up that comes this early is tried again at once. */
+const CLOCKS_APART_MS = 0.05;
+
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
@@ -42,7 +45,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
       const check = () => {
         if (at === Number.POSITIVE_INFINITY) return;
         const early = at - clock();
-        // The threads' clocks may differ by microseconds: a wake-up that came early is tried again at once.
+        // One that comes much too early was for an arrival that went out without it; there is another to come.
         if (early > 0 && early <= CLOCKS_APART_MS) return void setImmediate(check);
         if (early > 0) return;
         at = Number.POSITIVE_INFINITY;
@@ -58,7 +61,9 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
           timer = undefined;
           at = atMs;
           const left = atMs - clock();
-          if (left > TIMER_FROM_MS)
+          // The wake-up for it may have come already, and taken for that of the arrival before.
+          if (left <= CLOCKS_APART_MS) setImmediate(check);
+          else if (left > TIMER_FROM_MS)
             timer = setTimeout(check, Math.min(Math.ceil(left) + 1, LONGEST_TIMER_MS));
         },
         clear() {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClock } from '../../src/load/clock.js';
+import { startPacingThread } from '../../src/load/pacing-thread.js';
+import { createSchedule } from '../../src/load/schedule.js';
+
+const ARRIVALS = 300;
+
+/** @type {import('../../src/plan.js').LoadPlan} */
+const LOAD = {
+  model: 'open',
+  ratePerSecond: 1000,
+  concurrency: 10,
+  durationMs: ARRIVALS,
+  requests: null,
+  arrivals: 'constant',
+  seed: 1,
+  rampUpMs: 0,
+  warmupMs: 0,
+  timeoutMs: 10_000,
+  overflow: 'queue',
+  threads: 1,
+  pacing: 'auto',
+};
+
+test('an arrival that goes out without the thread does not set the sender spinning', async () => {
+  const schedule = createSchedule(LOAD);
+  const pacing = await startPacingThread(
+    { plan: /** @type {import('../../src/plan.js').Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
+    true,
+  );
+  const { setImmediate } = globalThis;
+  let turns = 0;
+  globalThis.setImmediate = /** @type {typeof setImmediate} */ (
+    /** @type {unknown} */ (
+      (/** @type {() => void} */ callback) => {
+        turns++;
+        return setImmediate(callback);
+      }
+    )
+  );
+  try {
+    const origin = process.hrtime.bigint() + 20_000_000n;
+    const clock = createClock(origin);
+    let next = 0;
+    /** @type {number[]} */
+    const early = [];
+    await /** @type {Promise<void>} */ (
+      new Promise((resolve) => {
+        const alarm = pacing.createAlarm(clock, tick);
+        function tick() {
+          for (; next < ARRIVALS; next++) {
+            // As when an answer comes just as an arrival is due: the sender sends it before it is woken for it.
+            const ahead = next % 3 === 1 ? 0.3 : 0;
+            const due = schedule.dueMs(next);
+            if (due > clock() + ahead) return alarm.set(due);
+            if (ahead === 0 && clock() < due) early.push(next);
+          }
+          resolve();
+        }
+        pacing.start(origin);
+        alarm.set(schedule.dueMs(0));
+        setTimeout(tick, 50);
+      })
+    );
+    assert.deepEqual(early, []);
+    assert.ok(turns < 20 * ARRIVALS, `${turns} turns for ${ARRIVALS} arrivals`);
+  } finally {
+    globalThis.setImmediate = setImmediate;
+    await pacing.stop();
+  }
+});
