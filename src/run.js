@@ -1,8 +1,8 @@
 /**
  * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
  */
-import { conclude } from './conclude.js';
 import { availableParallelism } from 'node:os';
+import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
 import { intervalEvent, startTicking } from './load/interval.js';
