@@ -1,7 +1,7 @@
 /**
  * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
  */
-import { availableParallelism } from 'node:os';
+import { cpus } from 'node:os';
 import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
@@ -93,7 +93,7 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       stop,
       operation.prepare({ plan, client, token, tls, notice, warn, progress, signal: stop }),
     );
-    const spinning = describeSpinning(plan.load, availableParallelism());
+    const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
     const seconds = createSeconds(plan.load.threads);
     const window = plannedWindow(plan.load);

@@ -15,7 +15,7 @@ const THREAD_BELOW_GAP_MS = 10;
  *
  * @param {Pick<import('../plan.js').LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards
- * @param {number} cores
+ * @param {number} cores of the machine: those that this process may not use are left to the target all the more
  * @returns {Pacing}
  */
 export function choosePacing({ model, pacing, ratePerSecond }, shards, cores) {

@@ -2,7 +2,7 @@
  * Shard k of N: everything that one sending thread does, from opening its connections to its Snapshot. With one
  * thread it runs in the main one, with more in shard-worker.js; the code is the same.
  */
-import { availableParallelism } from 'node:os';
+import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadOperation } from '../operations/index.js';
@@ -78,7 +78,7 @@ export async function createShard(input, { onSecond }) {
   });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
-  const { byThread, spins } = choosePacing(plan.load, shards, availableParallelism());
+  const { byThread, spins } = choosePacing(plan.load, shards, cpus().length);
   const pacing = byThread ? await startPacingThread(input, spins !== 'never') : null;
   const arrivals = arrivalsOf(input);
   const end = withEnd();
