@@ -2,6 +2,7 @@
  * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
  * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
  */
+import { createStalls } from './stalls.js';
 
 /**
  * @typedef {object} Request
@@ -67,6 +68,7 @@ export function createSlots({
   const slots = connections.map((connection) => createSlot(connection));
   free.push(...slots);
   let resting = 0;
+  const stalls = createStalls();
 
   /** @param {Connection} connection */
   function createSlot(connection) {
@@ -116,7 +118,9 @@ export function createSlots({
    */
   function finish(slot, done, failure, status, body, restMs) {
     slot.busy = false;
-    slot.wouldBeFree = slot.dueToStart + (done - slot.handed) + restMs;
+    // An answer that this thread was late to read does not make the target slow.
+    const cameMs = Math.max(slot.handed, stalls.noticedSince(done));
+    slot.wouldBeFree = slot.dueToStart + (cameMs - slot.handed) + restMs;
     onDone(slot, done, failure, status, body);
     if (restMs === 0) return release(slot);
     resting++;
@@ -163,9 +167,13 @@ export function createSlots({
       slot.handed = clock();
       slot.connection.send(request(index), slot.exchange);
     },
-    /** Gives up on what has been in flight for longer than the time-out, with the age it reached. */
+    /**
+     * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called every 10 ms:
+     * calls that do not come tell of stalls.
+     */
     expire() {
       const now = clock();
+      stalls.beat(now);
       for (const slot of slots) {
         if (slot.busy && now - slot.handed >= timeoutMs) {
           slot.connection.abort();

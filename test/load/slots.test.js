@@ -15,6 +15,8 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } 
   const log = [];
   /** @type {Done[]} */
   const done = [];
+  /** @type {number[]} */
+  const lags = [];
   const connections = Array.from({ length: count }, (_, i) => ({
     open: async () => {},
     close: async () => {},
@@ -33,14 +35,15 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } 
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
     restAfterFailedConnect: rest,
-    onDone({ connection, index, intended, handed, sent }, at, failure, status, body) {
+    onDone({ connection, index, intended, handed, sent, dueToStart }, at, failure, status, body) {
+      lags.push(handed - dueToStart);
       const slot = connections.indexOf(/** @type {any} */ (connection));
       const text = body === null ? null : Buffer.from(body).toString();
       done.push({ slot, index, intended, handed, sent, done: at, failure, status, body: text });
     },
     onFree: () => onFree(slots),
   });
-  return { time, slots, exchanges, done, log };
+  return { time, slots, exchanges, done, lags, log };
 }
 
 describe('a slot', () => {
@@ -90,6 +93,30 @@ describe('a slot', () => {
     slots.fire(1, 0);
     exchanges[0].onFailure('connection_reset', true);
     assert.ok(Number.isNaN(done[1].sent));
+  });
+
+  test('is not taken for slow where this thread stood still: the next request was late for the tool', () => {
+    /** @param {number} beats how many of 10 came while the first request was in flight, for 100 ms @returns {number} */
+    const lagAfter = (beats) => {
+      const { time, slots, exchanges, lags } = setUp({ timeoutMs: 5000 });
+      slots.expire();
+      slots.fire(0, 0);
+      for (let beat = 0; beat < beats; beat++) {
+        time.block(10);
+        slots.expire();
+      }
+      time.block(100 - 10 * beats);
+      exchanges[0].onAnswer(200, new Uint8Array(0));
+      slots.fire(1, 20);
+      exchanges[0].onAnswer(200, new Uint8Array(0));
+      return lags[1];
+    };
+    assert.equal(lagAfter(10), 0, 'the target took 100 ms');
+    assert.equal(
+      lagAfter(1),
+      80,
+      'it may have taken 10 ms: the second was due at 20 ms and went out at 100 ms',
+    );
   });
 
   test('gives up after the time-out, with the age reached, counted from when it took the request', () => {
