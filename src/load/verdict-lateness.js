@@ -21,6 +21,9 @@ const INVALID = 0.5;
 const INVALID_MS = 1;
 const INVALID_SAMPLES = 3;
 
+/** Fewer looks, in half a second or less, are no distribution: a run so short is not called invalid for them. */
+const INVALID_LOOKS = 50;
+
 /** Looks that a distribution is read off at. */
 const POINTS = 1000;
 
@@ -52,7 +55,8 @@ export function lateness(observed) {
     reasons.push(sendLag(observed, grade, sentMs, medianMs));
   }
   if (named(readMs)) {
-    const grade = isInvalid(both, readMs, reaction, readMs > sentMs) ? 'invalid' : 'suspect';
+    const isKnown = reaction.totalCount >= INVALID_LOOKS;
+    const grade = isKnown && isInvalid(both, readMs, reaction, readMs > sentMs) ? 'invalid' : 'suspect';
     reasons.push(readLag(observed, grade, readMs, own + readMs));
   } else if (observed.model === 'closed') reasons.push(...pauses(observed));
   return reasons;

@@ -103,7 +103,8 @@ export function readName(reader) {
 }
 
 /**
- * Extensions (RFC 5280 section 4.2: at least one, each at most once) behind an EXPLICIT tag.
+ * Extensions (RFC 5280 section 4.2: each at most once) behind an EXPLICIT tag. There should be at least one, but Go's
+ * golang.org/x/crypto/ocsp, and so Vault, sends an empty list with every answer (seen with Vault 1.21.1).
  *
  * @param {DerReader} reader
  * @param {number} tag
@@ -114,7 +115,6 @@ export function readExtensions(reader, tag) {
   if (explicit === null) return null;
   const list = explicit.enter(TAG.sequence);
   explicit.finish();
-  list.demandSome();
   const seen = new Set();
   let nonce = null;
   while (!list.atEnd) {

@@ -164,8 +164,8 @@ const CRAFTED = [
     bytes: buildResponse({ signer: ca.ca, singles: [plain], extensions: [nonceOf(NONCE), nonceOf(NONCE)] }),
   },
   {
-    text: 'extensions without one',
-    verdict: 'not_ocsp',
+    text: 'extensions without one, as Go sends them',
+    verdict: 'good',
     bytes: buildResponse({ signer: ca.ca, singles: [plain], extensions: [] }),
   },
   {
@@ -408,4 +408,23 @@ test('whatever the bytes, the parser throws nothing but OcspParseError', () => {
     { numRuns: 6000 },
   );
   assert.ok(parsed > 100);
+});
+
+/** Of Vault 1.21.1, RSA-2048 CA, POST, as it came on 2026-11-21. */
+const FROM_VAULT = [
+  'MIIB8goBAKCCAeswggHnBgkrBgEFBQcwAQEEggHYMIIB1DCBvaEtMCsxKTAnBgNVBAMTIHZhdWx0LXBraS1sb2Fk',
+  'IHRlc3QgaW50ZXJtZWRpYXRlGA8yMDI2MTEyMTE0MjEwMFowezB5ME0wCQYFKw4DAhoFAAQUOzqI4YGWP8a1K5oi',
+  'EzUCi3q9H0wEFBKNHXn3Vy80kB/qL80mpVg1X/ASAhRGcFp4Qs4ocEDvklOMop0DGS4ZkYAAGA8yMDI2MTEyMTE0',
+  'MjExN1qgERgPMjAyNjExMjIwMjIxMTdaoQIwADANBgkqhkiG9w0BAQsFAAOCAQEAcw1NDo87g/iekqs0BQGG7vMP',
+  'eQ5ET2Ply+rkyvrD4EyyPU0mdeC7bwIgXjP854TkCmMRQv6IJkX/NK5BRMhXagagFa77W9+7Dh2bR9Gx24J/W+5u',
+  'da5nQUi0eBflFewizRlQKLlcBc7YPfziHCPiy4FhPzR1bIBgkmmJFNkeVSd9nrCDJDjZulp0k3QH5zUjdI2oW7kL',
+  '8xTxBOKKvRX4gYNQTAh8o5NYLwIk/6itSYbhLgZ5kuLssbFEAsTJBbbj7OfKI0SW3gN6uC9zg/iuVZTgk7IxfBsM',
+  '4Xvl9K86SMlWYUDPKtiASeg9oR+RtdDFbz/uAP9icnLbzaKiP4aoDg==',
+].join('');
+
+test("Vault's own answer is read, with the empty list of extensions that Go sends", () => {
+  const response = parseOcspResponse(Buffer.from(FROM_VAULT, 'base64'));
+  assert.ok(response.status === 'successful' && response.tbs !== null);
+  assert.equal(response.responses.length, 1);
+  assert.equal(response.responses[0].status, 'good');
 });

@@ -55,8 +55,8 @@ function demandEachOnce(extensions) {
   return oids;
 }
 
-/** @type {Field} Extensions of a message: those that a client must understand, and the nonce's own syntax */
-const messageExtensions = after(someOf(extension), ({ children }) => {
+/** @type {Field} Extensions of a message, none too, as Go sends them: those that a client must understand, and the nonce's own syntax */
+const messageExtensions = after(listOf(extension), ({ children }) => {
   demandEachOnce(children).forEach((id, i) => {
     const [, ...rest] = children[i].children;
     const critical = rest.length === 2 && rest[0].content[0] === 0xff;

@@ -56,7 +56,7 @@ function asPkijsReads(ms) {
 }
 
 /**
- * `responses`, `certs` and a Name may be empty (RFC 6960 section 4.2.1, RFC 5280 section 4.1.2.4); Extensions may not.
+ * `responses`, `certs` and a Name may be empty (RFC 6960 section 4.2.1, RFC 5280 section 4.1.2.4), and Go's Extensions are.
  *
  * @param {Buffer} bytes
  */
@@ -67,7 +67,11 @@ function emptyListIn(bytes) {
   const [data, , , certs] = basic.children;
   const lists = data.children.filter(({ tag }) => tag === 0x30);
   const names = data.children.filter(({ tag }) => tag === 0xa1).map(({ children }) => children[0]);
-  return [...lists, ...names, ...(certs?.children ?? []), ...namesOf(certs)].some(
+  const singles = lists.flatMap(({ children }) => children);
+  const extensions = [data, ...singles].flatMap(({ children }) =>
+    children.filter(({ tag }, i) => tag === 0xa1 && i > 0).flatMap((explicit) => explicit.children),
+  );
+  return [...lists, ...names, ...extensions, ...(certs?.children ?? []), ...namesOf(certs)].some(
     ({ children }) => children.length === 0,
   );
 }
