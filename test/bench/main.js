@@ -23,16 +23,14 @@ const RUNS = 5;
  * @returns {Promise<number>} exit code
  */
 async function main(args) {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      runs: { type: 'string' },
-      seconds: { type: 'string' },
-      requests: { type: 'string', default: '10000000' },
-      markdown: { type: 'boolean', default: false },
-    },
-  });
+  const { values, positionals } = readArgs(args);
+  const wrong = /** @type {const} */ (['runs', 'seconds', 'requests']).find(
+    (name) => values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]),
+  );
+  if (wrong !== undefined) {
+    process.stderr.write(`--${wrong} is ${JSON.stringify(values[wrong])}; give a whole number from 1 on.\n`);
+    return 1;
+  }
   const unknown = positionals.find((name) => !Object.hasOwn(benches, name));
   if (unknown !== undefined) {
     const known = Object.entries(benches).map(([name, { describe }]) => `  ${name}  ${describe}`);
@@ -47,6 +45,20 @@ async function main(args) {
   const number = (/** @type {string | undefined} */ text) => (text === undefined ? null : Number(text));
   const { runs, seconds, requests } = values;
   return runAll(names, { runs: number(runs), seconds: number(seconds), requests: Number(requests) });
+}
+
+/** @param {string[]} args */
+function readArgs(args) {
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      runs: { type: 'string' },
+      seconds: { type: 'string' },
+      requests: { type: 'string', default: '10000000' },
+      markdown: { type: 'boolean', default: false },
+    },
+  });
 }
 
 /**
@@ -111,4 +123,11 @@ function write(file, content) {
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+  if (!code?.startsWith('ERR_PARSE_ARGS_')) throw error;
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}

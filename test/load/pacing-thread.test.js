@@ -3,25 +3,11 @@ import { test } from 'node:test';
 import { createClock } from '../../src/load/clock.js';
 import { startPacingThread } from '../../src/load/pacing-thread.js';
 import { createSchedule } from '../../src/load/schedule.js';
+import { load } from './load-plan.js';
 
 const ARRIVALS = 300;
 
-/** @type {import('../../src/plan.js').LoadPlan} */
-const LOAD = {
-  model: 'open',
-  ratePerSecond: 1000,
-  concurrency: 10,
-  durationMs: ARRIVALS,
-  requests: null,
-  arrivals: 'constant',
-  seed: 1,
-  rampUpMs: 0,
-  warmupMs: 0,
-  timeoutMs: 10_000,
-  overflow: 'queue',
-  threads: 1,
-  pacing: 'auto',
-};
+const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
 
 test('an arrival that goes out without the thread does not set the sender spinning', async () => {
   const schedule = createSchedule(LOAD);

@@ -1,25 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSchedule } from '../../src/load/schedule.js';
+import { load } from './load-plan.js';
 
 /** @param {Partial<import('../../src/plan.js').LoadPlan>} changes */
 function poisson(changes) {
-  return createSchedule({
-    model: 'open',
-    ratePerSecond: 100,
-    concurrency: 10,
-    durationMs: null,
-    requests: null,
-    arrivals: 'poisson',
-    seed: 1,
-    rampUpMs: 0,
-    warmupMs: 0,
-    timeoutMs: 10_000,
-    overflow: 'queue',
-    threads: 1,
-    pacing: 'auto',
-    ...changes,
-  });
+  return createSchedule(load({ ratePerSecond: 100, arrivals: 'poisson', ...changes }));
 }
 
 /** @param {ReturnType<typeof createSchedule>} schedule */

@@ -2,28 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createSchedule } from '../../src/load/schedule.js';
+import { load } from './load-plan.js';
 
 /** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */
-
-/** @param {Partial<LoadPlan>} changes @returns {LoadPlan} */
-function load(changes) {
-  return {
-    model: 'open',
-    ratePerSecond: 20,
-    concurrency: 10,
-    durationMs: null,
-    requests: null,
-    arrivals: 'constant',
-    seed: 1,
-    rampUpMs: 0,
-    warmupMs: 0,
-    timeoutMs: 10_000,
-    overflow: 'queue',
-    threads: 1,
-    pacing: 'auto',
-    ...changes,
-  };
-}
 
 const HOUR = 3_600_000;
 
