@@ -9,6 +9,23 @@ const SPIN_FROM_MS = 1.6;
 /** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
 
+/**
+ * While no answer is awaited there is nothing for the event loop to see to, and a turn of it makes garbage: the clock alone is
+ * watched, for so long at a time. (A stop, or a connection that its server closes, is noticed that much later.)
+ */
+const SPIN_AT_ONCE_MS = 0.05;
+
+/** A clock that stands still, as in tests, is not watched for ever. */
+const MAX_READINGS = 500;
+
+/** Loads of a number between two readings, a microsecond or less: where a reading makes garbage, it makes little of it. */
+const PAUSE_LOADS = 100;
+const pauseOn = new Int32Array(new SharedArrayBuffer(4));
+
+function pause() {
+  for (let i = 0; i < PAUSE_LOADS; i++) Atomics.load(pauseOn, 0);
+}
+
 /** A timer cannot wait longer; on waking early the rest is waited for again. */
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
@@ -23,10 +40,12 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
  * @param {import('./clock.js').Clock} clock
  * @param {import('./pacing.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
- * @param {() => number} [work] changes with every piece of work that this thread does, e.g. answers so far
+ * @param {object} [sender] what this thread does beside
+ * @param {() => number} [sender.work] changes with every piece of work, e.g. answers so far
+ * @param {() => boolean} [sender.idle] nothing is awaited
  * @returns {Alarm}
  */
-export function createAlarm(clock, spins, onTime, work = () => 0) {
+export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () => false } = {}) {
   const spinFrom = { 'last stretch': SPIN_FROM_MS, always: Number.POSITIVE_INFINITY, never: 0 }[spins];
   let at = Number.POSITIVE_INFINITY;
   /** @type {NodeJS.Timeout | undefined} */
@@ -58,7 +77,19 @@ export function createAlarm(clock, spins, onTime, work = () => 0) {
     spinning = false;
     const turn = clock() - turnFrom;
     if (turn < LONGEST_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
-    if (timer === undefined && at !== Number.POSITIVE_INFINITY) check();
+    if (timer !== undefined || at === Number.POSITIVE_INFINITY) return;
+    if (idle()) watchClock();
+    check();
+  }
+  function watchClock() {
+    let now = clock();
+    const until = Math.min(at, now + SPIN_AT_ONCE_MS);
+    for (let left = MAX_READINGS; now < until && left > 0; left--) {
+      const before = now;
+      pause();
+      now = clock();
+      if (now - before < LONGEST_EMPTY_TURN_MS) emptySpinMs += now - before;
+    }
   }
   function check() {
     if (clock() >= at) fire();

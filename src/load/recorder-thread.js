@@ -18,9 +18,25 @@ const MAX_UNDER_WAY = 16_384;
 const RETRY_MS = 5;
 
 /**
+ * What the sender does with the ring while it sends.
+ *
+ * @param {import('./samples.js').RingMemory} ring
+ */
+export function openRecording(ring) {
+  const writer = openWriter(ring);
+  return {
+    add: writer.add,
+    tell: writer.tell,
+    /** @returns {boolean} answers need no longer be handed over in full */
+    behind: () => writer.behind() > MAX_UNDER_WAY,
+    end: writer.end,
+  };
+}
+
+/**
  * @param {object} context
  * @param {import('../plan.js').Plan} context.plan
- * @param {unknown} context.fixture
+ * @param {import('../operations/index.js').Fixture} context.fixture
  * @param {number} context.shards
  * @param {number | null} context.measuredMs
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
@@ -28,7 +44,7 @@ const RETRY_MS = 5;
  */
 export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond, onProbe }) {
   const ring = createRingMemory();
-  const writer = openWriter(ring);
+  const { end: writeTail, ...writing } = openRecording(ring);
   const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
     workerData: { plan, fixture, ring, shards, measuredMs },
     resourceLimits: HELPER_LIMITS,
@@ -53,16 +69,13 @@ export async function startRecorder({ plan, fixture, shards, measuredMs, onSecon
   return {
     /** Rejects when the thread is gone; never resolves before the end. */
     ended: end.promise,
-    /** @returns {boolean} answers need no longer be handed over in full */
-    behind: () => writer.behind() > MAX_UNDER_WAY,
-    add: writer.add,
-    tell: writer.tell,
+    ...writing,
     /**
      * @param {import('./samples.js').Tail} tail
      * @returns {Promise<RecorderEnd>} after everything handed over is recorded
      */
     async finish(tail) {
-      while (!failed && !writer.end(tail)) await sleep(RETRY_MS);
+      while (!failed && !writeTail(tail)) await sleep(RETRY_MS);
       return end.promise;
     },
     /** Ends the thread, with or without a snapshot. */

@@ -1,16 +1,17 @@
 /**
- * Thread entry: takes samples from the ring of one sender, judges and records them. It polls and sleeps, so the sender
- * need not wake it. Messages out: `ready`, `second`, `probe`, `end`.
+ * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `probe`, `end`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadOperation } from '../operations/index.js';
 import { createProber } from './prober.js';
 import { createRecorder } from './recorder.js';
+import { rehearseRecording } from './recorder-rehearsal.js';
+import { recordAll } from './recording.js';
 import { openReader } from './samples.js';
 import { createSchedule } from './schedule.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{plan: import('../plan.js').Plan, fixture: unknown, ring: import('./samples.js').RingMemory, shards: number,
+/** @type {{plan: import('../plan.js').Plan, fixture: import('../operations/index.js').Fixture, ring: import('./samples.js').RingMemory, shards: number,
  *   measuredMs: number | null}} */
 const { plan, fixture, ring, shards, measuredMs } = workerData;
 const { load } = plan;
@@ -31,24 +32,9 @@ const recorder = createRecorder({
 
 const prober = createProber((probe) => port.postMessage(probe));
 
-/** @param {import('./samples.js').Sample} sample */
-function record(sample) {
-  recorder.record(sample);
-  prober.onSample();
-}
-
-/** @returns {import('./samples.js').Tail} once everything is recorded that the sender had to say */
-function recordAll() {
-  for (;;) {
-    const told = reader.toldMs();
-    const tail = reader.tail();
-    const count = reader.take(record);
-    recorder.advance(told);
-    if (kept.length > 0) keeper?.write(kept);
-    kept = [];
-    if (tail !== null) return tail;
-    if (count === 0) prober.sleep(reader.sleep);
-  }
+function keep() {
+  if (kept.length > 0) keeper?.write(kept);
+  kept = [];
 }
 
 /**
@@ -69,8 +55,9 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   }
 }
 
+rehearseRecording({ operation, plan, fixture, shards });
 port.postMessage({ type: 'ready' });
-const tail = recordAll();
+const tail = recordAll({ reader, recorder, prober, onTaken: keep });
 recordWaiting(tail);
 recorder.addDropped(0, tail.dropped);
 port.postMessage({ type: 'end', snapshot: recorder.finish(), kept: keeper?.close() ?? null });

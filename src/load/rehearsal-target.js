@@ -1,9 +1,12 @@
 /** Thread entry: answers every HTTP request on a free loopback port with the same short answer. */
 import { createServer } from 'node:net';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
-const BODY = 'x'.repeat(1024);
-const ANSWER = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`);
+const BODY = Buffer.from(workerData ?? 'x'.repeat(1024));
+const ANSWER = Buffer.concat([
+  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
+  BODY,
+]);
 
 /**
  * @param {Buffer} bytes what came of a request so far

@@ -1,84 +1,129 @@
 /**
- * Warms the sending code before time zero: compiled functions, the HTTP parser, timers. The requests are the plan's
- * own, but they go to a throw-away server on a thread of this process, never to the target: cold code is tens of
- * milliseconds late, and the target must see no more load than the plan allows.
+ * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose answers
+ * nobody records. The requests are the plan's, but they go to a throw-away server on a thread of this process, never to the
+ * target: cold code is tens of milliseconds late, and the target must see no more load than the plan allows. What V8 compiles
+ * now, it need not compile on the target's core, or on the sender's, while the run is measured.
  */
 import { Worker } from 'node:worker_threads';
 import { createConnection } from '../http/connection.js';
-import { createAlarm } from './alarm.js';
 import { createClock } from './clock.js';
-import { createPacer } from './pacer.js';
-import { createRingMemory, openReader, openWriter } from './samples.js';
-import { createSlots } from './slots.js';
+import { startPacingThread } from './pacing-thread.js';
+import { openRecording } from './recorder-thread.js';
+import { createRingMemory, openReader } from './samples.js';
+import { createSchedule } from './schedule.js';
+import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
 
-const CONNECTIONS = 4;
-const REQUESTS = 2000;
-const LONGEST_MS = 400;
+/** Many, so that a sender and a server on one core change places once for as many requests. */
+const CONNECTIONS = 32;
 
 /**
- * @param {(index: number) => import('./slots.js').Request} request
+ * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: what it compiled would be
+ * thrown away when the real run comes with its own. From the first part, a short one, it learns that there are more; in the
+ * second it makes haste; the third leaves time between the requests, for what happens then.
  */
-export async function rehearse(request) {
-  const worker = new Worker(new URL('./rehearsal-target.js', import.meta.url), {
+const PARTS = Object.freeze([
+  { requests: 500, perSecond: 20_000, longestMs: 60 },
+  { requests: 6000, perSecond: 20_000, longestMs: 600 },
+  { requests: 2000, perSecond: 8000, longestMs: 300 },
+]);
+const TIMEOUT_MS = 1000;
+
+/** What went into the ring is taken out again so often. */
+const FORGET_MS = 5;
+
+/** Until the rehearsal's time zero: longer than its alarm needs. */
+const LEAD_NS = 2_000_000n;
+
+/**
+ * @param {import('./shard.js').ShardInput} input
+ * @param {(index: number) => import('./slots.js').Request} request
+ * @param {import('./pacing.js').Pacing} pacing
+ */
+export async function rehearse(input, request, pacing) {
+  const target = new Worker(new URL('./rehearsal-target.js', import.meta.url), {
+    workerData: input.fixture.firstAnswer?.body ?? null,
     resourceLimits: HELPER_LIMITS,
   });
-  const port = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
-  const connections = Array.from({ length: CONNECTIONS }, () =>
-    createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),
-  );
-  await Promise.all(connections.map((connection) => connection.open(LONGEST_MS)));
-  await send(connections, request);
-  await Promise.all(connections.map((connection) => connection.close()));
-  await worker.terminate();
+  try {
+    const port = await new Promise((resolve, reject) =>
+      target.once('message', resolve).once('error', reject),
+    );
+    // Held until the end: V8 forgets a closure that is gone, and takes the next one for the only one again.
+    const held = [];
+    for (const part of PARTS) {
+      const connections = Array.from({ length: CONNECTIONS }, () =>
+        createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),
+      );
+      await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
+      const own = { ...input, plan: planOf(input.plan, part), shard: 0, shards: 1 };
+      held.push(await send(own, connections, request, pacing));
+      await Promise.all(connections.map((connection) => connection.close()));
+    }
+  } finally {
+    await target.terminate();
+  }
 }
 
 /**
+ * @param {import('../plan.js').Plan} plan
+ * @param {typeof PARTS[number]} part
+ * @returns {import('../plan.js').Plan}
+ */
+function planOf(plan, { requests, perSecond, longestMs }) {
+  const isOpen = plan.load.model === 'open';
+  const load = {
+    ...plan.load,
+    ratePerSecond: isOpen ? perSecond : null,
+    durationMs: longestMs,
+    requests,
+    rampUpMs: 0,
+    warmupMs: 0,
+    timeoutMs: TIMEOUT_MS,
+    threads: 1,
+  };
+  return { ...plan, load };
+}
+
+/**
+ * @param {import('./shard.js').ShardInput} input
  * @param {import('./slots.js').Connection[]} connections
  * @param {(index: number) => import('./slots.js').Request} request
- * @returns {Promise<void>}
+ * @param {import('./pacing.js').Pacing} pacing
  */
-function send(connections, request) {
-  const clock = createClock(process.hrtime.bigint());
+async function send(input, connections, request, { byThread, spins }) {
+  const { load } = input.plan;
+  const thread = byThread ? await startPacingThread(input, spins !== 'never') : null;
+  const origin = process.hrtime.bigint() + LEAD_NS;
+  const arrivals = {
+    shard: 0,
+    shards: 1,
+    schedule: load.model === 'open' ? createSchedule(load) : null,
+    stopAtMs: /** @type {number} */ (load.durationMs),
+    warmupMs: 0,
+    requests: load.requests,
+  };
+  thread?.start(origin);
   const ring = createRingMemory();
-  const writer = openWriter(ring);
   const reader = openReader(ring);
-  return new Promise((resolve) => {
-    const slots = createSlots({
-      clock,
+  const { end, ...writing } = openRecording(ring);
+  const forgetting = setInterval(() => reader.take(() => {}), FORGET_MS);
+  /** @type {ReturnType<typeof startSending> | null} */
+  let sending = null;
+  await new Promise((resolve) => {
+    sending = startSending({
+      input,
+      arrivals,
+      clock: createClock(origin),
       connections,
       request,
-      timeoutMs: LONGEST_MS,
-      restAfterFailedConnect: true,
-      onDone(slot, done, failure, status, body) {
-        const { index, intended, sent } = slot;
-        writer.add({ operation: 0, index, intended, sent, done, lag: 0, failure, status, body });
-        reader.take(() => {});
-      },
-      onFree() {
-        pacer.tick();
-        if (pacer.ended() && slots.busy === 0) resolve();
-      },
+      recorder: { ...writing, finish: async () => /** @type {any} */ ({}) },
+      pacing: thread,
+      spins,
+      end: { settle: resolve },
     });
-    const arrivals = {
-      shard: 0,
-      shards: 1,
-      schedule: null,
-      stopAtMs: LONGEST_MS,
-      warmupMs: 0,
-      requests: REQUESTS,
-    };
-    const pacer = createPacer({
-      arrivals,
-      clock,
-      slots,
-      overflow: 'queue',
-      createAlarm: (c, onTime) => createAlarm(c, 'never', onTime),
-      onDrop() {},
-      onEnd() {
-        if (slots.busy === 0) resolve();
-      },
-    });
-    pacer.start();
   });
+  clearInterval(forgetting);
+  await thread?.stop();
+  return sending;
 }

@@ -19,13 +19,14 @@ const LATE_MS = 20;
  * @param {import('./clock.js').Clock} context.clock
  * @param {import('./slots.js').Connection[]} context.connections
  * @param {(index: number) => import('./slots.js').Request} context.request
- * @param {Awaited<ReturnType<typeof import('./recorder-thread.js').startRecorder>>} context.recorder
+ * @param {Pick<Awaited<ReturnType<typeof import('./recorder-thread.js').startRecorder>>, 'add' | 'tell' | 'behind' | 'finish'>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing-thread.js').startPacingThread>> | null} context.pacing
  * @param {import('./pacing.js').Pacing['spins']} context.spins
  * @param {import('./shard.js').End} context.end
  */
 export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, spins, end }) {
   const { load } = input.plan;
+  const { add, tell, behind, finish: endRecording } = recorder;
   const { schedule, shards } = arrivals;
   /** @type {import('./alarm.js').Alarm | null} */
   let alarm = null;
@@ -46,7 +47,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
     restAfterFailedConnect: load.model === 'closed',
     onDone(slot, done, failure, status, body) {
       if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
-      recorder.add({
+      add({
         operation: 0,
         index: slot.index,
         intended: slot.intended,
@@ -55,7 +56,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
         lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - slot.dueToStart,
         failure,
         status,
-        body: body === null || recorder.behind() ? null : body,
+        body: body === null || behind() ? null : body,
       });
       sent++;
     },
@@ -71,7 +72,9 @@ export function startSending({ input, arrivals, clock, connections, request, rec
     overflow: load.overflow,
     createAlarm(_clock, onTime) {
       alarm =
-        pacing === null ? createAlarm(clock, spins, onTime, () => sent) : pacing.createAlarm(clock, onTime);
+        pacing === null
+          ? createAlarm(clock, spins, onTime, { work: () => sent, idle: () => slots.busy === 0 })
+          : pacing.createAlarm(clock, onTime);
       return alarm;
     },
     onDrop(_index, intended, now) {
@@ -89,7 +92,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
   const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
   const telling = setInterval(() => {
     const now = clock();
-    recorder.tell(now);
+    tell(now);
     backlog.look(now, pacer.waiting());
   }, TELL_MS);
   const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
@@ -112,7 +115,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
       backlog: backlog.end(),
     };
     close();
-    end.settle(recorder.finish(tail).then((recorded) => ({ ...recorded, ...seen })));
+    end.settle(endRecording(tail).then((recorded) => ({ ...recorded, ...seen })));
   }
   function close() {
     clearInterval(expiry);

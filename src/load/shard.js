@@ -64,8 +64,9 @@ export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
+  const pacingPlan = choosePacing(plan.load, shards, cpus().length);
   // First of all, so that its memory is free again when the recorder takes its own.
-  await rehearse(request);
+  await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./prober.js').Probe) => void} */
   let onProbe = () => {};
   const recorder = await startRecorder({
@@ -78,7 +79,7 @@ export async function createShard(input, { onSecond }) {
   });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
-  const { byThread, spins } = choosePacing(plan.load, shards, cpus().length);
+  const { byThread, spins } = pacingPlan;
   const pacing = byThread ? await startPacingThread(input, spins !== 'never') : null;
   const arrivals = arrivalsOf(input);
   const end = withEnd();
@@ -156,7 +157,7 @@ export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
 }
 
-/** @typedef {ReturnType<typeof withEnd>} End */
+/** @typedef {Pick<ReturnType<typeof withEnd>, 'settle'>} End */
 function withEnd() {
   /** @type {(value: ShardEnd | Promise<ShardEnd>) => void} */
   let settle = () => {};

@@ -20,7 +20,9 @@ import { usageError } from '../errors.js';
  * @property {string} origin scheme, host and port that requests go to
  * @property {string} targetUrl what the result names as the target
  * @property {{product: string | null, version: string | null}} target
+ * @property {FirstAnswer} [firstAnswer] what the target answered before the run, where it was asked: the rehearsal is with it
  */
+/** @typedef {{status: number, body: Uint8Array}} FirstAnswer */
 /**
  * @typedef {object} Operation
  * @property {string} name

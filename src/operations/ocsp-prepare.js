@@ -30,14 +30,13 @@ export async function prepare(context, { createRequester, createClassifier, mean
     requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
     namespace: isVault ? plan.target.namespace : null,
   };
-  if (!isVault) {
-    await askOnce(context, fixture, {
-      request: createRequester(plan, fixture)(0),
-      classify: createClassifier(plan, fixture),
-      meanings,
-    });
-  }
-  return fixture;
+  if (isVault) return fixture;
+  const firstAnswer = await askOnce(context, fixture, {
+    request: createRequester(plan, fixture)(0),
+    classify: createClassifier(plan, fixture),
+    meanings,
+  });
+  return { ...fixture, firstAnswer };
 }
 
 /**

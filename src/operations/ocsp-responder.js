@@ -44,6 +44,7 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
  * @param {import('./index.js').Fixture} fixture
  * @param {{request: import('../load/slots.js').Request, classify: import('../load/recorder.js').Classify,
  *   meanings: Readonly<Record<string, string>>}} first
+ * @returns {Promise<import('./index.js').FirstAnswer>}
  */
 export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
@@ -63,9 +64,10 @@ export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { requ
           : 'Check --ocsp-url: it is the whole address of the responder.',
       );
     }
-    if (success) return;
+    if (success) return { status, body };
     const meaning = meanings[outcome]?.replace(/\.$/, '');
     warn(`A first request was answered, but not as expected: ${outcome} (${meaning}).`);
+    return { status, body };
   } finally {
     await requester.close();
   }

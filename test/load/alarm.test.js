@@ -24,7 +24,7 @@ function setUp(spins, turnMs = 0.1, work = () => 0) {
     () => now,
     spins,
     () => rung.push(now),
-    work,
+    { work },
   );
   return {
     alarm,

@@ -1,0 +1,53 @@
+/**
+ * Warms the recording code before time zero, as rehearsal.js does for the sending code: samples as the run will bring, through a
+ * ring, a recorder and classifiers that are thrown away.
+ */
+import { createProber } from './prober.js';
+import { createRecorder } from './recorder.js';
+import { recordAll } from './recording.js';
+import { createRingMemory, openReader, openWriter } from './samples.js';
+
+/**
+ * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
+ * closure alone is thrown away when another comes (see rehearsal.js).
+ */
+const PARTS = 40;
+const SAMPLES = 150;
+
+/** So much time between samples that a part closes a second. */
+const GAP_MS = 10;
+
+const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
+
+/**
+ * @param {object} context
+ * @param {import('../operations/index.js').Operation} context.operation
+ * @param {import('../plan.js').Plan} context.plan
+ * @param {import('../operations/index.js').Fixture} context.fixture
+ * @param {number} context.shards
+ */
+export function rehearseRecording({ operation, plan, fixture, shards }) {
+  const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
+  for (let part = 0; part < PARTS; part++) {
+    const ring = createRingMemory();
+    const writer = openWriter(ring);
+    for (let i = 0; i < SAMPLES; i++) {
+      // Fractions, and now and then seconds: numbers of all sizes that there will be.
+      const sent = (i + 0.1) * GAP_MS + (i % 7) / 100;
+      const took = i % 50 === 49 ? 5000 : 0.1 + i / 100;
+      const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag: (i % 11) / 1000 };
+      writer.add({ operation: 0, index: 0, ...times, failure: null, status, body });
+    }
+    writer.tell(SAMPLES * GAP_MS);
+    writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: 0 });
+    const classify = operation.createClassifier(plan, fixture);
+    const recorder = createRecorder({
+      operations: [{ name: operation.name, classify }],
+      warmupMs: 0,
+      shards,
+      measuredMs: SAMPLES * GAP_MS,
+      onSecond() {},
+    });
+    recordAll({ reader: openReader(ring), recorder, prober: createProber(() => {}), onTaken() {} });
+  }
+}
