@@ -19,13 +19,14 @@ const CONNECTIONS = 32;
 
 /**
  * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: what it compiled would be
- * thrown away when the real run comes with its own. From the first part, a short one, it learns that there are more; in the
- * second it makes haste; the third leaves time between the requests, for what happens then.
+ * thrown away when the real run comes with its own. From the first parts, short ones, it learns that there are more; then
+ * there is haste, then time again between the requests, for what happens then.
  */
 const PARTS = Object.freeze([
-  { requests: 500, perSecond: 20_000, longestMs: 60 },
-  { requests: 6000, perSecond: 20_000, longestMs: 600 },
-  { requests: 2000, perSecond: 8000, longestMs: 300 },
+  { requests: 200, perSecond: 2000, longestMs: 100 },
+  { requests: 200, perSecond: 2000, longestMs: 100 },
+  { requests: 10_000, perSecond: 30_000, longestMs: 600 },
+  { requests: 2000, perSecond: 10_000, longestMs: 200 },
 ]);
 const TIMEOUT_MS = 1000;
 
