@@ -195,3 +195,57 @@ describe('time spun without any work', () => {
     });
   }
 });
+
+describe('an alarm whose sender awaits nothing', () => {
+  /** @param {number} stepMs by which the clock moves with every reading */
+  function watchIdle(stepMs) {
+    let now = 0;
+    let readings = 0;
+    let turns = 0;
+    /** @type {(() => void) | null} */
+    let immediate = null;
+    mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => {
+      turns++;
+      immediate = call;
+    });
+    const rung = mock.fn();
+    const alarm = createAlarm(
+      () => {
+        readings++;
+        now += stepMs;
+        return now;
+      },
+      'always',
+      rung,
+      { idle: () => true },
+    );
+    alarm.set(1);
+    for (let i = 0; i < 1000 && immediate !== null && rung.mock.callCount() === 0; i++) {
+      /** @type {() => void} */
+      const call = immediate;
+      immediate = null;
+      call();
+    }
+    return { rung: rung.mock.callCount(), turns, readings, emptySpinMs: alarm.emptySpinMs?.() ?? 0 };
+  }
+
+  test('watches the clock, with few turns of the event loop, and all of it counts as spun', () => {
+    const { rung, turns, readings, emptySpinMs } = watchIdle(0.001);
+    assert.equal(rung, 1);
+    assert.ok(turns <= 25, `${turns} turns`);
+    assert.ok(readings >= 900, `${readings} readings`);
+    assert.ok(emptySpinMs > 0.9 && emptySpinMs <= 1.1, `${emptySpinMs} ms`);
+  });
+
+  test('does not watch a clock that stands still for ever', () => {
+    const { rung, turns } = watchIdle(0);
+    assert.equal(rung, 0);
+    assert.equal(turns, 1001);
+  });
+
+  test('counts no time in which it did not run as spun', () => {
+    const { rung, emptySpinMs } = watchIdle(0.2);
+    assert.equal(rung, 1);
+    assert.equal(emptySpinMs, 0);
+  });
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { choosePacing } from '../../src/load/pacing.js';
+import { rehearse } from '../../src/load/rehearsal.js';
+import { load } from './load-plan.js';
+
+const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
+
+/** More requests than all parts have. */
+const MANY = 20_000;
+
+/**
+ * @param {Partial<import('../../src/plan.js').LoadPlan>} changes
+ * @param {(index: number) => import('../../src/load/slots.js').Request} request
+ */
+async function rehearseWith(changes, request) {
+  const plan = { load: load(changes) };
+  const fixture = { origin: 'http://127.0.0.1:1', targetUrl: '', target: { product: null, version: null } };
+  const input = /** @type {import('../../src/load/shard.js').ShardInput} */ (
+    /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
+  );
+  await rehearse(input, request, choosePacing(plan.load, 1, 2));
+}
+
+describe('the rehearsal', () => {
+  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>][]} */
+  const loads = [
+    ['an open loop by a timer', { ratePerSecond: 20 }],
+    ['an open loop by a thread', { ratePerSecond: 1000 }],
+    ['an open loop that spins', { pacing: 'spin' }],
+    ['an open loop that sleeps', { pacing: 'sleep', arrivals: 'poisson' }],
+    ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
+    ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
+  ];
+  for (const [name, changes] of loads) {
+    test(`of ${name} sends some requests of the plan, none of them to the target, and ends`, async () => {
+      /** @type {Set<number>} */
+      const asked = new Set();
+      await rehearseWith(changes, (index) => {
+        asked.add(index);
+        return REQUEST;
+      });
+      assert.ok(asked.has(0) && asked.size > 50, `${asked.size} different requests`);
+      assert.ok(asked.size < MANY, `${asked.size} different requests`);
+    });
+  }
+
+  test('ends where no request can be sent', async () => {
+    await rehearseWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
+  });
+});
