@@ -1,7 +1,7 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
 import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
-import { describeObserved, isLoopback, mergeWatches } from './load/observed.js';
+import { describeObserved, isThisMachine, mergeWatches } from './load/observed.js';
 import { ENGINE_OUTCOMES } from './load/recorder.js';
 import { judgeMeasurement, unbelievable } from './load/verdict.js';
 import { driftsOf, factsOf } from './load/window.js';
@@ -41,7 +41,7 @@ export function conclude({ plan, operation, window, target, command, seconds, se
     ...mergeWatches(sent.ends),
     ...lateness,
     machine: sent.machine,
-    targetIsLocal: isLoopback(target.url),
+    targetIsLocal: isThisMachine(target.url),
   };
   const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
   const { startedAt, startedAtNs } = sent;
@@ -50,7 +50,7 @@ export function conclude({ plan, operation, window, target, command, seconds, se
   const problems = checkResult(result);
   return problems.length === 0
     ? result
-    : buildResult({ ...parts, measurement: { ...measurement, ...unbelievable(problems) } });
+    : buildResult({ ...parts, measurement: unbelievable(measurement, problems) });
 }
 
 /**

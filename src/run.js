@@ -101,6 +101,7 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       { plan, fixture, tls, measuredMs: window.windowMs },
       { onSecond: (_shard, row) => seconds.add(row) },
     );
+    throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     if (fixture.renewEveryMs)
@@ -110,7 +111,7 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       });
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned });
-    const sent = await send({ plan, shards, seconds, stop, cutOff, onEvent });
+    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, cutOff, onEvent });
     for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
     seconds.closeAll();
     const result = conclude({ plan, operation, window, target, command, seconds: seconds.rows, sent });
@@ -167,13 +168,14 @@ async function warmAll(shards) {
  *
  * @param {object} context
  * @param {Plan} context.plan
+ * @param {number | null} context.windowMs planned length of the measured part
  * @param {import('./load/shard.js').Shard[]} context.shards
  * @param {ReturnType<typeof createSeconds>} context.seconds
  * @param {AbortSignal} context.stop
  * @param {AbortSignal | undefined} context.cutOff
  * @param {(event: RunEvent) => void} context.onEvent
  */
-async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
+async function send({ plan, windowMs, shards, seconds, stop, cutOff, onEvent }) {
   const originNs = process.hrtime.bigint() + LEAD_NS;
   const startedAt = new Date(Date.now() + Number(LEAD_NS) / 1e6 + plan.load.warmupMs);
   const startedAtNs = originNs + BigInt(Math.round(plan.load.warmupMs * 1e6));
@@ -187,9 +189,12 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
     for (const shard of shards) shard.cutOff();
   };
   for (const shard of shards) shard.start(originNs);
-  const endWatch = watchMachine(plan.load.warmupMs - elapsed());
+  const endWatch = watchMachine(plan.load.warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
+  // Whoever was told of the start may have stopped the run there and then.
+  if (stop.aborted) onStop();
+  if (cutOff?.aborted) onCutOff();
   const stopTicking = startTicking(Number(LEAD_NS) / 1e6, () =>
     onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
   );
@@ -198,6 +203,7 @@ async function send({ plan, shards, seconds, stop, cutOff, onEvent }) {
     return { ends, startedAt, startedAtNs, stoppedMs, machine: endWatch() };
   } finally {
     stopTicking();
+    endWatch();
     stop.removeEventListener('abort', onStop);
     cutOff?.removeEventListener('abort', onCutOff);
   }

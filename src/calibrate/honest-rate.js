@@ -131,6 +131,6 @@ export function isHonest({ planned, samples, latenessMs, p99Ms, measurement }, m
     measurement.reasons.every(({ code }) => code === NOT_HELD_AGAINST) &&
     samples === planned &&
     (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
-    (p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR
+    Math.abs(p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR
   );
 }

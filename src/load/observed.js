@@ -1,4 +1,5 @@
 /** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
+import { hostname, networkInterfaces } from 'node:os';
 import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { total } from '../results/merge.js';
 import { mergeBacklogs } from './watch-backlog.js';
@@ -109,9 +110,11 @@ function spread(histogram) {
 
 /**
  * @param {string} url
- * @returns {boolean} it names this machine by a loopback address
+ * @returns {boolean} it names this machine: by a loopback address, by one of its own, or by its name
  */
-export function isLoopback(url) {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127\./.test(host);
+export function isThisMachine(url) {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
+  if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
+  return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host));
 }

@@ -1,6 +1,7 @@
 /** The sender's end of the pacing thread: an alarm that needs no spinning on the sender's own thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { unpackError } from '../errors.js';
 import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
 import { HELPER_LIMITS } from './thread-memory.js';
 
@@ -26,7 +27,12 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
     resourceLimits: HELPER_LIMITS,
   });
   await once(worker, 'message');
+  /** @type {Promise<never>} */
+  const failed = new Promise((_, reject) => worker.on('error', (thrown) => reject(unpackError(thrown))));
+  failed.catch(() => {});
   return {
+    /** Rejects when the thread is gone before its time. */
+    failed,
     /** @param {bigint} originNs */
     start(originNs) {
       new BigInt64Array(control)[ORIGIN] = originNs;
@@ -57,6 +63,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
       });
       return {
         set(atMs) {
+          if (timer !== undefined && atMs === at) return;
           clearTimeout(timer);
           timer = undefined;
           at = atMs;

@@ -55,7 +55,7 @@ const SAME_BODY = -2;
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
-/** @returns {RingMemory} */
+/** Of full size, though a rehearsal uses little of it: memory that is not touched is not taken. @returns {RingMemory} */
 export function createRingMemory() {
   return {
     control: new SharedArrayBuffer(TAIL_OFFSET + 4 * 8),

@@ -31,7 +31,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
   /** @type {import('./alarm.js').Alarm | null} */
   let alarm = null;
   const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
-  const backlog = watchBacklog(load.warmupMs, schedule?.endMs ?? 0);
+  const backlog = watchBacklog(Math.max(load.warmupMs, load.rampUpMs), schedule?.endMs ?? 0);
   let sent = 0;
   let dialled = 0;
   let dropped = 0;
@@ -56,7 +56,8 @@ export function startSending({ input, arrivals, clock, connections, request, rec
         lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - slot.dueToStart,
         failure,
         status,
-        body: body === null || behind() ? null : body,
+        // What is refused says why in its body; a success need not be kept to be counted.
+        body: body !== null && status < 300 && behind() ? null : body,
       });
       sent++;
     },
@@ -93,7 +94,7 @@ export function startSending({ input, arrivals, clock, connections, request, rec
   const telling = setInterval(() => {
     const now = clock();
     tell(now);
-    backlog.look(now, pacer.waiting());
+    backlog.look(now, pacer.waiting(), slots.busy);
   }, TELL_MS);
   const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
 

@@ -80,10 +80,12 @@ export async function createShard(input, { onSecond }) {
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
   const { byThread, spins } = pacingPlan;
-  const pacing = byThread ? await startPacingThread(input, spins !== 'never') : null;
+  const pacing = byThread ? await startPacing(input, spins, recorder) : null;
   const arrivals = arrivalsOf(input);
   const end = withEnd();
-  recorder.ended.catch((error) => end.settle(Promise.reject(error)));
+  for (const failed of [recorder.ended, pacing?.failed]) {
+    failed?.catch((error) => end.settle(Promise.reject(error)));
+  }
   /** @type {ReturnType<typeof startSending> | null} */
   let sending = null;
 
@@ -128,6 +130,20 @@ export async function createShard(input, { onSecond }) {
       ]);
     },
   };
+}
+
+/**
+ * @param {ShardInput} input
+ * @param {import('./pacing.js').Pacing['spins']} spins
+ * @param {{terminate: () => Promise<void>}} recorder ended where the thread cannot be started
+ */
+async function startPacing(input, spins, recorder) {
+  try {
+    return await startPacingThread(input, spins !== 'never');
+  } catch (error) {
+    await recorder.terminate();
+    throw error;
+  }
 }
 
 /**

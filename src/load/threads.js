@@ -10,10 +10,11 @@ import { createShard } from './shard.js';
  * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
  * @param {{onSecond: (shard: number, row: import('./recorder.js').SecondRow) => void}} events
  * @returns {Promise<import('./shard.js').Shard[]>}
+ * @throws {Error} what kept one of them from starting; none is left running then
  */
-export function createShards(input, { onSecond }) {
+export async function createShards(input, { onSecond }) {
   const shards = input.plan.load.threads;
-  return Promise.all(
+  const results = await Promise.allSettled(
     Array.from({ length: shards }, (_, shard) => {
       const events = {
         onSecond: (/** @type {import('./recorder.js').SecondRow} */ row) => onSecond(shard, row),
@@ -22,6 +23,11 @@ export function createShards(input, { onSecond }) {
       return shards === 1 ? createShard(own, events) : createRemoteShard(own, events);
     }),
   );
+  const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return made;
+  await Promise.all(made.map((shard) => shard.close()));
+  throw failed.reason;
 }
 
 /**
@@ -55,7 +61,12 @@ async function createRemoteShard(input, { onSecond }) {
   });
   const ended = message('ended');
   ended.catch(() => {});
-  await message('ready');
+  try {
+    await message('ready');
+  } catch (error) {
+    await worker.terminate();
+    throw error;
+  }
   return {
     warm() {
       worker.postMessage({ type: 'warm' });

@@ -12,7 +12,7 @@ const MIN_SAMPLES = 100;
 const SHORT_SUSPECT = 0.01;
 const SHORT_INVALID = 0.5;
 
-/** A backlog grows when each quarter's least is so much more than that of the quarter before, and not just a few. */
+/** A backlog, in the tool or in the target, grows when each quarter's least is so much more than that of the quarter before, and not just a few. */
 const GROWTH = 1.2;
 const GROWN_SHARE = 0.01;
 const GROWN_LEAST = 5;
@@ -81,7 +81,7 @@ function backlogGrowing(observed) {
   return {
     grade: 'suspect',
     code: 'backlog_growing',
-    text: `The backlog still grew when the last requests became due: ${formatCount(backlog.atEnd)} waited for a free connection, so the percentiles tell the length of the run.`,
+    text: `The backlog still grew when the last requests became due: ${formatCount(backlog.atEnd)} were due and not answered, so the percentiles tell the length of the run.`,
     remedy: 'Lower --rate to what the target can take, or raise --concurrency.',
   };
 }

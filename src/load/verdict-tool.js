@@ -74,14 +74,14 @@ function cpuStarved({ runQueueShare, busyShare }) {
 }
 
 /** @type {Rule} */
-function machineSaturated({ machine, targetIsLocal, spinShare, model }) {
+function machineSaturated({ machine, targetIsLocal, spinShare, threads, model }) {
   const { idleShare, pressureShare, processCpuMs, wallMs, cores } = machine;
   if (!targetIsLocal || wallMs <= 0 || idleShare === null || idleShare >= IDLE) return null;
   const part = processCpuMs / (wallMs * cores);
   const ours = part >= TOOL_PART && (pressureShare ?? 1) >= PRESSURE;
   const others = model === 'open' && (pressureShare ?? 0) >= PRESSURE_OF_OTHERS;
   if (!ours && !others) return null;
-  const spun = ours && spinShare * wallMs > 0.5 * processCpuMs;
+  const spun = ours && threads * spinShare * wallMs > 0.5 * processCpuMs;
   const how = spun ? ', most of it spun away while it waited for the next send' : '';
   return {
     grade: 'suspect',

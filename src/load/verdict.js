@@ -44,13 +44,12 @@ export function judgeMeasurement(observed) {
 }
 
 /**
+ * @param {import('../results/schema.js').Measurement} measurement
  * @param {string[]} problems what `checkResult` found
- * @returns {import('../results/schema.js').Measurement}
+ * @returns {import('../results/schema.js').Measurement} with one reason more
  */
-export function unbelievable(problems) {
+export function unbelievable(measurement, problems) {
   const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;
-  return {
-    verdict: 'invalid',
-    reasons: [{ code: 'bookkeeping', text, remedy: 'Please report it, with the result file.' }],
-  };
+  const reason = { code: 'bookkeeping', text, remedy: 'Please report it, with the result file.' };
+  return { ...measurement, verdict: 'invalid', reasons: [...measurement.reasons, reason] };
 }

@@ -30,6 +30,8 @@ function pressureMs() {
   }
 }
 
+const LONGEST_TIMER_MS = 0x7fff_ffff;
+
 /** @returns {Reading} */
 function read() {
   const { user, system } = process.cpuUsage();
@@ -67,18 +69,23 @@ export function between(from, to) {
 }
 
 /**
+ * Only while requests are due: the time in which the last answers are awaited would make any machine look idle.
+ *
  * @param {number} inMs when the measured part begins
- * @returns {() => MachineEnd} ends it
+ * @param {number | null} lengthMs planned length of the measured part; null: it is over when it is ended
+ * @returns {() => MachineEnd} ends it, where its time is not over yet
  */
-export function watchMachine(inMs) {
+export function watchMachine(inMs, lengthMs) {
   /** @type {Reading | null} */
   let from = null;
-  const timer = setTimeout(() => {
-    from = read();
-  }, inMs);
+  /** @type {Reading | null} */
+  let to = null;
+  const timers = [setTimeout(() => (from = read()), inMs)];
+  if (lengthMs !== null)
+    timers.push(setTimeout(() => (to = read()), Math.min(inMs + lengthMs, LONGEST_TIMER_MS)));
   return () => {
-    clearTimeout(timer);
-    const to = read();
+    for (const timer of timers) clearTimeout(timer);
+    to ??= read();
     return between(from ?? to, to);
   };
 }

@@ -86,7 +86,15 @@ export function closedLoopRows(rows) {
 }
 
 /**
- * Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
+ * @param {Measured} measured
+ * @returns {number} answers that were checked; of a peer, all
+ */
+export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
+  return perSecond * (1 - uncheckedShare);
+}
+
+/**
+ * Of ours, what was checked. Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
  *
  * @param {Row} ours
  * @param {Row | undefined} theirs
@@ -94,7 +102,7 @@ export function closedLoopRows(rows) {
  */
 export function ratioTo(ours, theirs) {
   if (theirs === undefined) return null;
-  return median(ours.runs.map(({ perSecond }, i) => perSecond / theirs.runs[i].perSecond));
+  return median(ours.runs.map((one, i) => checkedPerSecond(one) / theirs.runs[i].perSecond));
 }
 
 /** @param {number | null} share */

@@ -3,7 +3,7 @@
  * bytes of its own, and there are more of them than any memory of ours holds. Nothing but a verification will do; what
  * came too fast for it is counted as unchecked.
  */
-import { closedLoopRows, measureAll, oursIn, peerIn } from './closed-loop.js';
+import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn } from './closed-loop.js';
 import { presentPeers } from './measure.js';
 import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
@@ -50,7 +50,7 @@ export async function run(settings) {
 /** @param {import('./closed-loop.js').Row} row */
 function judge({ name, runs }) {
   if (!name.startsWith('ours')) return [null, '', ''];
-  const checked = median(runs.map(({ perSecond, uncheckedShare = 0 }) => perSecond * (1 - uncheckedShare)));
+  const checked = median(runs.map(checkedPerSecond));
   const goal = `checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`;
   return [checked, goal, Math.round(checked) >= GOAL_PER_SECOND ? 'yes' : 'no'];
 }

@@ -20,6 +20,8 @@ const CONNECTIONS = 50;
 const SHARES = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 });
 const JUDGED = /** @type {const} */ (['p90', 'p95', 'p99']);
 const TOLERANCE = 0.02;
+/** Fewer say little of percentiles over periods. */
+const LEAST_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
@@ -28,7 +30,7 @@ const TOLERANCE = 0.02;
  * @returns {Promise<import('./index.js').Report>}
  */
 export async function run({ runs, seconds, say }) {
-  const periods = Math.max(1, Math.round((seconds * 1000) / PERIOD_MS));
+  const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
     /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */
@@ -43,6 +45,7 @@ export async function run({ runs, seconds, say }) {
     }
     return {
       question: `Response times in ms reported of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
+      basis: `medians of ${runs} runs of ${(periods * PERIOD_MS) / 1000} s`,
       columns: ['rate/s', 'who', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
       rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
       summary: { peers: await describePeers() },
@@ -111,7 +114,8 @@ function figuresOf(rate, who, all, truth) {
     return value === null ? [] : [value / truth[name] - 1];
   });
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
-  const verdict = who === 'ours' ? ['2 %', Math.abs(worst) <= TOLERANCE ? 'yes' : 'no'] : ['', ''];
+  const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
+  const verdict = who === 'ours' ? ['2 %', isMet ? 'yes' : 'no'] : ['', ''];
   const error = who === 'truth' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }

@@ -37,7 +37,7 @@ describe('bench tables', () => {
     assert.equal(
       renderMarkdown(REPORT),
       [
-        '**tea**: How long tea takes. Medians of 5 runs of 3 s; 2026-01-02, 2 x Kettle, Node v20.0.0, load before 0.1.',
+        '**tea**: How long tea takes; medians of 5 runs of 3 s; 2026-01-02, 2 x Kettle, Node v20.0.0, load before 0.1.',
         '',
         '| pot | minutes | met |',
         '| --- | ---: | --- |',

@@ -11,6 +11,7 @@
  * @typedef {object} Report plain data: written as it is to results/NAME.json
  * @property {string} question what was measured, in a sentence
  * @property {string[]} columns
+ * @property {string} [basis] what a row is of; medians of the runs when left out
  * @property {(string | number | null)[][]} rows null: not measured here
  * @property {Record<string, number | string>} summary
  * @property {unknown} [raw] the figures of every run

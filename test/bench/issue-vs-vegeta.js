@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureInTurn } from './pairs.js';
 import { peer as vegeta } from './peers/vegeta.js';
-import { ourCommand } from './processes.js';
+import { ourCommand, WARMUP_SECONDS } from './processes.js';
 import { withVault } from './vault.js';
 
 const CONCURRENCY = 10;
@@ -49,17 +49,19 @@ export async function run(settings) {
 function vegetaIssue(folder, { url, token }) {
   const bodyFile = join(folder, 'issue.json');
   writeFileSync(bodyFile, JSON.stringify({ common_name: 'localhost' }));
+  const job = {
+    url: `${url}/v1/pki_int/issue/ec-no-store`,
+    headers: { 'X-Vault-Token': token },
+    bodyFile,
+    contentType: 'application/json',
+    connections: CONCURRENCY,
+    folder,
+    cores: null,
+  };
   return async (seconds) => {
-    const { perSecond, failed, cpuSeconds } = await vegeta.closedLoop({
-      url: `${url}/v1/pki_int/issue/ec-no-store`,
-      headers: { 'X-Vault-Token': token },
-      bodyFile,
-      contentType: 'application/json',
-      connections: CONCURRENCY,
-      seconds,
-      folder,
-      cores: null,
-    });
+    // It has no warm-up of its own, and ours has one.
+    await vegeta.closedLoop({ ...job, seconds: WARMUP_SECONDS });
+    const { perSecond, failed, cpuSeconds } = await vegeta.closedLoop({ ...job, seconds });
     if (failed > 0) throw new Error(`${failed} requests of vegeta failed`);
     return { perSecond, cpuMs: (cpuSeconds * 1000) / (perSecond * seconds) };
   };

@@ -10,7 +10,7 @@ const OUR_SETUP_REQUESTS = 1;
 
 /** @typedef {import('./subject.js').Subject} Subject */
 /** @typedef {import('./target/start.js').TargetOptions} TargetOptions */
-/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number}} Load null: closed loop */
+/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<import('./peers/peer.js').Job, 'expectedMs' | 'rawLatencies'>} Load null: closed loop */
 /**
  * @typedef {object} Seen by the target
  * @property {import('./target/start.js').TargetStats} stats

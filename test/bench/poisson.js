@@ -34,6 +34,10 @@ export async function run({ runs, seconds, say }) {
         fits.schedule.push(fitGaps(gapsOf(dueTimes(rate, seconds, seed)), 1000 / rate));
         const load = { ratePerSecond: rate, connections: CONNECTIONS, seconds };
         const { arrivals } = await measureOurs(subject, {}, load, { arrivals: 'poisson', seed });
+        const planned = dueTimes(rate, seconds, seed).length;
+        if (arrivals.atNs.length !== planned) {
+          throw new Error(`${arrivals.atNs.length} requests came of ${planned}`);
+        }
         const first = arrivals.atNs[0];
         const times = Float64Array.from(arrivals.atNs, (at) => Number(at - first) / 1e6);
         fits.seen.push(fitGaps(gapsOf(times), 1000 / rate));
@@ -43,6 +47,7 @@ export async function run({ runs, seconds, say }) {
     }
     return {
       question: `Gaps of Poisson arrivals against the exponential distribution, ${seeds.length} seeds: share with p < ${LEVEL}, which should be 5 %`,
+      basis: `runs of ${seconds} s`,
       columns: [
         'rate/s',
         'gaps of',

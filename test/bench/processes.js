@@ -4,7 +4,7 @@ import { runTimed } from './timed.js';
 
 const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 const FETCH_LOOP = fileURLToPath(new URL('./fetch-loop.js', import.meta.url));
-const WARMUP_SECONDS = 1;
+export const WARMUP_SECONDS = 1;
 
 /** @typedef {import('./pairs.js').Measured} Measured */
 

@@ -50,9 +50,11 @@ export async function run({ runs, seconds, say }) {
       rows.push({ rho, tolerance, formulaMs: meanWait(rho, SERVICE_MS), runs: all });
     }
     return {
-      question: `Mean wait in ms reported of a single server with a service time of ${SERVICE_MS} ms and Poisson arrivals, all runs together`,
+      question: `Mean wait in ms reported of a single server with a service time of ${SERVICE_MS} ms and Poisson arrivals, whose own mean wait is within ${NEAR * 100} % of the formula's`,
+      basis: `${runs} runs of ${seconds} s together`,
       columns: [
         'load',
+        'seeds',
         'requests',
         'formula',
         'these arrivals',
@@ -82,6 +84,7 @@ function figuresOf({ rho, tolerance, formulaMs, runs }) {
   const worst = ratios.reduce((a, b) => (Math.abs(b - 1) > Math.abs(a - 1) ? b : a));
   return [
     `${rho * 100} %`,
+    runs.map(({ seed }) => seed).join(' '),
     requests,
     formulaMs,
     exact,

@@ -2,8 +2,8 @@
  * How many OCSP responses a second can be asked for, and checked, where the target is no limit and repeats one response? On
  * the processors that the target leaves: one, on a machine with two. The peers check nothing.
  */
-import { closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
-import { presentPeers } from './measure.js';
+import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
+import { describePeers, presentPeers } from './measure.js';
 import { median } from './statistics.js';
 import { withSubject } from './subject.js';
 
@@ -30,7 +30,7 @@ export async function run(settings) {
         i === 0 ? null : ratioTo(ours, measured[i]),
         ...(goals.find(({ name }) => name === row[0])?.verdict ?? ['', '']),
       ]),
-      summary: {},
+      summary: { peers: await describePeers() },
       raw: measured,
     };
   });
@@ -41,7 +41,7 @@ export async function run(settings) {
  * @param {import('./closed-loop.js').Row[]} measured
  */
 function judge(ours, measured) {
-  const perSecond = median(ours.runs.map((one) => one.perSecond));
+  const perSecond = median(ours.runs.map(checkedPerSecond));
   const ofWrk = ratioTo(
     ours,
     measured.find(({ name }) => name === 'wrk'),
@@ -50,7 +50,7 @@ function judge(ours, measured) {
   return [
     {
       name: 'ours',
-      verdict: [`>= ${GOAL_PER_SECOND.toLocaleString('en')}`, met(perSecond >= GOAL_PER_SECOND)],
+      verdict: [`checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`, met(perSecond >= GOAL_PER_SECOND)],
     },
     {
       name: 'wrk',

@@ -29,6 +29,7 @@ export async function run({ runs, say }) {
   const [bare] = rows;
   return {
     question: 'Time from starting the process to its end, in ms',
+    basis: `medians of ${runs * TIMES_A_RUN} starts`,
     columns: ['command', 'median', 'highest', 'to bare node', 'goal', 'met'],
     rows: rows.map(({ name, runs: all }, i) => {
       const verdict = i === 0 ? ['', ''] : [`< ${GOAL_MS}`, median(all) < GOAL_MS ? 'yes' : 'no'];

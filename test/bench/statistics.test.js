@@ -185,7 +185,16 @@ describe('lateness', () => {
   });
 
   it('not where requests are missing: their order says nothing then', () => {
-    const { p50, spreadP50, share } = lateness(at(100, 110, 120), { rate: 100, seconds: 0.1 }, 100_000_000n);
+    const load = { rate: 100, seconds: 0.1 };
+    const { p50, spreadP50, share } = lateness(at(100, 110, 120), load, null);
     assert.deepEqual([p50, spreadP50, share], [null, null, 0.3]);
+    assert.throws(() => lateness(at(100, 110, 120), load, 100_000_000n), /3 requests came of 10/);
+  });
+
+  it('not where one came before its time: then they are not those that were planned', () => {
+    assert.throws(
+      () => lateness(at(100, 109.9, 120), { rate: 100, seconds: 0.03 }, 100_000_000n),
+      /before it was due/,
+    );
   });
 });

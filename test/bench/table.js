@@ -17,11 +17,13 @@ export function renderReport({ question, columns, rows, summary, machine }) {
  * @param {SavedReport} report
  * @returns {string}
  */
-export function renderMarkdown({ bench, question, columns, rows, summary, machine, runs, seconds }) {
+export function renderMarkdown(report) {
+  const { bench, question, columns, rows, summary, machine, runs, seconds } = report;
+  const basis = report.basis ?? `medians of ${runs} runs of ${seconds} s`;
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
   const aligned = columns.map((_, column) => (rows.every((row) => isText(row[column])) ? '---' : '---:'));
   return [
-    `**${bench}**: ${question}. Medians of ${runs} runs of ${seconds} s; ${String(machine.date).slice(0, 10)}, ${describe(machine)}.`,
+    `**${bench}**: ${question}; ${basis}; ${String(machine.date).slice(0, 10)}, ${describe(machine)}.`,
     '',
     line(columns),
     line(aligned),

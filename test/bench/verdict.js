@@ -1,14 +1,16 @@
 /**
  * Does the tool know when its own figures are wrong? Short runs on a target that answers after a known delay and keeps its
  * own record: on a quiet machine, with other programs on the generator's processors, and at a hundred times the rate that
- * can be had. A run is off when its p99 is more than 10 % away from the p99 of what the target held requests for.
- * A false valid is one that is off and calls itself valid; a false invalid is a quiet one that is not off and calls
- * itself invalid.
+ * can be had. A run is off when its p99 is more than 10 % away from the p99 of the times from when requests were due to when the
+ * target answered them; in a closed loop, of what it held them for. A false valid is one that is off and calls itself
+ * valid; a false invalid is a quiet one that is not off and calls itself invalid.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createSchedule } from '../../src/load/schedule.js';
 import { pinned, shareCores } from './cores.js';
 import { measureOurs } from './measure.js';
+import { quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 
 const OFF = 0.1;
@@ -96,6 +98,7 @@ export async function run({ runs, seconds, say }) {
         'met',
       ],
       rows: measured.map(({ runs: own }, k) => rowOf(CASES[k], own)),
+      basis: `${runs} runs of ${seconds} s of each case`,
       summary: {},
       raw: measured,
     };
@@ -111,13 +114,39 @@ export async function run({ runs, seconds, say }) {
  */
 async function measure(subject, scenario, seconds, hogs) {
   const { delayMs, ...load } = scenario;
-  const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds }, { timeout: '1s' });
-  if (stats.heldNs === null) throw new Error('The target answered nothing.');
+  const { result, arrivals } = await measureOurs(
+    subject,
+    { delayMs },
+    { ...load, seconds },
+    { timeout: '1s' },
+  );
+  if (arrivals.atNs.length === 0) throw new Error('The target saw nothing.');
   const { verdict, reasons, observed } = result.measurement;
-  const truth = stats.heldNs.p99 / 1e6;
+  const truth = quantile(trueResponses(arrivals, result), 0.99);
   const { p99 } = result.latencyMs.response;
   const off = p99 === null || Math.abs(p99 / truth - 1) > OFF;
   return { scenario, hogs, verdict, codes: reasons.map(({ code }) => code), p99, truth, off, observed };
+}
+
+/**
+ * From due to answered, by the target's clock. Those that never came, because no connection was free until the run was over,
+ * count with the age they had at the last answer, as they do in the result.
+ *
+ * @param {import('./target/start.js').Arrivals} arrivals
+ * @param {import('../../src/results/schema.js').Result} result
+ * @returns {Float64Array} ms, ascending
+ */
+function trueResponses({ atNs, heldNs }, { load, totals, startedAtMonotonicNs }) {
+  if (load.ratePerSecond === null) return Float64Array.from(heldNs, (ns) => Number(ns) / 1e6).sort();
+  const schedule = createSchedule(/** @type {import('../../src/plan.js').LoadPlan} */ (load));
+  const origin = BigInt(/** @type {string} */ (startedAtMonotonicNs));
+  const answered = Array.from(atNs, (at, k) => Number(at + heldNs[k] - origin) / 1e6);
+  const end = answered.reduce((a, b) => Math.max(a, b), 0);
+  const waiting = Array.from(
+    { length: totals.neverSentDue },
+    (_, i) => end - schedule.dueMs(atNs.length + i),
+  );
+  return Float64Array.from([...answered.map((ms, k) => ms - schedule.dueMs(k)), ...waiting]).sort();
 }
 
 /**
@@ -153,7 +182,8 @@ function rowOf({ name, honest }, runs) {
   const verdicts = ['valid', 'suspect', 'invalid'].map((verdict) => count((run) => run.verdict === verdict));
   const falseValid = count(({ off, verdict }) => off && verdict === 'valid');
   const falseInvalid = count(({ off, verdict }) => !off && verdict === 'invalid');
-  const isMet = honest ? falseInvalid < runs.length / 100 : falseValid === 0;
+  const right = count(({ off }) => !off);
+  const isMet = falseValid === 0 && (!honest || (right > runs.length / 2 && falseInvalid < right / 100));
   return [
     name,
     runs.length,
@@ -161,7 +191,7 @@ function rowOf({ name, honest }, runs) {
     count(({ off }) => off),
     falseValid,
     honest ? falseInvalid : null,
-    honest ? 'false invalid < 1 %' : 'no false valid',
+    honest ? 'no false valid, false invalid < 1 % of most' : 'no false valid',
     isMet ? 'yes' : 'no',
   ];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { choosePacing } from '../../src/load/pacing.js';
-import { rehearse } from '../../src/load/rehearsal.js';
+import { blotted, rehearse } from '../../src/load/rehearsal.js';
 import { load } from './load-plan.js';
 
 const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
@@ -44,6 +44,27 @@ describe('the rehearsal', () => {
       assert.ok(asked.size < MANY, `${asked.size} different requests`);
     });
   }
+
+  test('is with requests of the same size without their secrets', () => {
+    const headers = { 'x-vault-token': 'hvs.secret', accept: '*/*' };
+    const own = [
+      { method: /** @type {const} */ ('POST'), path: '/a', headers, body: 'secret' },
+      { method: /** @type {const} */ ('PUT'), path: '/b', headers, body: Buffer.from('secret') },
+      { method: /** @type {const} */ ('GET'), path: '/c', headers, body: null },
+    ];
+    const request = blotted((index) => own[index % own.length]);
+    const [text, bytes, none] = [request(0), request(1), request(2)];
+    assert.deepEqual(text, {
+      method: 'POST',
+      path: '/a',
+      headers: { 'x-vault-token': 'xxxxxxxxxx', accept: 'xxx' },
+      body: 'xxxxxx',
+    });
+    assert.deepEqual(bytes.body, new Uint8Array(6));
+    assert.equal(none.body, null);
+    assert.equal(text.headers, bytes.headers, 'the same for the same, as the encoder remembers them');
+    assert.equal(request(3), text);
+  });
 
   test('ends where no request can be sent', async () => {
     await rehearseWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));

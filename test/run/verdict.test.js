@@ -58,6 +58,14 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     assert.ok(Number(result.measurement.observed?.backlogShare) > 0.8);
   });
 
+  test('so it does where all of it waits inside the target', async (t) => {
+    const subject = await target(t, { delayMs: 10, queue: true });
+    const result = await runHere('ocsp', { ...subject, rate: 200, duration: '2s', concurrency: 400 });
+    assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
+    assert.notEqual(result.measurement.verdict, 'valid');
+    assert.equal(result.measurement.observed?.backlogShare, 0, 'nobody waited for a connection');
+  });
+
   test('with many times what it can take, most is never sent', async (t) => {
     const subject = await target(t, { delayMs: 10, queue: true });
     const options = { ...subject, rate: 2000, duration: '1s', concurrency: 1, timeout: '500ms' };

@@ -1,6 +1,6 @@
 /**
  * autocannon, from npm: closed loop, or each connection's share of the rate in every second. Whole milliseconds. It
- * corrects its latencies for coordinated omission by itself.
+ * corrects its latencies for coordinated omission by itself, unless told not to.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,8 @@ async function install() {
  */
 async function attack(job, flags) {
   const { url, bodyFile, contentType, connections, seconds } = job;
-  const load = ['-c', `${connections}`, '-d', `${seconds}`, ...flags];
+  const raw = job.rawLatencies ? ['--ignoreCoordinatedOmission'] : [];
+  const load = ['-c', `${connections}`, '-d', `${seconds}`, ...flags, ...raw];
   const request = ['-m', 'POST', '-i', bodyFile, '-H', `content-type=${contentType}`];
   const { stdout, cpuSeconds } = await runPeer(
     [process.execPath, `${MODULE}/autocannon.js`, ...load, ...request, '--json', '--no-progress', url],

@@ -23,7 +23,9 @@ export const peer = {
 async function load(job, flags) {
   const { url, bodyFile, contentType, connections, seconds } = job;
   const request = ['-payload-file', bodyFile, '-content-type', contentType];
-  const report = ['-p', '50,90,95,99', '-r', '0.00001', '-json', '-', '-quiet'];
+  // Its buckets grow with the distance from the offset: 10 us wide at first, 0.1 s after 100 ms.
+  const offset = job.expectedMs === undefined ? [] : ['-offset', `${job.expectedMs}ms`];
+  const report = ['-p', '50,90,95,99', '-r', '0.00001', ...offset, '-json', '-', '-quiet'];
   const { stdout, cpuSeconds } = await runPeer(
     ['fortio', 'load', '-c', `${connections}`, '-t', `${seconds}s`, ...flags, ...request, ...report, url],
     job,

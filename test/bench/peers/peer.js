@@ -10,6 +10,8 @@ import { runTimed } from '../timed.js';
  * @property {number} connections
  * @property {number} seconds
  * @property {string} folder to write scripts and results into
+ * @property {number} [expectedMs] no answer comes sooner: for histograms whose resolution falls with the distance from it
+ * @property {boolean} [rawLatencies] as measured: not corrected for coordinated omission, where that can be had
  * @property {string | null} cores to run on, as `taskset -c` takes them
  */
 /** @typedef {Job & {ratePerSecond: number}} OpenJob */

@@ -1,15 +1,24 @@
 /** vegeta: open loop, with as many workers as it takes; latency counts from when a worker was free. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runTimed } from '../timed.js';
 import { runPeer, versionOf } from './peer.js';
 
 /** @type {import('./peer.js').Peer} */
 export const peer = {
   name: 'vegeta',
-  available: () => versionOf(['vegeta', '-version'], /Version: v?(\S+)/),
+  available,
   openLoop: (job) => attack(job, [`-rate=${job.ratePerSecond}/s`, `-workers=${job.connections}`]),
   closedLoop: (job) => attack(job, ['-rate=0', `-max-workers=${job.connections}`]),
 };
+
+/** Installed as a Go module it does not know its version, but Go does. */
+async function available() {
+  const said = await versionOf(['vegeta', '-version'], /Version: v?(\d\S*)/);
+  if (said !== 'unknown') return said;
+  const { stdout } = await runTimed(['sh', '-c', 'go version -m "$(command -v vegeta)"']);
+  return /vegeta\/v\d+\s+v(\S+)/.exec(stdout)?.[1] ?? said;
+}
 
 /**
  * @param {import('./peer.js').Job} job

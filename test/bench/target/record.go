@@ -11,13 +11,13 @@ import (
 )
 
 // arrival is what -record remembers of a request: when it came (CLOCK_MONOTONIC, ns) and on which connection, numbered
-// in the order they were accepted.
+// in the order they were accepted; held is how long it was until the kernel had the answer, 0 where there is none.
 type arrival struct {
-	at   int64
-	conn uint32
+	at, held int64
+	conn     uint32
 }
 
-const arrivalBytes = 12
+const arrivalBytes = 20
 
 // recorded is what -record remembers since the last GET /_arrivals.
 type recorded struct {
@@ -26,11 +26,12 @@ type recorded struct {
 	late     []int64 // ns from when an answer was due to when the kernel had it: the target's own error
 }
 
-// takeArrivals is the arrivals as bytes, little-endian int64 and uint32 each; everything recorded is forgotten.
+// takeArrivals is the arrivals as bytes, little-endian int64, int64 and uint32 each; everything recorded is forgotten.
 func (r *recorded) takeArrivals() []byte {
 	raw := make([]byte, 0, arrivalBytes*len(r.arrivals))
 	for _, one := range r.arrivals {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(one.at))
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(one.held))
 		raw = binary.LittleEndian.AppendUint32(raw, one.conn)
 	}
 	r.arrivals, r.held, r.late = r.arrivals[:0], r.held[:0], r.late[:0]

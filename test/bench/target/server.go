@@ -35,6 +35,7 @@ type conn struct {
 // reply is an answer that waits until it is due.
 type reply struct {
 	came, at int64 // monotonic ns
+	arrival  int   // its place in arrivals
 	seq      uint64
 	conn     *conn
 	data     []byte
@@ -169,7 +170,7 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	}
 	s.requests++
 	if s.record {
-		s.arrivals = append(s.arrivals, arrival{now, c.number})
+		s.arrivals = append(s.arrivals, arrival{at: now, conn: c.number})
 	}
 	if s.hangEvery > 0 && s.requests%s.hangEvery == 0 {
 		return
@@ -179,7 +180,7 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 		data = s.failure
 	}
 	s.seq++
-	one := reply{came: now, at: s.dueAt(now), seq: s.seq, conn: c, data: data}
+	one := reply{came: now, arrival: len(s.arrivals) - 1, at: s.dueAt(now), seq: s.seq, conn: c, data: data}
 	if one.at <= now && len(s.waiting) == 0 {
 		s.reply(one)
 	} else {
@@ -225,6 +226,9 @@ func (s *server) reply(one reply) {
 	if s.record {
 		now := monotonic()
 		s.held = append(s.held, now-one.came)
+		if i := one.arrival; i < len(s.arrivals) && s.arrivals[i].at == one.came { // else they were taken meanwhile
+			s.arrivals[i].held = now - one.came
+		}
 		s.late = append(s.late, now-one.at)
 	}
 }

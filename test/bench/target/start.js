@@ -41,6 +41,7 @@ import { buildTarget } from './build.js';
 /**
  * @typedef {object} Arrivals in the order they came
  * @property {BigInt64Array} atNs CLOCK_MONOTONIC, as process.hrtime
+ * @property {BigInt64Array} heldNs until the kernel had the answer; 0: there is none yet
  * @property {Uint32Array} connection numbered in the order they were accepted
  */
 /**
@@ -52,7 +53,7 @@ import { buildTarget } from './build.js';
  * @property {() => Promise<void>} stop
  */
 
-const ARRIVAL_BYTES = 12;
+const ARRIVAL_BYTES = 20;
 
 /**
  * @param {TargetOptions} [options]
@@ -131,17 +132,19 @@ function flagsOf({
 }
 
 /**
- * @param {ArrayBuffer} raw little-endian int64 and uint32 each
+ * @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each
  * @returns {Arrivals}
  */
 function readArrivals(raw) {
   const view = new DataView(raw);
   const count = raw.byteLength / ARRIVAL_BYTES;
   const atNs = new BigInt64Array(count);
+  const heldNs = new BigInt64Array(count);
   const connection = new Uint32Array(count);
   for (let i = 0; i < count; i++) {
     atNs[i] = view.getBigInt64(i * ARRIVAL_BYTES, true);
-    connection[i] = view.getUint32(i * ARRIVAL_BYTES + 8, true);
+    heldNs[i] = view.getBigInt64(i * ARRIVAL_BYTES + 8, true);
+    connection[i] = view.getUint32(i * ARRIVAL_BYTES + 16, true);
   }
-  return { atNs, connection };
+  return { atNs, heldNs, connection };
 }
