@@ -1,10 +1,10 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
 import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
-import { describeObserved, isThisMachine, mergeWatches } from './load/observed.js';
-import { ENGINE_OUTCOMES } from './load/recorder.js';
-import { judgeMeasurement, unbelievable } from './load/verdict.js';
-import { driftsOf, factsOf } from './load/window.js';
+import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
+import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
+import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
+import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
 import { checkResult } from './results/check.js';
 import { mergeSnapshots } from './results/merge.js';
@@ -16,7 +16,7 @@ import { buildResult } from './results/result.js';
  * @property {Date} startedAt start of the measured part
  * @property {bigint} startedAtNs the same on the monotonic clock
  * @property {number} stoppedMs when it was interrupted, from time zero; Infinity when it was not
- * @property {import('./load/watch-machine.js').MachineEnd} machine
+ * @property {import('./load/watch/machine.js').MachineEnd} machine
  */
 
 /**
@@ -25,7 +25,7 @@ import { buildResult } from './results/result.js';
  * @param {object} parts
  * @param {import('./plan.js').Plan} parts.plan
  * @param {import('./operations/index.js').Operation} parts.operation
- * @param {import('./load/window.js').Window} parts.window
+ * @param {import('./load/verdict/window.js').Window} parts.window
  * @param {import('./results/schema.js').Result['target']} parts.target
  * @param {string} parts.command
  * @param {import('./results/seconds.js').Second[]} parts.seconds

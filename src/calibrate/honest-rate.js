@@ -34,7 +34,7 @@ const MAX_RATES = 9;
 /** `--rate` takes no more. */
 const RATE_LIMIT = 1e6;
 
-/** Fewer requests than this make any measurement suspect (load/verdict.js); some more, to be on the safe side. */
+/** Fewer requests than this make any measurement suspect (load/verdict/run.js); some more, to be on the safe side. */
 const MIN_SAMPLES = 120;
 
 /** An open loop can hardly send more than a closed one gets answered. */
@@ -50,7 +50,7 @@ const MAX_ERROR = 0.1;
  * That tool and target share a machine is how a calibration is made: whether the target was disturbed, its own record
  * says.
  *
- * @type {keyof typeof import('../load/verdict.js').REASONS}
+ * @type {keyof typeof import('../load/verdict/judge.js').REASONS}
  */
 const NOT_HELD_AGAINST = 'machine_saturated';
 

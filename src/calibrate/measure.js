@@ -1,6 +1,6 @@
 /** One measurement of a calibration: a whole run as a user's, and what its target saw of it. */
 import { EXIT, PkiLoadError } from '../errors.js';
-import { createSchedule } from '../load/schedule.js';
+import { createSchedule } from '../load/pacing/schedule.js';
 import { run } from '../run.js';
 import { quantilesOf, toMicros } from './quantiles.js';
 

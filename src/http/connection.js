@@ -17,7 +17,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * @param {object} options
  * @param {string} options.origin scheme, host and port
  * @param {import('./tls.js').Tls} options.tls
- * @returns {import('../load/slots.js').Connection}
+ * @returns {import('./exchange.js').Connection}
  */
 export function createConnection({ origin, tls }) {
   const dial = createDialler(origin, tls);
@@ -27,7 +27,7 @@ export function createConnection({ origin, tls }) {
   let socket = null;
   let connected = false;
   let closed = false;
-  /** @type {import('../load/slots.js').Exchange | null} */
+  /** @type {import('./exchange.js').Exchange | null} */
   let exchange = null;
   let sent = false;
   /** @type {Buffer} */

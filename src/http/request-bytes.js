@@ -1,6 +1,6 @@
 /** A request -> the bytes that go on the wire. RFC 9112, sections 3 and 5. */
 
-/** @typedef {import('../load/slots.js').Request} Request */
+/** @typedef {import('./exchange.js').Request} Request */
 
 /** Visible ASCII: what needs escaping comes escaped. */
 const PATH = /^\/[\x21-\x7e]*$/;

@@ -7,10 +7,10 @@
 import { Worker } from 'node:worker_threads';
 import { createConnection } from '../http/connection.js';
 import { createClock } from './clock.js';
-import { startPacingThread } from './pacing-thread.js';
-import { openRecording } from './recorder-thread.js';
-import { createRingMemory, openReader } from './samples.js';
-import { createSchedule } from './schedule.js';
+import { createSchedule } from './pacing/schedule.js';
+import { startPacingThread } from './pacing/thread.js';
+import { createRingMemory, openReader } from './recording/ring.js';
+import { openRecording } from './recording/thread.js';
 import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
 
@@ -41,8 +41,8 @@ const LEAD_NS = 2_000_000n;
  * verdict looks at.
  *
  * @param {import('./shard.js').ShardInput} input
- * @param {(index: number) => import('./slots.js').Request} request
- * @param {import('./pacing.js').Pacing} pacing
+ * @param {(index: number) => import('../http/exchange.js').Request} request
+ * @param {import('./pacing/choose.js').Pacing} pacing
  */
 export async function rehearse(input, request, pacing) {
   await sendAll(input, blotted(request), pacing).catch(() => {});
@@ -51,8 +51,8 @@ export async function rehearse(input, request, pacing) {
 /**
  * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain connection.
  *
- * @param {(index: number) => import('./slots.js').Request} request
- * @returns {(index: number) => import('./slots.js').Request} requests of the same length, the same for the same
+ * @param {(index: number) => import('../http/exchange.js').Request} request
+ * @returns {(index: number) => import('../http/exchange.js').Request} requests of the same length, the same for the same
  */
 export function blotted(request) {
   /** @type {WeakMap<object, any>} */
@@ -81,8 +81,8 @@ export function blotted(request) {
 
 /**
  * @param {import('./shard.js').ShardInput} input
- * @param {(index: number) => import('./slots.js').Request} request
- * @param {import('./pacing.js').Pacing} pacing
+ * @param {(index: number) => import('../http/exchange.js').Request} request
+ * @param {import('./pacing/choose.js').Pacing} pacing
  */
 async function sendAll(input, request, pacing) {
   const target = new Worker(new URL('./rehearsal-target.js', import.meta.url), {
@@ -131,9 +131,9 @@ function planOf(plan, { requests, perSecond, longestMs }) {
 
 /**
  * @param {import('./shard.js').ShardInput} input
- * @param {import('./slots.js').Connection[]} connections
- * @param {(index: number) => import('./slots.js').Request} request
- * @param {import('./pacing.js').Pacing} pacing
+ * @param {import('../http/exchange.js').Connection[]} connections
+ * @param {(index: number) => import('../http/exchange.js').Request} request
+ * @param {import('./pacing/choose.js').Pacing} pacing
  */
 async function send(input, connections, request, { byThread, spins }) {
   const { load } = input.plan;

@@ -1,9 +1,9 @@
 /** One shard's sending, from time zero to its last answer: pacer, slots and recorder put together, and watched. */
-import { createAlarm } from './alarm.js';
-import { countDue, createPacer } from './pacer.js';
+import { createAlarm } from './pacing/alarm.js';
+import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
-import { createWatch } from './watch.js';
-import { watchBacklog } from './watch-backlog.js';
+import { watchBacklog } from './watch/backlog.js';
+import { createWatch } from './watch/sender.js';
 
 /** The recorder is told the time, the backlog is looked at, and time-outs are looked for, this often. */
 const TELL_MS = 100;
@@ -15,20 +15,20 @@ const LATE_MS = 20;
 /**
  * @param {object} context
  * @param {import('./shard.js').ShardInput} context.input
- * @param {import('./pacer.js').Arrivals} context.arrivals
+ * @param {import('./pacing/pacer.js').Arrivals} context.arrivals
  * @param {import('./clock.js').Clock} context.clock
- * @param {import('./slots.js').Connection[]} context.connections
- * @param {(index: number) => import('./slots.js').Request} context.request
- * @param {Pick<Awaited<ReturnType<typeof import('./recorder-thread.js').startRecorder>>, 'add' | 'tell' | 'behind' | 'finish'>} context.recorder
- * @param {Awaited<ReturnType<typeof import('./pacing-thread.js').startPacingThread>> | null} context.pacing
- * @param {import('./pacing.js').Pacing['spins']} context.spins
+ * @param {import('../http/exchange.js').Connection[]} context.connections
+ * @param {(index: number) => import('../http/exchange.js').Request} context.request
+ * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'tell' | 'behind' | 'finish'>} context.recorder
+ * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
+ * @param {import('./pacing/choose.js').Pacing['spins']} context.spins
  * @param {import('./shard.js').End} context.end
  */
 export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, spins, end }) {
   const { load } = input.plan;
   const { add, tell, behind, finish: endRecording } = recorder;
   const { schedule, shards } = arrivals;
-  /** @type {import('./alarm.js').Alarm | null} */
+  /** @type {import('./pacing/alarm.js').Alarm | null} */
   let alarm = null;
   const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
   const backlog = watchBacklog(Math.max(load.warmupMs, load.rampUpMs), schedule?.endMs ?? 0);

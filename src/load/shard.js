@@ -7,11 +7,11 @@ import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadOperation } from '../operations/index.js';
 import { createClock } from './clock.js';
-import { choosePacing } from './pacing.js';
-import { startPacingThread } from './pacing-thread.js';
-import { startRecorder } from './recorder-thread.js';
+import { choosePacing } from './pacing/choose.js';
+import { createSchedule } from './pacing/schedule.js';
+import { startPacingThread } from './pacing/thread.js';
+import { startRecorder } from './recording/thread.js';
 import { rehearse } from './rehearsal.js';
-import { createSchedule } from './schedule.js';
 import { startSending } from './sending.js';
 
 /**
@@ -31,7 +31,7 @@ import { startSending } from './sending.js';
  */
 /**
  * @typedef {object} ShardEnd
- * @property {import('./recorder.js').Snapshot} snapshot
+ * @property {import('./recording/recorder.js').Snapshot} snapshot
  * @property {import('../operations/index.js').Kept | null} kept
  * @property {number} endedMs when the last answer was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
@@ -39,8 +39,8 @@ import { startSending } from './sending.js';
  * @property {number} droppedLate arrivals dropped so long after they were due that the tool itself was late
  * @property {number} dialled requests of the measured part that had to open a connection first
  * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long
- * @property {import('./watch.js').WatchEnd} watch
- * @property {import('./watch-backlog.js').BacklogEnd} backlog
+ * @property {import('./watch/sender.js').WatchEnd} watch
+ * @property {import('./watch/backlog.js').BacklogEnd} backlog
  */
 /**
  * @typedef {object} Shard
@@ -57,7 +57,7 @@ const OPEN_AT_ONCE = 32;
 
 /**
  * @param {ShardInput} input
- * @param {{onSecond: (row: import('./recorder.js').SecondRow) => void}} events
+ * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
  * @returns {Promise<Shard>}
  */
 export async function createShard(input, { onSecond }) {
@@ -67,7 +67,7 @@ export async function createShard(input, { onSecond }) {
   const pacingPlan = choosePacing(plan.load, shards, cpus().length);
   // First of all, so that its memory is free again when the recorder takes its own.
   await rehearse(input, request, pacingPlan);
-  /** @type {(probe: import('./prober.js').Probe) => void} */
+  /** @type {(probe: import('./watch/prober.js').Probe) => void} */
   let onProbe = () => {};
   const recorder = await startRecorder({
     plan,
@@ -134,7 +134,7 @@ export async function createShard(input, { onSecond }) {
 
 /**
  * @param {ShardInput} input
- * @param {import('./pacing.js').Pacing['spins']} spins
+ * @param {import('./pacing/choose.js').Pacing['spins']} spins
  * @param {{terminate: () => Promise<void>}} recorder ended where the thread cannot be started
  */
 async function startPacing(input, spins, recorder) {
@@ -148,7 +148,7 @@ async function startPacing(input, spins, recorder) {
 
 /**
  * @param {ShardInput} input
- * @returns {import('./pacer.js').Arrivals}
+ * @returns {import('./pacing/pacer.js').Arrivals}
  */
 function arrivalsOf({ plan: { load }, shard, shards }) {
   const schedule = load.model === 'open' ? createSchedule(load) : null;

@@ -2,30 +2,8 @@
  * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
  * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
  */
-import { createStalls } from './stalls.js';
+import { createStalls } from './watch/stalls.js';
 
-/**
- * @typedef {object} Request
- * @property {'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE'} method
- * @property {string} path
- * @property {Record<string, string>} headers
- * @property {Uint8Array | string | null} body
- */
-/**
- * @typedef {object} Exchange told what happens to a request on a connection; exactly one of onAnswer, onFailure ends it
- * @property {() => void} [onDial] there is no open connection: one is being made first
- * @property {() => void} onSent on the wire now
- * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
- * @property {(outcome: string, beforeSent: boolean) => void} onFailure
- */
-/**
- * @typedef {object} Connection
- * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with the reason, which follows the
- *   target's name in a sentence
- * @property {(request: Request, exchange: Exchange) => void} send
- * @property {() => void} abort ends the request in flight without telling its exchange
- * @property {() => Promise<void>} close
- */
 /**
  * @typedef {object} Slot
  * @property {number} index
@@ -37,8 +15,8 @@ import { createStalls } from './stalls.js';
  * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
  * @property {boolean} busy
  * @property {boolean} dialled its connection had to be opened first
- * @property {Connection} connection
- * @property {Exchange} exchange
+ * @property {import('../http/exchange.js').Connection} connection
+ * @property {import('../http/exchange.js').Exchange} exchange
  */
 
 /** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
@@ -47,8 +25,8 @@ const REST_MS = [20, 1000];
 /**
  * @param {object} context
  * @param {import('./clock.js').Clock} context.clock
- * @param {Connection[]} context.connections
- * @param {(index: number) => Request} context.request
+ * @param {import('../http/exchange.js').Connection[]} context.connections
+ * @param {(index: number) => import('../http/exchange.js').Request} context.request
  * @param {number} context.timeoutMs
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, done: number, failure: string | null, status: number, body: Uint8Array | null) => void} context.onDone
@@ -70,7 +48,7 @@ export function createSlots({
   let resting = 0;
   const stalls = createStalls();
 
-  /** @param {Connection} connection */
+  /** @param {import('../http/exchange.js').Connection} connection */
   function createSlot(connection) {
     let failedConnects = 0;
     /** @type {Slot} */

@@ -8,7 +8,7 @@ import { createShard } from './shard.js';
 
 /**
  * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
- * @param {{onSecond: (shard: number, row: import('./recorder.js').SecondRow) => void}} events
+ * @param {{onSecond: (shard: number, row: import('./recording/recorder.js').SecondRow) => void}} events
  * @returns {Promise<import('./shard.js').Shard[]>}
  * @throws {Error} what kept one of them from starting; none is left running then
  */
@@ -17,7 +17,7 @@ export async function createShards(input, { onSecond }) {
   const results = await Promise.allSettled(
     Array.from({ length: shards }, (_, shard) => {
       const events = {
-        onSecond: (/** @type {import('./recorder.js').SecondRow} */ row) => onSecond(shard, row),
+        onSecond: (/** @type {import('./recording/recorder.js').SecondRow} */ row) => onSecond(shard, row),
       };
       const own = { ...input, shard, shards };
       return shards === 1 ? createShard(own, events) : createRemoteShard(own, events);
@@ -34,7 +34,7 @@ export async function createShards(input, { onSecond }) {
  * A shard in a worker thread: calls become messages, messages become calls.
  *
  * @param {import('./shard.js').ShardInput} input
- * @param {{onSecond: (row: import('./recorder.js').SecondRow) => void}} events
+ * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
  * @returns {Promise<import('./shard.js').Shard>}
  */
 async function createRemoteShard(input, { onSecond }) {

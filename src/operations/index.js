@@ -34,8 +34,8 @@ import { usageError } from '../errors.js';
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
- * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../load/slots.js').Request} createRequester
- * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recorder.js').Classify} createClassifier
+ * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
+ * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
  * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
  */

@@ -150,11 +150,11 @@ export const operation = {
 /**
  * @param {import('../plan.js').Plan} plan
  * @param {IssueFixture} fixture
- * @returns {(index: number) => import('../load/slots.js').Request}
+ * @returns {(index: number) => import('../http/exchange.js').Request}
  */
 function createRequester({ options: given, load: { seed } }, { path, headers, csrs }) {
   const { ttl: ttlMs } = given;
-  /** @param {number} index @returns {import('../load/slots.js').Request} */
+  /** @param {number} index @returns {import('../http/exchange.js').Request} */
   const build = (index) => {
     const csr = csrs === null ? null : csrs[index % csrs.length];
     const names = csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans };
@@ -174,11 +174,11 @@ function createRequester({ options: given, load: { seed } }, { path, headers, cs
 /**
  * @param {import('../plan.js').Plan} plan
  * @param {IssueFixture} fixture
- * @returns {import('../load/recorder.js').Classify}
+ * @returns {import('../load/recording/recorder.js').Classify}
  */
 function createClassifier({ options: given, load: { seed } }, { serials, csrs }) {
   const seen = openSerialSet(serials);
-  /** @type {import('../load/recorder.js').Classify} */
+  /** @type {import('../load/recording/recorder.js').Classify} */
   const classify = (status, body, index) => {
     if (status < 200 || status > 299) return refusal(status);
     const data = readAnswer(body);
@@ -195,7 +195,7 @@ function createClassifier({ options: given, load: { seed } }, { serials, csrs })
     if (failure !== null) return failed(failure);
     if (csr === null && !data.private_key) return failed('no_private_key');
     if (serial !== null && seen.add(serial) === 'repeated') return failed('serial_repeated');
-    /** @type {import('../load/recorder.js').Verdict} */
+    /** @type {import('../load/recording/recorder.js').Verdict} */
     const verdict = { outcome: 'issued', success: true, verification: 'passed' };
     if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;
@@ -231,7 +231,7 @@ function readAnswer(body) {
 
 /**
  * @param {string} outcome
- * @returns {import('../load/recorder.js').Verdict}
+ * @returns {import('../load/recording/recorder.js').Verdict}
  */
 function failed(outcome) {
   return { outcome, success: false, verification: 'failed' };

@@ -42,7 +42,7 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
  *
  * @param {import('./index.js').PrepareContext} context
  * @param {import('./index.js').Fixture} fixture
- * @param {{request: import('../load/slots.js').Request, classify: import('../load/recorder.js').Classify,
+ * @param {{request: import('../http/exchange.js').Request, classify: import('../load/recording/recorder.js').Classify,
  *   meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<import('./index.js').FirstAnswer>}
  */

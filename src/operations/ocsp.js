@@ -149,7 +149,7 @@ export const operation = {
 /**
  * @param {import('../plan.js').Plan} plan
  * @param {OcspFixture} fixture
- * @returns {(index: number) => import('../load/slots.js').Request}
+ * @returns {(index: number) => import('../http/exchange.js').Request}
  */
 function createRequester({ load: { seed } }, { origin, path, method, requests, namespace }) {
   const set = openRequestSet(requests, seed);
@@ -158,7 +158,7 @@ function createRequester({ load: { seed } }, { origin, path, method, requests, n
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
   const postHeaders = { ...headers, 'content-type': 'application/ocsp-request' };
-  /** @param {number} index @returns {import('../load/slots.js').Request} */
+  /** @param {number} index @returns {import('../http/exchange.js').Request} */
   const build = (index) => {
     const der = set.request(index);
     if (method !== 'post') {
@@ -180,7 +180,7 @@ function createRequester({ load: { seed } }, { origin, path, method, requests, n
  *
  * @param {import('../plan.js').Plan} plan
  * @param {OcspFixture} fixture
- * @returns {import('../load/recorder.js').Classify}
+ * @returns {import('../load/recording/recorder.js').Classify}
  */
 function createClassifier({ options: { expect }, load: { seed } }, { issuerDer, requests }) {
   const set = openRequestSet(requests, seed);
@@ -197,7 +197,7 @@ function createClassifier({ options: { expect }, load: { seed } }, { issuerDer, 
   };
 }
 
-/** @typedef {import('../load/recorder.js').Verdict} Verdict */
+/** @typedef {import('../load/recording/recorder.js').Verdict} Verdict */
 /** @typedef {import('../pki/ocsp-verdicts.js').OcspVerdict} OcspVerdict */
 
 /** @type {Readonly<Record<string, Verdict>>} */

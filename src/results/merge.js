@@ -1,9 +1,9 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
 import { figures, sumHistograms } from '../histogram.js';
 
-/** @typedef {import('../load/recorder.js').Snapshot} Snapshot */
-/** @typedef {import('../load/recorder.js').OperationSnapshot} OperationSnapshot */
-/** @typedef {import('../load/recorder.js').SecondRow} SecondRow */
+/** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
+/** @typedef {import('../load/recording/recorder.js').OperationSnapshot} OperationSnapshot */
+/** @typedef {import('../load/recording/recorder.js').SecondRow} SecondRow */
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /**
  * @typedef {object} MergedOutcome
@@ -68,7 +68,7 @@ function mergeOperation(parts) {
 }
 
 /**
- * @param {import('../load/recorder.js').OutcomeSnapshot[]} parts
+ * @param {import('../load/recording/recorder.js').OutcomeSnapshot[]} parts
  * @returns {MergedOutcome}
  */
 function mergeOutcome(parts) {

@@ -7,7 +7,7 @@ import { mergeSeconds } from './merge.js';
  * @param {number} shards
  */
 export function createSeconds(shards) {
-  /** @type {import('../load/recorder.js').SecondRow[][]} */
+  /** @type {import('../load/recording/recorder.js').SecondRow[][]} */
   const open = [];
   /** @type {Second[]} */
   const rows = [];
@@ -30,7 +30,7 @@ export function createSeconds(shards) {
     /** Failures so far, by outcome. */
     errors,
     sums,
-    /** @param {import('../load/recorder.js').SecondRow} row of one shard; each shard's come in order */
+    /** @param {import('../load/recording/recorder.js').SecondRow} row of one shard; each shard's come in order */
     add(row) {
       open[row.second] ??= [];
       open[row.second].push(row);

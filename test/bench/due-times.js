@@ -1,5 +1,5 @@
 /** When our tool's Poisson arrivals are due, as it computes them itself from the seed. */
-import { createSchedule } from '../../src/load/schedule.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
 
 /**
  * @param {number} rate

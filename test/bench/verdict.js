@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createSchedule } from '../../src/load/schedule.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { pinned, shareCores } from './cores.js';
 import { measureOurs } from './measure.js';
 import { quantile } from './statistics.js';

@@ -68,8 +68,8 @@ export function connectTo(origin) {
 /**
  * One exchange, until it ends or, where it never does, until `give up` says so.
  *
- * @param {import('../../src/load/slots.js').Connection} connection
- * @param {Partial<import('../../src/load/slots.js').Request>} [request]
+ * @param {import('../../src/http/exchange.js').Connection} connection
+ * @param {Partial<import('../../src/http/exchange.js').Request>} [request]
  * @returns {{told: Told, ended: Promise<Told>}}
  */
 export function exchange(connection, request = {}) {

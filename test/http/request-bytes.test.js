@@ -83,7 +83,7 @@ test('requests that share their header fields, and the same request again', () =
   assert.doesNotMatch(String(encode({ ...first, method: 'GET', body: null })), /Content-Length/);
 });
 
-/** @type {[string, Partial<import('../../src/load/slots.js').Request>][]} */
+/** @type {[string, Partial<import('../../src/http/exchange.js').Request>][]} */
 const REFUSED = [
   ['a path with a space', { path: '/a b' }],
   ['a path with a line break', { path: '/a\r\nX: y' }],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createAlarm } from '../../src/load/alarm.js';
+import { createAlarm } from '../../src/load/pacing/alarm.js';
 
-/** @typedef {import('../../src/load/pacing.js').Pacing['spins']} Spins */
+/** @typedef {import('../../src/load/pacing/choose.js').Pacing['spins']} Spins */
 const SPINS = /** @type {Spins[]} */ (['last stretch', 'always', 'never']);
 
 /**

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createPacer } from '../../src/load/pacer.js';
-import { createSchedule } from '../../src/load/schedule.js';
+import { createPacer } from '../../src/load/pacing/pacer.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { createSlots } from '../../src/load/slots.js';
 import { setUp } from './recording.js';
 import { createVirtualTime } from './virtual-time.js';
@@ -86,7 +86,7 @@ function begin() {
 
 /**
  * @param {ReturnType<typeof createVirtualTime>} time
- * @returns {import('../../src/load/slots.js').Connection} that answers everything after the same time
+ * @returns {import('../../src/http/exchange.js').Connection} that answers everything after the same time
  */
 function connectionIn(time) {
   return {

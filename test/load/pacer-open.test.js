@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { countDue } from '../../src/load/pacer.js';
+import { countDue } from '../../src/load/pacing/pacer.js';
 import { pace, scheduleOf } from './pacing.js';
 
 const every10 = Array.from({ length: 100 }, (_, i) => i * 10);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClock } from '../../src/load/clock.js';
-import { startPacingThread } from '../../src/load/pacing-thread.js';
-import { createSchedule } from '../../src/load/schedule.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { startPacingThread } from '../../src/load/pacing/thread.js';
 import { load } from './load-plan.js';
 
 const ARRIVALS = 300;

@@ -1,15 +1,15 @@
 /** A pacer with made-up slots in virtual time. */
-import { createPacer } from '../../src/load/pacer.js';
+import { createPacer } from '../../src/load/pacing/pacer.js';
 import { createVirtualTime } from './virtual-time.js';
 
-/** @param {number[]} due @returns {import('../../src/load/schedule.js').Schedule} */
+/** @param {number[]} due @returns {import('../../src/load/pacing/schedule.js').Schedule} */
 export function scheduleOf(due) {
   return { count: due.length, firstMeasured: 0, endMs: (due.at(-1) ?? 0) + 1, dueMs: (index) => due[index] };
 }
 
 /**
  * @param {object} options
- * @param {Partial<import('../../src/load/pacer.js').Arrivals>} options.arrivals
+ * @param {Partial<import('../../src/load/pacing/pacer.js').Arrivals>} options.arrivals
  * @param {number} options.slots
  * @param {(index: number) => number} options.serviceMs -1: the request fails before `fire` returns
  * @param {'queue' | 'drop'} [options.overflow]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { choosePacing, describeSpinning } from '../../src/load/pacing.js';
+import { choosePacing, describeSpinning } from '../../src/load/pacing/choose.js';
 
 /** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */
 

@@ -1,13 +1,13 @@
 /** A recorder with a made-up operation, and samples for it. */
-import { createRecorder } from '../../src/load/recorder.js';
+import { createRecorder } from '../../src/load/recording/recorder.js';
 
-/** @typedef {import('../../src/load/samples.js').Sample} Sample */
+/** @typedef {import('../../src/load/recording/ring.js').Sample} Sample */
 
 /**
  * The operation says of a body what the body says of itself: `good`, `bad` (checked and found wrong), `refused` (there
  * was nothing to check). Good ones are kept.
  *
- * @type {import('../../src/load/recorder.js').Classify}
+ * @type {import('../../src/load/recording/recorder.js').Classify}
  */
 export const classify = (_status, body, index) => {
   const outcome = Buffer.from(body).toString();
@@ -17,7 +17,7 @@ export const classify = (_status, body, index) => {
 
 /** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number}} [options] */
 export function setUp({ warmupMs = 0, measuredMs = null, operations = 1, shards = 1 } = {}) {
-  /** @type {import('../../src/load/recorder.js').SecondRow[]} */
+  /** @type {import('../../src/load/recording/recorder.js').SecondRow[]} */
   const rows = [];
   /** @type {[number, unknown][]} */
   const kept = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { choosePacing } from '../../src/load/pacing.js';
+import { choosePacing } from '../../src/load/pacing/choose.js';
 import { blotted, rehearse } from '../../src/load/rehearsal.js';
 import { load } from './load-plan.js';
 
@@ -11,7 +11,7 @@ const MANY = 20_000;
 
 /**
  * @param {Partial<import('../../src/plan.js').LoadPlan>} changes
- * @param {(index: number) => import('../../src/load/slots.js').Request} request
+ * @param {(index: number) => import('../../src/http/exchange.js').Request} request
  */
 async function rehearseWith(changes, request) {
   const plan = { load: load(changes) };

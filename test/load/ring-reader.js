@@ -1,6 +1,6 @@
 /** Thread entry for samples.test.js: reads a ring to its end and says what was wrong with it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openReader } from '../../src/load/samples.js';
+import { openReader } from '../../src/load/recording/ring.js';
 
 const reader = openReader(workerData.memory);
 const seen = { count: 0, outOfOrder: 0, wrong: 0 };

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/load/samples.js';
+import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/load/recording/ring.js';
 
-/** @typedef {import('../../src/load/samples.js').Sample} Sample */
+/** @typedef {import('../../src/load/recording/ring.js').Sample} Sample */
 
 function setUp() {
   const memory = createRingMemory();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSchedule } from '../../src/load/schedule.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { load } from './load-plan.js';
 
 /** @param {Partial<import('../../src/plan.js').LoadPlan>} changes */

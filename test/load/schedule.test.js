@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createSchedule } from '../../src/load/schedule.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { load } from './load-plan.js';
 
 /** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */

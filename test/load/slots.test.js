@@ -3,7 +3,7 @@ import { describe, mock, test } from 'node:test';
 import { createSlots } from '../../src/load/slots.js';
 import { createVirtualTime } from './virtual-time.js';
 
-/** @typedef {import('../../src/load/slots.js').Exchange} Exchange */
+/** @typedef {import('../../src/http/exchange.js').Exchange} Exchange */
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
 /** @param {{count?: number, timeoutMs?: number, rest?: boolean, onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
@@ -20,7 +20,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } 
   const connections = Array.from({ length: count }, (_, i) => ({
     open: async () => {},
     close: async () => {},
-    /** @param {import('../../src/load/slots.js').Request} request @param {Exchange} exchange */
+    /** @param {import('../../src/http/exchange.js').Request} request @param {Exchange} exchange */
     send(request, exchange) {
       log.push(`${i} sends ${request.path}`);
       exchanges[i] = exchange;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createStalls } from '../../src/load/stalls.js';
+import { createStalls } from '../../src/load/watch/stalls.js';
 
 /** @type {[string, number[], number, number][]} sentence, beats, now, since when */
 const table = [

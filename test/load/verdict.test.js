@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/histogram.js';
 import { share } from '../../src/load/shard.js';
-import { judgeMeasurement, REASONS } from '../../src/load/verdict.js';
+import { judgeMeasurement, REASONS } from '../../src/load/verdict/judge.js';
 
-/** @typedef {import('../../src/load/observed.js').Observed} Observed */
+/** @typedef {import('../../src/load/verdict/observed.js').Observed} Observed */
 
 /** @param {[count: number, ms: number][]} groups */
 function mixed(...groups) {

@@ -38,7 +38,7 @@ export function createVirtualTime(startMs = 0) {
     block(ms) {
       now += ms;
     },
-    /** @type {(clock: import('../../src/load/clock.js').Clock, onTime: () => void) => import('../../src/load/alarm.js').Alarm} */
+    /** @type {(clock: import('../../src/load/clock.js').Clock, onTime: () => void) => import('../../src/load/pacing/alarm.js').Alarm} */
     createAlarm(_clock, onTime) {
       /** @type {ReturnType<typeof add> | null} */
       let pending = null;

@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { decodeHistogram, valueAtRank } from '../../src/histogram.js';
-import { createProber } from '../../src/load/prober.js';
-import { createWatch, runQueueMs } from '../../src/load/watch.js';
-import { mergeBacklogs, watchBacklog } from '../../src/load/watch-backlog.js';
-import { between } from '../../src/load/watch-machine.js';
+import { mergeBacklogs, watchBacklog } from '../../src/load/watch/backlog.js';
+import { between } from '../../src/load/watch/machine.js';
+import { createProber } from '../../src/load/watch/prober.js';
+import { createWatch, runQueueMs } from '../../src/load/watch/sender.js';
 
 /** A watch whose time and figures are set by hand. */
 function setUp() {
@@ -124,7 +124,7 @@ const onLinux = { skip: process.platform === 'linux' ? false : 'Linux only' };
 test('the kernel tells each thread its own wait for a core', onLinux, async () => {
   assert.ok(Number(runQueueMs()) >= 0);
   const script = `
-    import(${JSON.stringify(new URL('../../src/load/watch.js', import.meta.url).href)}).then(({ runQueueMs }) =>
+    import(${JSON.stringify(new URL('../../src/load/watch/sender.js', import.meta.url).href)}).then(({ runQueueMs }) =>
       require('node:worker_threads').parentPort.postMessage(runQueueMs()));`;
   const worker = new Worker(script, { eval: true });
   const [waited] = await once(worker, 'message');

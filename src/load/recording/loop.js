@@ -4,14 +4,14 @@
  * It polls and sleeps, so the sender need not wake it.
  *
  * @param {object} context
- * @param {ReturnType<typeof import('./samples.js').openReader>} context.reader
+ * @param {ReturnType<typeof import('./ring.js').openReader>} context.reader
  * @param {ReturnType<typeof import('./recorder.js').createRecorder>} context.recorder
- * @param {ReturnType<typeof import('./prober.js').createProber>} context.prober
+ * @param {ReturnType<typeof import('../watch/prober.js').createProber>} context.prober
  * @param {() => void} context.onTaken after each lot of samples
- * @returns {import('./samples.js').Tail} once everything is recorded that the sender had to say
+ * @returns {import('./ring.js').Tail} once everything is recorded that the sender had to say
  */
 export function recordAll({ reader, recorder, prober, onTaken }) {
-  /** @param {import('./samples.js').Sample} sample */
+  /** @param {import('./ring.js').Sample} sample */
   function record(sample) {
     recorder.record(sample);
     prober.onSample();

@@ -37,8 +37,8 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
  */
 
 /**
- * @param {import('./clock.js').Clock} clock
- * @param {import('./pacing.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
+ * @param {import('../clock.js').Clock} clock
+ * @param {import('./choose.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] what this thread does beside
  * @param {() => number} [sender.work] changes with every piece of work, e.g. answers so far

@@ -1,9 +1,9 @@
 /** Reasons against a measurement that lie with the tool, or with the machine that it runs on. */
-import { valueAtShare } from '../histogram.js';
-import { formatCount } from '../units.js';
+import { valueAtShare } from '../../histogram.js';
+import { formatCount } from '../../units.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
-/** @typedef {import('./verdict.js').Reason} Reason */
+/** @typedef {import('./judge.js').Reason} Reason */
 /** @typedef {(observed: Observed) => Reason | null} Rule */
 
 /** A sending thread that was busy for so much of the time had none left. */

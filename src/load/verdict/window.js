@@ -1,7 +1,7 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
-import { total } from '../results/merge.js';
-import { findDrift } from '../results/trend.js';
-import { createSchedule } from './schedule.js';
+import { total } from '../../results/merge.js';
+import { findDrift } from '../../results/trend.js';
+import { createSchedule } from '../pacing/schedule.js';
 
 /**
  * @typedef {object} Window
@@ -10,7 +10,7 @@ import { createSchedule } from './schedule.js';
  */
 
 /**
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../../plan.js').LoadPlan} load
  * @returns {Window}
  */
 export function plannedWindow(load) {
@@ -20,12 +20,12 @@ export function plannedWindow(load) {
 }
 
 /**
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../../plan.js').LoadPlan} load
  * @param {Window} window
- * @param {import('../results/merge.js').MergedOperation[]} operations
- * @param {{ends: import('./shard.js').ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
+ * @param {import('../../results/merge.js').MergedOperation[]} operations
+ * @param {{ends: import('../shard.js').ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
  *   zero; Infinity when it was not
- * @returns {Omit<import('../results/build.js').RunFacts, 'things' | 'meanings'>}
+ * @returns {Omit<import('../../results/build.js').RunFacts, 'things' | 'meanings'>}
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
@@ -50,10 +50,10 @@ const LEAST_DRIFT_MS = 0.1;
  * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it
  * is the schedule that says how many are answered.
  *
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../../plan.js').LoadPlan} load
  * @param {{windowMs: number}} facts
- * @param {import('../results/seconds.js').Second[]} seconds
- * @returns {{latencyDrift: import('../results/trend.js').Drift | null, rateDrift: import('../results/trend.js').Drift | null}}
+ * @param {import('../../results/seconds.js').Second[]} seconds
+ * @returns {{latencyDrift: import('../../results/trend.js').Drift | null, rateDrift: import('../../results/trend.js').Drift | null}}
  */
 export function driftsOf(load, { windowMs }, seconds) {
   const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);

@@ -13,7 +13,7 @@ const THREAD_BELOW_GAP_MS = 10;
  * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
  * a thread that sleeps. Where every core has a sender already nothing is spun: the target may need what is left.
  *
- * @param {Pick<import('../plan.js').LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
+ * @param {Pick<import('../../plan.js').LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards
  * @param {number} cores of the machine: those that this process may not use are left to the target all the more
  * @returns {Pacing}
@@ -31,7 +31,7 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores) {
 }
 
 /**
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../../plan.js').LoadPlan} load
  * @param {number} cores
  * @returns {string | null} what `--pacing spin` takes, to be said before the run
  */

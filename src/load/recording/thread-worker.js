@@ -2,16 +2,16 @@
  * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `probe`, `end`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadOperation } from '../operations/index.js';
-import { createProber } from './prober.js';
+import { loadOperation } from '../../operations/index.js';
+import { createSchedule } from '../pacing/schedule.js';
+import { createProber } from '../watch/prober.js';
+import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
-import { rehearseRecording } from './recorder-rehearsal.js';
-import { recordAll } from './recording.js';
-import { openReader } from './samples.js';
-import { createSchedule } from './schedule.js';
+import { rehearseRecording } from './rehearsal.js';
+import { openReader } from './ring.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{plan: import('../plan.js').Plan, fixture: import('../operations/index.js').Fixture, ring: import('./samples.js').RingMemory, shards: number,
+/** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/index.js').Fixture, ring: import('./ring.js').RingMemory, shards: number,
  *   measuredMs: number | null}} */
 const { plan, fixture, ring, shards, measuredMs } = workerData;
 const { load } = plan;
@@ -40,13 +40,13 @@ function keep() {
 /**
  * Arrivals that were due but still waiting are counted with the age they reached.
  *
- * @param {import('./samples.js').Tail} tail
+ * @param {import('./ring.js').Tail} tail
  */
 function recordWaiting({ endedMs: done, next, waiting }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
   const waited = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
-  /** One for all: there may be a million. @type {import('./samples.js').Sample} */
+  /** One for all: there may be a million. @type {import('./ring.js').Sample} */
   const sample = { ...waited, index: 0, intended: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;

@@ -3,14 +3,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { unpackError } from '../errors.js';
-import { createRingMemory, openWriter } from './samples.js';
-import { HELPER_LIMITS } from './thread-memory.js';
+import { unpackError } from '../../errors.js';
+import { HELPER_LIMITS } from '../thread-memory.js';
+import { createRingMemory, openWriter } from './ring.js';
 
 /**
  * @typedef {object} RecorderEnd
  * @property {import('./recorder.js').Snapshot} snapshot
- * @property {import('../operations/index.js').Kept | null} kept
+ * @property {import('../../operations/index.js').Kept | null} kept
  */
 
 /** With more samples than this on their way the recorder is behind: further answers are counted but not checked. */
@@ -20,7 +20,7 @@ const RETRY_MS = 5;
 /**
  * What the sender does with the ring while it sends.
  *
- * @param {import('./samples.js').RingMemory} ring
+ * @param {import('./ring.js').RingMemory} ring
  */
 export function openRecording(ring) {
   const writer = openWriter(ring);
@@ -35,17 +35,17 @@ export function openRecording(ring) {
 
 /**
  * @param {object} context
- * @param {import('../plan.js').Plan} context.plan
- * @param {import('../operations/index.js').Fixture} context.fixture
+ * @param {import('../../plan.js').Plan} context.plan
+ * @param {import('../../operations/index.js').Fixture} context.fixture
  * @param {number} context.shards
  * @param {number | null} context.measuredMs
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
- * @param {(probe: import('./prober.js').Probe) => void} context.onProbe
+ * @param {(probe: import('../watch/prober.js').Probe) => void} context.onProbe
  */
 export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond, onProbe }) {
   const ring = createRingMemory();
   const { end: writeTail, ...writing } = openRecording(ring);
-  const worker = new Worker(new URL('./recorder-worker.js', import.meta.url), {
+  const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
     workerData: { plan, fixture, ring, shards, measuredMs },
     resourceLimits: HELPER_LIMITS,
   });
@@ -71,7 +71,7 @@ export async function startRecorder({ plan, fixture, shards, measuredMs, onSecon
     ended: end.promise,
     ...writing,
     /**
-     * @param {import('./samples.js').Tail} tail
+     * @param {import('./ring.js').Tail} tail
      * @returns {Promise<RecorderEnd>} after everything handed over is recorded
      */
     async finish(tail) {

@@ -1,10 +1,10 @@
 /** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
-import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
-import { total } from '../results/merge.js';
-import { mergeBacklogs } from './watch-backlog.js';
+import { sumHistograms, valueAtRank, valueAtShare } from '../../histogram.js';
+import { total } from '../../results/merge.js';
+import { mergeBacklogs } from '../watch/backlog.js';
 
-/** @typedef {import('../histogram.js').Histogram} Histogram */
+/** @typedef {import('../../histogram.js').Histogram} Histogram */
 /**
  * @typedef {object} Observed
  * @property {'open' | 'closed'} model
@@ -29,20 +29,20 @@ import { mergeBacklogs } from './watch-backlog.js';
  * @property {number} busyShare of the busiest sending thread's time; 0 where the measured part was not reached
  * @property {number} spinShare of its time, spun without any work: of the thread that spun most
  * @property {number | null} runQueueShare of the time of the thread that stood in the run queue longest
- * @property {import('./watch-machine.js').MachineEnd} machine
+ * @property {import('../watch/machine.js').MachineEnd} machine
  * @property {boolean} targetIsLocal on this machine
- * @property {import('./watch-backlog.js').BacklogEnd} backlog
- * @property {import('../results/trend.js').Drift | null} latencyDrift of the median second by second; null: none found
- * @property {import('../results/trend.js').Drift | null} rateDrift of the successes, in a closed loop
+ * @property {import('../watch/backlog.js').BacklogEnd} backlog
+ * @property {import('../../results/trend.js').Drift | null} latencyDrift of the median second by second; null: none found
+ * @property {import('../../results/trend.js').Drift | null} rateDrift of the successes, in a closed loop
  */
 
 /**
- * @param {import('./shard.js').ShardEnd[]} ends
+ * @param {import('../shard.js').ShardEnd[]} ends
  * @returns {Pick<Observed, 'droppedLate' | 'leftWhileFree' | 'dialled' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' | 'runQueueShare' | 'backlog'>}
  */
 export function mergeWatches(ends) {
   const watches = ends.map(({ watch }) => watch);
-  const worst = (/** @type {(watch: import('./watch.js').WatchEnd) => number} */ ms) =>
+  const worst = (/** @type {(watch: import('../watch/sender.js').WatchEnd) => number} */ ms) =>
     Math.max(0, ...watches.map((watch) => (watch.wallMs > 0 ? ms(watch) / watch.wallMs : 0)));
   return {
     droppedLate: total(ends.map(({ droppedLate }) => droppedLate)),
@@ -66,14 +66,14 @@ export function mergeWatches(ends) {
 /** Of a thread's time in the run queue: below, what woke it hardly waited. */
 const WAITED = 0.005;
 
-/** @param {import('./watch.js').WatchEnd} watch */
+/** @param {import('../watch/sender.js').WatchEnd} watch */
 function hadToWait({ runQueueMs, wallMs }) {
   return runQueueMs === null || runQueueMs >= WAITED * wallMs;
 }
 
 /**
  * @param {Observed} observed
- * @returns {NonNullable<import('../results/schema.js').Measurement['observed']>}
+ * @returns {NonNullable<import('../../results/schema.js').Measurement['observed']>}
  */
 export function describeObserved(observed) {
   const { lag, reaction, unlagged, gc, machine, backlog } = observed;

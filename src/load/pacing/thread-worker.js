@@ -4,9 +4,9 @@
  * a sender that is late finds everything that is due when it comes.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { createClock } from './clock.js';
-import { ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
+import { createClock } from '../clock.js';
 import { createSchedule } from './schedule.js';
+import { ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
 /** The kernel wakes a sleeper about this late; the rest of a long wait is spun. */
 const SPIN_MS = 0.06;
@@ -15,7 +15,7 @@ const SPIN_MS = 0.06;
 const SPIN_GAP_MS = 0.5;
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{load: import('../plan.js').LoadPlan, shard: number, shards: number, spins: boolean, control: SharedArrayBuffer}} */
+/** @type {{load: import('../../plan.js').LoadPlan, shard: number, shards: number, spins: boolean, control: SharedArrayBuffer}} */
 const { load, shard, shards, spins, control } = workerData;
 const flags = new Int32Array(control);
 const schedule = createSchedule(load);

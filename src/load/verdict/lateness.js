@@ -7,11 +7,11 @@
  * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
  * due meanwhile is sent late, not read late, and in a closed loop nothing is. So such a look counts for t / r only.
  */
-import { valueAtRank, valueAtShare } from '../histogram.js';
-import { formatDuration } from '../units.js';
+import { valueAtRank, valueAtShare } from '../../histogram.js';
+import { formatDuration } from '../../units.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
-/** @typedef {import('./verdict.js').Reason} Reason */
+/** @typedef {import('./judge.js').Reason} Reason */
 
 /** How much the tool's lateness may add to a figure of the target's own. */
 const SUSPECT = 0.1;
@@ -62,13 +62,13 @@ export function lateness(observed) {
   return reasons;
 }
 
-/** @param {import('../histogram.js').Histogram} histogram */
+/** @param {import('../../histogram.js').Histogram} histogram */
 function medianOf(histogram) {
   return histogram.totalCount === 0 ? Number.POSITIVE_INFINITY : valueAtShare(histogram, 0.5);
 }
 
 /**
- * @param {import('../histogram.js').Histogram} reaction
+ * @param {import('../../histogram.js').Histogram} reaction
  * @param {number} usualMs t
  * @returns {number} p99 of r over the requests, less its least
  */
@@ -91,7 +91,7 @@ function readLateMs(reaction, usualMs) {
 /**
  * @param {number} part what it adds, as a share of the target's own
  * @param {number} ms
- * @param {import('../histogram.js').Histogram} samples
+ * @param {import('../../histogram.js').Histogram} samples
  * @param {boolean} main the larger one of both kinds of lateness
  */
 function isInvalid(part, ms, samples, main) {

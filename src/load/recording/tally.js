@@ -1,5 +1,5 @@
 /** The counters and histograms behind the recorder: by operation, by outcome, by second. */
-import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
+import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
 
 /** @param {string} name */
 export function createBlock(name) {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
-import { createHistogram, encodeHistogram, recordMs } from '../histogram.js';
+import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
 import { monotonicMs, PROBE_MS } from './prober.js';
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Sample -> histograms and counters -> Snapshot. Knows nothing of Vault: what an answer means is the operation's
- * `classify`. Runs on a thread of its own, beside the sender (recorder-worker.js).
+ * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
  */
-import { createHistogram, encodeHistogram, figures, recordMs } from '../histogram.js';
+import { createHistogram, encodeHistogram, figures, recordMs } from '../../histogram.js';
 import {
   countVerification,
   createBlock,
@@ -94,7 +94,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
   const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
   let current = createSecond(0);
 
-  /** @param {import('./samples.js').Sample} sample */
+  /** @param {import('./ring.js').Sample} sample */
   function verdictOf({ operation, failure, status, body, index }) {
     if (failure !== null) return failed(failure);
     if (body === null && status >= 200 && status < 300) return UNCHECKED;
@@ -122,7 +122,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
    * Counted, and judged so that what it leaves behind is kept and known, but in no figure.
    *
    * @param {ReturnType<typeof createBlock>} block
-   * @param {import('./samples.js').Sample} sample
+   * @param {import('./ring.js').Sample} sample
    */
   function recordWarmup(block, sample) {
     if (sample.failure === 'never_sent') return;
@@ -132,7 +132,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
   }
 
   return {
-    /** @param {import('./samples.js').Sample} sample */
+    /** @param {import('./ring.js').Sample} sample */
     record(sample) {
       const block = blocks[sample.operation];
       if (sample.intended < warmupMs) return recordWarmup(block, sample);

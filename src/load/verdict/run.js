@@ -1,8 +1,8 @@
 /** Reasons against a measurement that lie with the plan and what became of it. */
-import { formatCount, formatDuration } from '../units.js';
+import { formatCount, formatDuration } from '../../units.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
-/** @typedef {import('./verdict.js').Reason} Reason */
+/** @typedef {import('./judge.js').Reason} Reason */
 /** @typedef {(observed: Observed) => Reason | null} Rule */
 
 /** With fewer samples a p99 is just the slowest one. */

@@ -28,10 +28,10 @@
 /**
  * @param {object} context
  * @param {Arrivals} context.arrivals
- * @param {import('./clock.js').Clock} context.clock
- * @param {ReturnType<typeof import('./slots.js').createSlots>} context.slots
+ * @param {import('../clock.js').Clock} context.clock
+ * @param {ReturnType<typeof import('../slots.js').createSlots>} context.slots
  * @param {'queue' | 'drop'} context.overflow
- * @param {(clock: import('./clock.js').Clock, onTime: () => void) => import('./alarm.js').Alarm} context.createAlarm
+ * @param {(clock: import('../clock.js').Clock, onTime: () => void) => import('./alarm.js').Alarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
  * @returns {Pacer}

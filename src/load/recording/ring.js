@@ -2,7 +2,7 @@
  * What became of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
  * sample costs the sender a few stores and one copy of the answer, and memory stays what it is. One writer, one reader.
  */
-import { TRANSPORT_CODES } from '../http/failures.js';
+import { TRANSPORT_CODES } from '../../http/failures.js';
 
 /**
  * @typedef {object} Sample

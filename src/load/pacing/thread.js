@@ -1,9 +1,9 @@
 /** The sender's end of the pacing thread: an alarm that needs no spinning on the sender's own thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { unpackError } from '../errors.js';
-import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './pacing-control.js';
-import { HELPER_LIMITS } from './thread-memory.js';
+import { unpackError } from '../../errors.js';
+import { HELPER_LIMITS } from '../thread-memory.js';
+import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
 /** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
 const TIMER_FROM_MS = 2;
@@ -16,13 +16,13 @@ const LONGEST_TIMER_MS = 0x7fff_ffff;
 /**
  * Starts the thread; it waits for time zero.
  *
- * @param {Pick<import('./shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
+ * @param {Pick<import('../shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
  * @param {boolean} spins the last hundredths of a millisecond of a wait, where gaps are wide enough
  */
 export async function startPacingThread({ plan: { load }, shard, shards }, spins) {
   const control = new SharedArrayBuffer(CONTROL_BYTES);
   const flags = new Int32Array(control);
-  const worker = new Worker(new URL('./pacing-worker.js', import.meta.url), {
+  const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
     workerData: { load, shard, shards, spins, control },
     resourceLimits: HELPER_LIMITS,
   });
@@ -40,7 +40,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, spins
       Atomics.notify(flags, STARTED);
     },
     /**
-     * @param {import('./clock.js').Clock} clock
+     * @param {import('../clock.js').Clock} clock
      * @param {() => void} onTime
      * @returns {import('./alarm.js').Alarm}
      */

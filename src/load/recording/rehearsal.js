@@ -2,10 +2,10 @@
  * Warms the recording code before time zero, as rehearsal.js does for the sending code: samples as the run will bring, through a
  * ring, a recorder and classifiers that are thrown away.
  */
-import { createProber } from './prober.js';
+import { createProber } from '../watch/prober.js';
+import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
-import { recordAll } from './recording.js';
-import { createRingMemory, openReader, openWriter } from './samples.js';
+import { createRingMemory, openReader, openWriter } from './ring.js';
 
 /**
  * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
@@ -24,9 +24,9 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
 
 /**
  * @param {object} context
- * @param {import('../operations/index.js').Operation} context.operation
- * @param {import('../plan.js').Plan} context.plan
- * @param {import('../operations/index.js').Fixture} context.fixture
+ * @param {import('../../operations/index.js').Operation} context.operation
+ * @param {import('../../plan.js').Plan} context.plan
+ * @param {import('../../operations/index.js').Fixture} context.fixture
  * @param {number} context.shards
  */
 export function rehearseRecording({ operation, plan, fixture, shards }) {

@@ -2,9 +2,9 @@
  * Can the measurement itself be believed? A closed list of reasons against it, each with its remedy, from what the
  * run itself observed.
  */
-import { lateness } from './verdict-lateness.js';
-import { RUN_RULES } from './verdict-run.js';
-import { TOOL_RULES } from './verdict-tool.js';
+import { lateness } from './lateness.js';
+import { RUN_RULES } from './run.js';
+import { TOOL_RULES } from './tool.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
 /** @typedef {{grade: 'suspect' | 'invalid', code: keyof typeof REASONS, text: string, remedy: string}} Reason */
@@ -44,9 +44,9 @@ export function judgeMeasurement(observed) {
 }
 
 /**
- * @param {import('../results/schema.js').Measurement} measurement
+ * @param {import('../../results/schema.js').Measurement} measurement
  * @param {string[]} problems what `checkResult` found
- * @returns {import('../results/schema.js').Measurement} with one reason more
+ * @returns {import('../../results/schema.js').Measurement} with one reason more
  */
 export function unbelievable(measurement, problems) {
   const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;

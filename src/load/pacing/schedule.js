@@ -2,7 +2,7 @@
  * The open loop's schedule: index -> due time, from the plan alone. No clock, no state shared between shards, no
  * memory for a backlog. Times are milliseconds from the start of the schedule (warm-up included).
  */
-import { uniform } from '../random.js';
+import { uniform } from '../../random.js';
 
 /**
  * @typedef {object} Schedule
@@ -20,7 +20,7 @@ const TOLERANCE_MS = 1e-6;
 const CHECKPOINT = 1024;
 
 /**
- * @param {import('../plan.js').LoadPlan} load an open loop
+ * @param {import('../../plan.js').LoadPlan} load an open loop
  * @returns {Schedule}
  */
 export function createSchedule(load) {
