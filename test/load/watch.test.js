@@ -142,8 +142,27 @@ describe('looks at how late things are noticed', () => {
       () => now,
     ).sleep((ms) => {
       now += ms + 3;
-    });
+    }, 10);
     assert.deepEqual(posted, [{ type: 'probe', plannedMs: 10, stampMs: 13 }]);
+  });
+
+  test('of short sleeps, the first that ends 10 ms after the last look is one', () => {
+    let now = 0;
+    /** @type {{plannedMs: number}[]} */
+    const posted = [];
+    const prober = createProber(
+      (probe) => posted.push(probe),
+      () => now,
+    );
+    for (let i = 0; i < 20; i++) {
+      prober.sleep((ms) => {
+        now += ms;
+      }, 4);
+    }
+    assert.deepEqual(
+      posted.map(({ plannedMs }) => plannedMs),
+      [4, 16, 28, 40, 52, 64, 76],
+    );
   });
 
   test('a thread that never sleeps looks once in 10 ms, at a sample now and then', () => {

@@ -1,4 +1,11 @@
 /** What the recorder's thread does all the time: samples out of the ring, into the recorder. */
+import { PROBE_MS } from '../watch/prober.js';
+
+/**
+ * Samples to be taken at once, about: where this thread and the sender's share a core, the sender waits for so many.
+ */
+const AT_ONCE = 20;
+const SHORTEST_SLEEP_MS = 1;
 
 /**
  * It polls and sleeps, so the sender need not wake it.
@@ -16,6 +23,8 @@ export function recordAll({ reader, recorder, prober, onTaken }) {
     recorder.record(sample);
     prober.onSample();
   }
+  let ms = PROBE_MS;
+  let taken = 0;
   for (;;) {
     const told = reader.toldMs();
     const tail = reader.tail();
@@ -23,6 +32,10 @@ export function recordAll({ reader, recorder, prober, onTaken }) {
     recorder.advance(told);
     onTaken();
     if (tail !== null) return tail;
-    if (count === 0) prober.sleep(reader.sleep);
+    taken += count;
+    if (count > 0) continue;
+    ms = taken === 0 ? PROBE_MS : Math.min(PROBE_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));
+    taken = 0;
+    prober.sleep(reader.sleep, ms);
   }
 }

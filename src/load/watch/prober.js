@@ -39,12 +39,15 @@ export function createProber(post, now = monotonicMs) {
      * scheduled, as the sender would not have been on the same cores.
      *
      * @param {(ms: number) => void} sleep
+     * @param {number} ms at most PROBE_MS
      */
-    sleep(sleep) {
-      const plannedMs = now() + PROBE_MS;
-      sleep(PROBE_MS);
-      last = now();
-      post({ type: 'probe', plannedMs, stampMs: last });
+    sleep(sleep, ms) {
+      const plannedMs = now() + ms;
+      sleep(ms);
+      const stampMs = now();
+      if (stampMs - last < PROBE_MS) return;
+      last = stampMs;
+      post({ type: 'probe', plannedMs, stampMs });
     },
   };
 }
