@@ -25,7 +25,7 @@
 export const benches = {
   lateness: {
     describe: 'how late requests are sent, as the target saw them',
-    seconds: 3,
+    seconds: 8,
     load: () => import('./lateness.js'),
   },
   poisson: {
