@@ -30,12 +30,12 @@ export async function measureAll(sources, { runs, seconds, say }) {
 /**
  * @param {string} name
  * @param {import('./subject.js').Subject} subject
- * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, options?: Record<string, string | number>}} load
+ * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, oneCore?: boolean, options?: Record<string, string | number>}} load
  * @returns {Source}
  */
-export function oursIn(name, subject, { connections, behaviour = {}, options = {} }) {
+export function oursIn(name, subject, { connections, behaviour = {}, oneCore, options = {} }) {
   const measure = async (/** @type {number} */ seconds) => {
-    const load = { ratePerSecond: null, connections, seconds };
+    const load = { ratePerSecond: null, connections, seconds, oneCore };
     const { result, cpuSeconds, stats } = await measureOurs(
       subject,
       { record: false, ...behaviour },
@@ -58,12 +58,12 @@ export function oursIn(name, subject, { connections, behaviour = {}, options = {
 /**
  * @param {import('./peers/peer.js').Peer} peer
  * @param {import('./subject.js').Subject} subject
- * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions}} load
+ * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, oneCore?: boolean}} load
  * @returns {Source}
  */
-export function peerIn(peer, subject, { connections, behaviour = {} }) {
+export function peerIn(peer, subject, { connections, behaviour = {}, oneCore }) {
   const measure = async (/** @type {number} */ seconds) => {
-    const load = { ratePerSecond: null, connections, seconds };
+    const load = { ratePerSecond: null, connections, seconds, oneCore };
     const { figures } = await measurePeer(peer, subject, { record: false, ...behaviour }, load);
     if (figures.failed > 0) throw new Error(`${figures.failed} requests of ${peer.name} failed`);
     const { perSecond, cpuSeconds } = figures;

@@ -9,13 +9,14 @@ import { availableParallelism } from 'node:os';
  * @typedef {object} Cores lists as `taskset -c` takes them; null: not pinned
  * @property {string | null} target
  * @property {string | null} generator
+ * @property {string | null} one of the generator's
  */
 
 /** @returns {Cores} */
 export function shareCores() {
   const allowed = allowedCores();
-  if (allowed.length < 2) return { target: null, generator: null };
-  return { target: `${allowed.at(-1)}`, generator: allowed.slice(0, -1).join(',') };
+  if (allowed.length < 2) return { target: null, generator: null, one: null };
+  return { target: `${allowed.at(-1)}`, generator: allowed.slice(0, -1).join(','), one: `${allowed[0]}` };
 }
 
 /** @returns {number[]} processors this process may run on; none where that cannot be asked or set */

@@ -23,12 +23,15 @@ const SHARED = { cores: null, spin: false };
 export async function run(settings) {
   return withAuthority(async ({ subject, distinctResponses }) => {
     const behaviour = { bodiesFile: distinctResponses(RESPONSES) };
-    const load = { connections: CONNECTIONS, behaviour };
+    const load = { connections: CONNECTIONS, behaviour, oneCore: true };
     const wrk = (await presentPeers()).filter(({ name }) => name === 'wrk');
     const sources = [
-      oursIn('ours', subject, load),
+      oursIn('ours, one core', subject, load),
       oursIn('ours, all cores', subject, { ...load, behaviour: { ...behaviour, ...SHARED } }),
-      oursIn(`ours at ${PACED_PER_SECOND}/s`, subject, { ...load, options: { rate: PACED_PER_SECOND } }),
+      oursIn(`ours at ${PACED_PER_SECOND}/s, one core`, subject, {
+        ...load,
+        options: { rate: PACED_PER_SECOND },
+      }),
       oursIn(`ours at ${PACED_PER_SECOND}/s, all cores`, subject, {
         connections: CONNECTIONS,
         behaviour: { ...behaviour, ...SHARED },
@@ -38,7 +41,7 @@ export async function run(settings) {
     ];
     const measured = await measureAll(sources, settings);
     return {
-      question: `OCSP responses a second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sending thread; the target on a core of its own, or all on all cores`,
+      question: `OCSP responses a second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sending thread; sender and verification on one core and the target on another, or all on all cores`,
       columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'checked/s', 'goal', 'met'],
       rows: closedLoopRows(measured).map((row, i) => [...row, ...judge(measured[i])]),
       summary: {},

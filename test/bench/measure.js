@@ -10,7 +10,8 @@ const OUR_SETUP_REQUESTS = 1;
 
 /** @typedef {import('./subject.js').Subject} Subject */
 /** @typedef {import('./target/start.js').TargetOptions} TargetOptions */
-/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<import('./peers/peer.js').Job, 'expectedMs' | 'rawLatencies'>} Load null: closed loop */
+/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<import('./peers/peer.js').Job, 'expectedMs' | 'rawLatencies'> & {oneCore?: boolean}} Load null: closed
+ *   loop; `oneCore`: whatever the machine has */
 /**
  * @typedef {object} Seen by the target
  * @property {import('./target/start.js').TargetStats} stats
@@ -24,12 +25,17 @@ const OUR_SETUP_REQUESTS = 1;
  * @param {Record<string, string | number>} [options] of the command, beside the load
  * @returns {Promise<import('./ours.js').Measured & Seen>}
  */
-export function measureOurs(subject, behaviour, { ratePerSecond, connections, seconds }, options = {}) {
+export function measureOurs(
+  subject,
+  behaviour,
+  { ratePerSecond, connections, seconds, oneCore },
+  options = {},
+) {
   return withTarget(behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), async (target) => {
     /** @type {Record<string, number>} */
     const load = { concurrency: connections, duration: seconds };
     if (ratePerSecond !== null) load.rate = ratePerSecond;
-    const cores = behaviour.cores === null ? null : shareCores().generator;
+    const cores = behaviour.cores === null ? null : coresFor(oneCore);
     const measured = await runOcsp(subject, target.url, { ...load, ...options }, cores);
     return { ...measured, stats: await target.stats(), arrivals: await target.arrivals() };
   });
@@ -42,11 +48,11 @@ export function measureOurs(subject, behaviour, { ratePerSecond, connections, se
  * @param {Load} load
  * @returns {Promise<{figures: import('./peers/peer.js').Figures} & Seen>}
  */
-export function measurePeer(peer, subject, behaviour, { ratePerSecond, ...load }) {
+export function measurePeer(peer, subject, behaviour, { ratePerSecond, oneCore, ...load }) {
   const skip = peer.setupRequests?.(load.connections) ?? 0;
   return withTarget(behaviourFor(subject, behaviour, skip), async ({ url, stats, arrivals }) => {
     const { request: bodyFile, folder } = subject;
-    const given = { url, bodyFile, contentType: OCSP_REQUEST, folder, cores: shareCores().generator };
+    const given = { url, bodyFile, contentType: OCSP_REQUEST, folder, cores: coresFor(oneCore) };
     const job = { ...given, ...load };
     const { name, openLoop, closedLoop } = peer;
     if (ratePerSecond !== null && openLoop === undefined) throw new Error(`${name} has no open loop`);
@@ -55,6 +61,12 @@ export function measurePeer(peer, subject, behaviour, { ratePerSecond, ...load }
       : openLoop({ ...job, ratePerSecond }));
     return { figures, stats: await stats(), arrivals: await arrivals() };
   });
+}
+
+/** @param {boolean} [oneCore] */
+function coresFor(oneCore) {
+  const { one, generator } = shareCores();
+  return oneCore ? one : generator;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How many OCSP responses a second can be asked for, and checked, where the target is no limit and repeats one response? On
- * the processors that the target leaves: one, on a machine with two. The peers check nothing.
+ * How many OCSP responses a second can be asked for, and checked, where the target is no limit and repeats one response? Each
+ * load generator has one processor, whatever the machine has, and the target one of its own. The peers check nothing.
  */
 import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
 import { describePeers, presentPeers } from './measure.js';
@@ -17,13 +17,13 @@ const GOAL_OF_WRK = 0.5;
  */
 export async function run(settings) {
   return withSubject(async (subject) => {
-    const load = { connections: CONNECTIONS };
+    const load = { connections: CONNECTIONS, oneCore: true };
     const peers = (await presentPeers()).map((peer) => peerIn(peer, subject, load));
     const measured = await measureAll([oursIn('ours', subject, load), ...peers], settings);
     const [ours] = measured;
     const goals = [...judge(ours, measured)];
     return {
-      question: `OCSP responses a second, the same one each time: closed loop, ${CONNECTIONS} connections, one sending thread, the target on a core of its own; ours checks every response or says what share it did not`,
+      question: `OCSP responses a second, the same one each time: closed loop, ${CONNECTIONS} connections, all threads on one core, the target on another; ours checks every response or says what share it did not`,
       columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'ours to it', 'goal', 'met'],
       rows: closedLoopRows(measured).map((row, i) => [
         ...row,
