@@ -7,8 +7,8 @@ import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadOperation } from '../operations/index.js';
 import { createClock } from './clock.js';
+import { arrivalsOf, share } from './pacing/arrivals.js';
 import { choosePacing } from './pacing/choose.js';
-import { createSchedule } from './pacing/schedule.js';
 import { startPacingThread } from './pacing/thread.js';
 import { startRecorder } from './recording/thread.js';
 import { rehearse } from './rehearsal.js';
@@ -81,7 +81,7 @@ export async function createShard(input, { onSecond }) {
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
   const { byThread, spins } = pacingPlan;
   const pacing = byThread ? await startPacing(input, spins, recorder) : null;
-  const arrivals = arrivalsOf(input);
+  const arrivals = arrivalsOf(plan.load, shard, shards);
   const end = withEnd();
   for (const failed of [recorder.ended, pacing?.failed]) {
     failed?.catch((error) => end.settle(Promise.reject(error)));
@@ -93,14 +93,16 @@ export async function createShard(input, { onSecond }) {
     async warm() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + plan.load.timeoutMs;
-      const results = await Promise.allSettled(
+      /** @type {string[]} */
+      const problems = [];
+      await Promise.all(
         connections.map((connection) =>
-          limit(() => connection.open(Math.max(1, deadline - performance.now()))),
+          limit(() => connection.open(Math.max(1, deadline - performance.now()))).catch((error) => {
+            problems.push(String(error.message));
+          }),
         ),
       );
-      return results.flatMap((result) =>
-        result.status === 'rejected' ? [String(result.reason.message)] : [],
-      );
+      return problems;
     },
     start(originNs) {
       pacing?.start(originNs);
@@ -144,33 +146,6 @@ async function startPacing(input, spins, recorder) {
     await recorder.terminate();
     throw error;
   }
-}
-
-/**
- * @param {ShardInput} input
- * @returns {import('./pacing/pacer.js').Arrivals}
- */
-function arrivalsOf({ plan: { load }, shard, shards }) {
-  const schedule = load.model === 'open' ? createSchedule(load) : null;
-  const closedEnd = load.durationMs === null ? Number.POSITIVE_INFINITY : load.warmupMs + load.durationMs;
-  return {
-    shard,
-    shards,
-    schedule,
-    stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
-    warmupMs: load.warmupMs,
-    requests: load.requests === null ? null : share(load.requests, shard, shards),
-  };
-}
-
-/**
- * @param {number} total
- * @param {number} shard
- * @param {number} shards
- * @returns {number} the shard's part of a total: parts differ by one at most and sum to the total
- */
-export function share(total, shard, shards) {
-  return Math.floor((total + shards - 1 - shard) / shards);
 }
 
 /** @typedef {Pick<ReturnType<typeof withEnd>, 'settle'>} End */

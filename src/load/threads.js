@@ -14,20 +14,28 @@ import { createShard } from './shard.js';
  */
 export async function createShards(input, { onSecond }) {
   const shards = input.plan.load.threads;
-  const results = await Promise.allSettled(
+  /** @type {import('./shard.js').Shard[]} */
+  const made = [];
+  /** @type {unknown[]} */
+  const errors = [];
+  await Promise.all(
     Array.from({ length: shards }, (_, shard) => {
       const events = {
         onSecond: (/** @type {import('./recording/recorder.js').SecondRow} */ row) => onSecond(shard, row),
       };
       const own = { ...input, shard, shards };
-      return shards === 1 ? createShard(own, events) : createRemoteShard(own, events);
+      const created = shards === 1 ? createShard(own, events) : createRemoteShard(own, events);
+      return created.then(
+        (one) => {
+          made[shard] = one;
+        },
+        (error) => void errors.push(error),
+      );
     }),
   );
-  const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed === undefined) return made;
+  if (errors.length === 0) return made;
   await Promise.all(made.map((shard) => shard.close()));
-  throw failed.reason;
+  throw errors[0];
 }
 
 /**

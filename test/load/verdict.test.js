@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/histogram.js';
-import { share } from '../../src/load/shard.js';
+import { share } from '../../src/load/pacing/arrivals.js';
 import { judgeMeasurement, REASONS } from '../../src/load/verdict/judge.js';
 
 /** @typedef {import('../../src/load/verdict/observed.js').Observed} Observed */
