@@ -16,6 +16,8 @@ const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPor
 const { plan, fixture, ring, shards, measuredMs } = workerData;
 const { load } = plan;
 const operation = await loadOperation(plan.operation);
+// Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
+rehearseRecording({ operation, plan, fixture, shards });
 const keeper = operation.openKeeper?.(plan) ?? null;
 const reader = openReader(ring);
 /** @type {unknown[]} */
@@ -55,7 +57,6 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   }
 }
 
-rehearseRecording({ operation, plan, fixture, shards });
 port.postMessage({ type: 'ready' });
 const tail = recordAll({ reader, recorder, prober, onTaken: keep });
 recordWaiting(tail);
