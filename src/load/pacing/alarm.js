@@ -18,12 +18,18 @@ const SPIN_AT_ONCE_MS = 0.05;
 /** A clock that stands still, as in tests, is not watched for ever. */
 const MAX_READINGS = 500;
 
-/** Loads of a number between two readings, a microsecond or less: where a reading makes garbage, it makes little of it. */
-const PAUSE_LOADS = 100;
+/**
+ * Loads of a number between two readings: a reading may make garbage, so there are few of them while there is time left. The
+ * longer pause takes some 5 us, the shorter half of one.
+ */
+const PAUSE_LOADS = 1000;
+const LAST_PAUSE_LOADS = 50;
+const LAST_PAUSES_MS = 0.03;
 const pauseOn = new Int32Array(new SharedArrayBuffer(4));
 
-function pause() {
-  for (let i = 0; i < PAUSE_LOADS; i++) Atomics.load(pauseOn, 0);
+/** @param {number} loads */
+function pause(loads) {
+  for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
 }
 
 /** A timer cannot wait longer; on waking early the rest is waited for again. */
@@ -86,7 +92,7 @@ export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () =>
     const until = Math.min(at, now + SPIN_AT_ONCE_MS);
     for (let left = MAX_READINGS; now < until && left > 0; left--) {
       const before = now;
-      pause();
+      pause(at - now > LAST_PAUSES_MS ? PAUSE_LOADS : LAST_PAUSE_LOADS);
       now = clock();
       if (now - before < LONGEST_EMPTY_TURN_MS) emptySpinMs += now - before;
     }
