@@ -1,8 +1,9 @@
 /**
  * Does the tool know when its own figures are wrong? Short runs on a target that answers after a known delay and keeps its
  * own record: on a quiet machine, with other programs on the generator's processors, and at a hundred times the rate that
- * can be had. A run is off when its p99 is more than 10 % away from the p99 of the times from when requests were due to when the
- * target answered them; in a closed loop, of what it held them for. A false valid is one that is off and calls itself
+ * can be had. A run is off when its p99 is more than 10 % away from what a tool that is never late would have seen: the target
+ * held request k for so long, and it was handed over when it was due, or when the first of the connections was free again.
+ * In a closed loop that is the time it was held. A false valid is one that is off and calls itself
  * valid; a false invalid is a quiet one that is not off and calls itself invalid.
  */
 import { spawn } from 'node:child_process';
@@ -129,24 +130,29 @@ async function measure(subject, scenario, seconds, hogs) {
 }
 
 /**
- * From due to answered, by the target's clock. Those that never came, because no connection was free until the run was over,
- * count with the age they had at the last answer, as they do in the result.
+ * First come, first served by as many servers as there are connections, each request served for as long as the target held
+ * it. Those that it never saw count with the median; what is not begun when the tool gives up counts with its age.
  *
  * @param {import('./target/start.js').Arrivals} arrivals
  * @param {import('../../src/results/schema.js').Result} result
  * @returns {Float64Array} ms, ascending
  */
-function trueResponses({ atNs, heldNs }, { load, totals, startedAtMonotonicNs }) {
-  if (load.ratePerSecond === null) return Float64Array.from(heldNs, (ns) => Number(ns) / 1e6).sort();
+function trueResponses({ heldNs }, { load, totals }) {
+  const held = Float64Array.from(heldNs, (ns) => Number(ns) / 1e6);
+  const sorted = Float64Array.from(held).sort();
+  if (load.ratePerSecond === null) return sorted;
   const schedule = createSchedule(/** @type {import('../../src/plan.js').LoadPlan} */ (load));
-  const origin = BigInt(/** @type {string} */ (startedAtMonotonicNs));
-  const answered = Array.from(atNs, (at, k) => Number(at + heldNs[k] - origin) / 1e6);
-  const end = answered.reduce((a, b) => Math.max(a, b), 0);
-  const waiting = Array.from(
-    { length: totals.neverSentDue },
-    (_, i) => end - schedule.dueMs(atNs.length + i),
-  );
-  return Float64Array.from([...answered.map((ms, k) => ms - schedule.dueMs(k)), ...waiting]).sort();
+  const giveUpMs = schedule.endMs + load.timeoutMs;
+  const freeAt = new Float64Array(load.concurrency);
+  return Float64Array.from({ length: totals.planned }, (_, k) => {
+    const due = schedule.dueMs(k);
+    let first = 0;
+    for (let i = 1; i < freeAt.length; i++) if (freeAt[i] < freeAt[first]) first = i;
+    const begun = Math.max(due, freeAt[first]);
+    if (begun >= giveUpMs) return giveUpMs - due;
+    freeAt[first] = begun + (held[k] ?? quantile(sorted, 0.5));
+    return freeAt[first] - due;
+  }).sort();
 }
 
 /**

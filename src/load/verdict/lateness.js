@@ -2,7 +2,8 @@
  * How much longer the reported p99 is for the tool's own lateness. A request that was sent late by s, and whose answer
  * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
  * be without it is known too (`unlagged`). Of r there are samples at random times (`reaction`): where t hardly varies, r adds
- * its own p99, less what noticing anything costs at best; where t does vary, it adds less.
+ * its own p99, less what noticing anything costs at best; where t does vary, it adds less. Samples are few in a short run, so
+ * that their p99 may be below that of r: suspect is what r may be, invalid what it is likely to be.
  *
  * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
  * due meanwhile is sent late, not read late, and in a closed loop nothing is. So such a look counts for t / r only.
@@ -27,6 +28,12 @@ const INVALID_LOOKS = 50;
 /** Looks that a distribution is read off at. */
 const POINTS = 1000;
 
+/** Of the requests, above p99. */
+const TAIL = 0.01;
+
+/** Standard deviations of the normal distribution that 95 of 100 do not exceed. */
+const SURE = 1.645;
+
 /** One of both kinds of lateness is worth a sentence from this part of both on. */
 const NAMED = 0.25;
 
@@ -39,9 +46,11 @@ export function lateness(observed) {
   if (response.totalCount === 0) return [];
   const whole = valueAtShare(response, 0.99);
   const sentMs = Math.max(0, whole - valueAtShare(unlagged, 0.99));
-  const readMs = Math.min(readLateMs(reaction, medianOf(service)), whole - sentMs);
-  const own = Math.max(whole - sentMs - readMs, 0.001);
-  const both = (sentMs + readMs) / own;
+  const atMost = (/** @type {number} */ ms) => Math.min(ms, whole - sentMs);
+  const partOf = (/** @type {number} */ ms) => (sentMs + ms) / Math.max(whole - sentMs - ms, 0.001);
+  const likelyMs = atMost(readLateMs(reaction, medianOf(service), (looks) => looks));
+  const readMs = atMost(readLateMs(reaction, medianOf(service), atMostOf));
+  const both = partOf(readMs);
   const medianMs = Math.max(0, valueAtShare(response, 0.5) - valueAtShare(unlagged, 0.5));
   const medianPart = medianMs / Math.max(valueAtShare(unlagged, 0.5), 0.001);
   const named = (/** @type {number} */ ms) => both > SUSPECT && ms >= NAMED * (sentMs + readMs);
@@ -49,15 +58,18 @@ export function lateness(observed) {
   const reasons = [];
   if (named(sentMs) || medianPart > SUSPECT) {
     const grade =
-      isInvalid(both, sentMs, lag, sentMs >= readMs) || isInvalid(medianPart, medianMs, lag, true)
+      isInvalid(partOf(likelyMs), sentMs, lag, sentMs >= likelyMs) ||
+      isInvalid(medianPart, medianMs, lag, true)
         ? 'invalid'
         : 'suspect';
     reasons.push(sendLag(observed, grade, sentMs, medianMs));
   }
   if (named(readMs)) {
     const isKnown = reaction.totalCount >= INVALID_LOOKS;
-    const grade = isKnown && isInvalid(both, readMs, reaction, readMs > sentMs) ? 'invalid' : 'suspect';
-    reasons.push(readLag(observed, grade, readMs, own + readMs));
+    const grade =
+      isKnown && isInvalid(partOf(likelyMs), likelyMs, reaction, likelyMs > sentMs) ? 'invalid' : 'suspect';
+    const ms = grade === 'invalid' ? likelyMs : readMs;
+    reasons.push(readLag(observed, grade, ms, whole - sentMs));
   } else if (observed.model === 'closed') reasons.push(...pauses(observed));
   return reasons;
 }
@@ -68,24 +80,40 @@ function medianOf(histogram) {
 }
 
 /**
+ * p99 of r over the requests, less its least.
+ *
  * @param {import('../../histogram.js').Histogram} reaction
  * @param {number} usualMs t
- * @returns {number} p99 of r over the requests, less its least
+ * @param {(looks: number) => number} bound of so many looks in the tail: how many there may be were more looked at
+ * @returns {number}
  */
-function readLateMs(reaction, usualMs) {
+function readLateMs(reaction, usualMs, bound) {
   const { totalCount } = reaction;
   if (totalCount === 0) return 0;
   const points = Math.min(totalCount, POINTS);
+  const each = totalCount / points;
   const looks = Array.from({ length: points }, (_, i) => {
     const ms = valueAtRank(reaction, Math.ceil(((i + 0.5) / points) * totalCount));
     return { ms, weight: Math.min(1, usualMs / ms) };
   });
-  let above = 0.01 * looks.reduce((sum, { weight }) => sum + weight, 0);
+  const all = looks.reduce((sum, { weight }) => sum + weight, 0);
+  let [count, above] = [0, 0];
   const at = looks.findLast(({ weight }) => {
-    above -= weight;
-    return above < -1e-9;
+    count += each;
+    above += weight;
+    return (above * bound(count)) / count > TAIL * all + 1e-9;
   });
   return (at ?? looks[0]).ms - looks[0].ms;
+}
+
+/**
+ * The upper end of the one-sided 95 % interval of a Poisson mean (chi-squared, by Wilson and Hilferty's approximation).
+ *
+ * @param {number} count that was seen
+ */
+function atMostOf(count) {
+  const n = count + 1;
+  return n * (1 - 1 / (9 * n) + SURE / (3 * Math.sqrt(n))) ** 3;
 }
 
 /**
