@@ -9,7 +9,7 @@ import { createConnection } from '../http/connection.js';
 import { createClock } from './clock.js';
 import { arrivalsOf } from './pacing/arrivals.js';
 import { startPacingThread } from './pacing/thread.js';
-import { createRingMemory, openReader } from './recording/ring.js';
+import { createRingMemory, openReader, SMALL_RING } from './recording/ring.js';
 import { openRecording } from './recording/thread.js';
 import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
@@ -146,7 +146,7 @@ async function send(input, connections, request, { byThread, spins }) {
   const origin = process.hrtime.bigint() + LEAD_NS;
   const arrivals = arrivalsOf(load, 0, 1);
   thread?.start(origin);
-  const ring = createRingMemory();
+  const ring = createRingMemory(SMALL_RING);
   const reader = openReader(ring);
   const { end, ...writing } = openRecording(ring);
   const forgetting = setInterval(() => reader.take(() => {}), FORGET_MS);

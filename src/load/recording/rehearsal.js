@@ -5,7 +5,7 @@
 import { createProber } from '../watch/prober.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
-import { createRingMemory, openReader, openWriter } from './ring.js';
+import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js';
 
 /**
  * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
@@ -32,7 +32,7 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
 export function rehearseRecording({ operation, plan, fixture, shards }) {
   const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
   for (let part = 0; part < PARTS; part++) {
-    const ring = createRingMemory();
+    const ring = createRingMemory(SMALL_RING);
     const writer = openWriter(ring);
     for (let i = 0; i < SAMPLES; i++) {
       // Fractions, and now and then seconds: numbers of all sizes that there will be.

@@ -31,8 +31,11 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  */
 
 const FIELDS = 10;
-const SAMPLES = 1 << 15;
-const BYTES = 1 << 23;
+/** Powers of two. */
+const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
+
+/** Enough for a rehearsal. */
+export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
 const FIRST_SCRATCH_BYTES = 16 * 1024;
 
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
@@ -55,12 +58,15 @@ const SAME_BODY = -2;
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
-/** Of full size, though a rehearsal uses little of it: memory that is not touched is not taken. @returns {RingMemory} */
-export function createRingMemory() {
+/**
+ * @param {{samples: number, bytes: number}} [size] powers of two
+ * @returns {RingMemory}
+ */
+export function createRingMemory({ samples, bytes } = SIZE) {
   return {
     control: new SharedArrayBuffer(TAIL_OFFSET + 4 * 8),
-    numbers: new SharedArrayBuffer(SAMPLES * FIELDS * 8),
-    bytes: new SharedArrayBuffer(BYTES),
+    numbers: new SharedArrayBuffer(samples * FIELDS * 8),
+    bytes: new SharedArrayBuffer(bytes),
   };
 }
 
@@ -71,6 +77,7 @@ export function openWriter(memory) {
   const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
   const tail = new Float64Array(memory.control, TAIL_OFFSET);
   const numbers = new Float64Array(memory.numbers);
+  const samples = numbers.length / FIELDS;
   const bytes = Buffer.from(memory.bytes);
   /** Samples that found no place, those before `spilledFrom` have by now; their bodies are not kept. @type {Sample[]} */
   let spilled = [];
@@ -91,10 +98,10 @@ export function openWriter(memory) {
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
       return { at: 0, length: SAME_BODY };
     }
-    let at = bytesWritten % BYTES;
-    const skipped = at + length > BYTES ? BYTES - at : 0;
+    let at = bytesWritten % bytes.length;
+    const skipped = at + length > bytes.length ? bytes.length - at : 0;
     const used = (bytesWritten - Atomics.load(control, BYTES_TAKEN)) >>> 0;
-    if (used + skipped + length > BYTES) return null;
+    if (used + skipped + length > bytes.length) return null;
     if (skipped > 0) at = 0;
     bytes.set(body, at);
     bytesWritten = (bytesWritten + skipped + length) >>> 0;
@@ -105,7 +112,7 @@ export function openWriter(memory) {
 
   /** @param {Sample} sample */
   function write(sample) {
-    const to = (written & (SAMPLES - 1)) * FIELDS;
+    const to = (written & (samples - 1)) * FIELDS;
     const stored = sample.body === null ? null : store(sample.body);
     numbers[to] = sample.operation;
     numbers[to + 1] = sample.index;
@@ -123,7 +130,7 @@ export function openWriter(memory) {
 
   function unspill() {
     if (spilled.length === 0) return;
-    while (spilledFrom < spilled.length && unread() < SAMPLES) write(spilled[spilledFrom++]);
+    while (spilledFrom < spilled.length && unread() < samples) write(spilled[spilledFrom++]);
     if (spilledFrom < spilled.length) return;
     spilled = [];
     spilledFrom = 0;
@@ -133,7 +140,7 @@ export function openWriter(memory) {
     /** @param {Sample} sample */
     add(sample) {
       unspill();
-      if (spilled.length > 0 || unread() >= SAMPLES) spilled.push({ ...sample, body: null });
+      if (spilled.length > 0 || unread() >= samples) spilled.push({ ...sample, body: null });
       else write(sample);
     },
     /** @param {number} ms every sample that was done before has been added */
@@ -161,6 +168,7 @@ export function openReader(memory) {
   const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
   const tail = new Float64Array(memory.control, TAIL_OFFSET);
   const numbers = new Float64Array(memory.numbers);
+  const samples = numbers.length / FIELDS;
   const bytes = Buffer.from(memory.bytes);
   let taken = 0;
   /** The body that was taken last: what it says is copied out of the ring, so that its place is free at once. */
@@ -177,7 +185,7 @@ export function openReader(memory) {
     bytes.copy(scratch, 0, at, at + length);
     last = scratch.subarray(0, length);
     const before = Atomics.load(control, BYTES_TAKEN) >>> 0;
-    const skipped = before % BYTES === at ? 0 : BYTES - (before % BYTES);
+    const skipped = before % bytes.length === at ? 0 : bytes.length - (before % bytes.length);
     Atomics.store(control, BYTES_TAKEN, before + skipped + length);
     return last;
   }
@@ -190,7 +198,7 @@ export function openReader(memory) {
     take(visit) {
       const count = (Atomics.load(control, WRITTEN) - taken) | 0;
       for (let i = 0; i < count; i++) {
-        const from = (taken & (SAMPLES - 1)) * FIELDS;
+        const from = (taken & (samples - 1)) * FIELDS;
         const failure = numbers[from + 6];
         const sample = {
           operation: numbers[from],
