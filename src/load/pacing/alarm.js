@@ -2,6 +2,7 @@
  * Wakes the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early, so the last stretch
  * of an exact wait is spun on `setImmediate`, which lets sockets be served meanwhile.
  */
+import { LONGEST_TIMER_MS } from '../clock.js';
 
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
@@ -31,9 +32,6 @@ const pauseOn = new Int32Array(new SharedArrayBuffer(4));
 function pause(loads) {
   for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
 }
-
-/** A timer cannot wait longer; on waking early the rest is waited for again. */
-const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
  * @typedef {object} Alarm

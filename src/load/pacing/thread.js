@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../../errors.js';
+import { LONGEST_TIMER_MS } from '../clock.js';
 import { HELPER_LIMITS } from '../thread-memory.js';
 import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
@@ -10,8 +11,6 @@ const TIMER_FROM_MS = 2;
 
 /** Threads' clocks may differ by so much: a wake-up that comes this early is tried again at once. */
 const CLOCKS_APART_MS = 0.05;
-
-const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /**
  * Starts the thread; it waits for time zero.

@@ -108,6 +108,15 @@ function spread(histogram) {
   };
 }
 
+/** @returns {string[]} none where the system does not tell, as in some sandboxes */
+function ownAddresses() {
+  try {
+    return Object.values(networkInterfaces()).flatMap((own) => own?.map(({ address }) => address) ?? []);
+  } catch {
+    return [];
+  }
+}
+
 /**
  * @param {string} url
  * @returns {boolean} it names this machine: by a loopback address, by one of its own, or by its name
@@ -116,5 +125,5 @@ export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
   if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
-  return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host));
+  return ownAddresses().includes(host);
 }

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { LONGEST_TIMER_MS } from '../clock.js';
 
 /**
  * @typedef {object} MachineEnd
@@ -29,8 +30,6 @@ function pressureMs() {
     return null;
   }
 }
-
-const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 /** @returns {Reading} */
 function read() {
