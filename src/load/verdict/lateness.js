@@ -163,7 +163,7 @@ function readLag(observed, grade, readMs, ofMs) {
   return {
     grade,
     code: 'read_lag',
-    text: `The tool noticed answers up to ${formatDuration(readMs)} late (p99), which may be ${percent} % of the p99 that it reports. ${cause(observed, readMs)}`,
+    text: `The tool ${grade === 'invalid' ? 'noticed' : 'may have noticed'} answers up to ${formatDuration(readMs)} late (p99), which may be ${percent} % of the p99 that it reports. ${cause(observed, readMs)}`,
     remedy: 'Give the tool more CPU, lower --rate or --concurrency, or use --threads.',
   };
 }
