@@ -24,7 +24,7 @@ export const command = {
   options: { ...calibrationOptions, ...outputOptions },
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
   epilogue:
-    'Takes about half a minute, sends to a target of its own on loopback, and stores nothing. Measure on the machine that ' +
+    'Takes about 40 seconds, sends to a target of its own on loopback, and stores nothing. Measure on the machine that ' +
     'will run the tests, while nothing else runs there.',
   async run(given) {
     const { isJson, quiet, calibration } = split(given);
