@@ -124,15 +124,14 @@ const FAILURES = {
   transport_error: { code: 'transport_error', text: 'could not be asked' },
 };
 
-/** Codes of Node, OpenSSL, llhttp and undici -> keys of FAILURES. */
+/** Codes of Node, OpenSSL and llhttp -> keys of FAILURES. */
 const BY_CODE = new Map(
   Object.entries({
     connection_refused: 'ECONNREFUSED',
-    connection_reset: 'ECONNRESET EPIPE ECONNABORTED UND_ERR_SOCKET',
+    connection_reset: 'ECONNRESET EPIPE ECONNABORTED',
     host_not_found: 'ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME',
     host_unreachable: 'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN',
-    connect_timeout: 'UND_ERR_CONNECT_TIMEOUT ETIMEDOUT',
-    no_answer: 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT',
+    connect_timeout: 'ETIMEDOUT',
     certificate_not_trusted:
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY CERT_UNTRUSTED ' +
       'CERT_REJECTED CERT_SIGNATURE_FAILURE CERT_CHAIN_TOO_LONG INVALID_CA INVALID_PURPOSE CERT_REVOKED',
@@ -148,29 +147,25 @@ const BY_CODE = new Map(
     wrong_scheme_https_to_http_port:
       'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST',
     tls_error: 'EPROTO ERR_TLS_HANDSHAKE_TIMEOUT ERR_TLS_PROTOCOL_VERSION_CONFLICT',
-    truncated: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH HPE_INVALID_EOF_STATE',
-    bad_http: 'UND_ERR_HEADERS_OVERFLOW',
-    answer_too_large: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+    truncated: 'HPE_INVALID_EOF_STATE',
     too_many_open_files: 'EMFILE ENFILE',
     no_local_port: 'EADDRNOTAVAIL EADDRINUSE',
-    aborted: 'UND_ERR_ABORTED UND_ERR_ABORT ABORT_ERR UND_ERR_DESTROYED UND_ERR_CLOSED',
+    aborted: 'ABORT_ERR',
   }).flatMap(([key, codes]) => codes.split(' ').map((code) => /** @type {const} */ ([code, key]))),
 );
 
 /**
- * @param {unknown} error what undici, a socket or TLS reported
+ * @param {unknown} error what Node's HTTP client, a socket or TLS reported
  * @param {{headersSeen?: boolean}} [details] `headersSeen`: the status line had come, so a closed connection cut the
  *   answer off
  * @returns {TransportFailure}
  */
 export function describeTransportError(error, { headersSeen = false } = {}) {
-  const { code, name, data } = innermost(error);
+  const { code, start } = innermost(error);
   if (headersSeen && BY_CODE.get(code) === 'connection_reset') return FAILURES.truncated;
   const known = BY_CODE.get(code);
   if (known !== undefined) return FAILURES[known];
-  if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-    return describeStrangeAnswer(data);
-  }
+  if (code.startsWith('HPE_')) return describeStrangeAnswer(start);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_'))
     return FAILURES.tls_error;
   return FAILURES.transport_error;
@@ -212,21 +207,34 @@ export const TRANSPORT_CODES = Object.freeze([
 ]);
 
 /**
- * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`. undici's
- * HTTPParserError has no code for some faults (7.30).
+ * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`.
  *
  * @param {unknown} error
- * @returns {{code: string, name: string, data: string}}
+ * @returns {{code: string, start: string}} `start`: what came in place of an HTTP answer
  */
 function innermost(error) {
   /** @type {any} */
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
-    const { code, name, data } = current;
-    if (typeof code === 'string' || name === 'HTTPParserError') {
-      return { code: String(code ?? ''), name: String(name), data: String(data ?? '') };
+    const { code, rawPacket, message } = current;
+    if (typeof code === 'string') {
+      return { code: code === 'EPROTO' ? opensslCode(message) : code, start: Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 16) : '' };
     }
     current = current.cause ?? current.errors?.[0];
   }
-  return { code: '', name: '', data: '' };
+  return { code: '', start: '' };
+}
+
+/** In the words of OpenSSL, as in "error:0A00010B:SSL routines:ssl3_get_record:wrong version number:". */
+const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
+
+/**
+ * What breaks a handshake is told to a request that waits for it as a failed write. Node (tls_wrap.cc) makes its codes of
+ * OpenSSL's reasons in this way where it does not.
+ *
+ * @param {string} message
+ */
+function opensslCode(message) {
+  const reason = OPENSSL_REASON.exec(message)?.[1];
+  return reason === undefined ? 'EPROTO' : `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}`;
 }

@@ -73,7 +73,6 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
     startWatched(['--input-type=module', '-e', script]).ended;
   return [
     { name: 'node alone', hasGoal: false, measure: node(REST) },
-    { name: 'node and undici', hasGoal: false, measure: node(`await import('undici'); ${REST}`) },
     { name: 'one request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
     {
       name: `${requests.toLocaleString('en')} requests`,

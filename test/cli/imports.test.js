@@ -17,7 +17,7 @@ export async function load(url, context, next) {
 const REGISTER = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(HOOKS))});`;
 
 /** Packages that only a run, a report of one or the embedded server needs. */
-const HEAVY = ['undici', 'pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-update'];
+const HEAVY = ['pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-update'];
 const PACKAGES = HEAVY.map((name) => `node_modules/${name}/`);
 const RUN = [
   'src/run.js',
