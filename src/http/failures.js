@@ -218,7 +218,10 @@ function innermost(error) {
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
     const { code, rawPacket, message } = current;
     if (typeof code === 'string') {
-      return { code: code === 'EPROTO' ? opensslCode(message) : code, start: Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 16) : '' };
+      return {
+        code: code === 'EPROTO' ? opensslCode(message) : code,
+        start: Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 16) : '',
+      };
     }
     current = current.cause ?? current.errors?.[0];
   }
