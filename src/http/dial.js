@@ -16,44 +16,80 @@ const BUFFER_BYTES = 64 * 1024;
 let shared = null;
 
 /**
+ * Sockets that were never connected are connected again: to the kernel that is a new socket, but V8 keeps what Node makes for
+ * one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
+ *
  * @param {string} origin scheme, host and port
  * @param {import('./tls.js').Tls} tls
- * @returns {(line: Line) => import('node:net').Socket}
+ * @returns {(line: Line) => import('node:net').Socket} a line is told nothing more once its socket was given out again
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[|\]$/g, '');
   const isTls = protocol === 'https:';
   const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
-  const secure = connectOptions(tls);
-  // SNI carries names, never addresses: RFC 6066, 3.
-  const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
-  return (line) => {
-    shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
-    const onread = {
-      buffer: shared,
-      /** @param {number} count @param {Uint8Array} buffer */
-      callback(count, buffer) {
-        line.read(/** @type {Buffer} */ (buffer).subarray(0, count));
-        return true;
-      },
-    };
+  if (isTls) {
+    const secure = connectOptions(tls);
+    // SNI carries names, never addresses: RFC 6066, 3.
+    const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
+    const options = { ...address, ...secure, servername };
     // What the types leave out: tls.connect takes `onread` as net.connect does.
-    const socket = isTls
-      ? connectTls(
-          /** @type {import('node:tls').ConnectionOptions} */ ({ ...address, ...secure, servername, onread }),
-        )
-      : connectTcp({ ...address, onread });
-    let told = false;
-    const gone = (/** @type {Error | null} */ error) => {
-      if (told) return;
-      told = true;
-      line.gone(error);
-    };
-    socket.once(isTls ? 'secureConnect' : 'connect', line.ready);
-    socket.on('error', gone);
-    socket.once('end', () => gone(null));
-    socket.once('close', () => gone(null));
-    return socket;
+    const connect = (/** @type {OnRead} */ onread) =>
+      connectTls(/** @type {import('node:tls').ConnectionOptions} */ ({ ...options, onread }));
+    return (line) => open(connect, 'secureConnect', line, () => {});
+  }
+  /** @type {((line: Line) => import('node:net').Socket)[]} */
+  const spare = [];
+  const connect = (/** @type {OnRead} */ onread) => connectTcp({ ...address, onread });
+  return (line) =>
+    spare.pop()?.(line) ??
+    open(connect, 'connect', line, (socket, hand) => {
+      spare.push((next) => {
+        hand(next);
+        return socket.connect(address);
+      });
+    });
+}
+
+/** @typedef {import('node:net').OnReadOpts} OnRead */
+
+/**
+ * @param {(onread: OnRead) => import('node:net').Socket} connect
+ * @param {'connect' | 'secureConnect'} readyEvent
+ * @param {Line} first
+ * @param {(socket: import('node:net').Socket, hand: (next: Line) => void) => void} onUnused it has closed and never was ready; `hand`:
+ *   the next line is told from then on
+ * @returns {import('node:net').Socket}
+ */
+function open(connect, readyEvent, first, onUnused) {
+  shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  let line = first;
+  let [ready, told] = [false, false];
+  const hand = (/** @type {Line} */ next) => {
+    line = next;
+    told = false;
   };
+  const gone = (/** @type {Error | null} */ error) => {
+    if (told) return;
+    told = true;
+    line.gone(error);
+  };
+  const socket = connect({
+    buffer: shared,
+    callback(count, buffer) {
+      line.read(/** @type {Buffer} */ (buffer).subarray(0, count));
+      return true;
+    },
+  });
+  socket.once(readyEvent, () => {
+    ready = true;
+    line.ready();
+  });
+  socket.on('error', gone);
+  socket.on('end', () => gone(null));
+  socket.on('close', () => {
+    gone(null);
+    if (!ready) onUnused(socket, hand);
+  });
+  return socket;
 }
