@@ -1,7 +1,8 @@
 /**
  * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes
  * on the wire, lends the answer's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
- * socket: undici's costs three times the CPU time a request, and writes a phase after it is asked to.
+ * socket: what Node's and other clients do for every request costs several times the CPU time, and some write later than they
+ * are asked to.
  */
 import { AnswerReader } from './answer-reader.js';
 import { createDialler } from './dial.js';

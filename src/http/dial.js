@@ -16,8 +16,8 @@ const BUFFER_BYTES = 64 * 1024;
 let shared = null;
 
 /**
- * Sockets that were never connected are connected again: to the kernel that is a new socket, but V8 keeps what Node makes for
- * one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
+ * TCP sockets that could not be connected are connected again: to the kernel that is a new socket, but V8 keeps what Node makes
+ * for one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
  *
  * @param {string} origin scheme, host and port
  * @param {import('./tls.js').Tls} tls
@@ -43,7 +43,9 @@ export function createDialler(origin, tls) {
   const connect = (/** @type {OnRead} */ onread) => connectTcp({ ...address, onread });
   return (line) =>
     spare.pop()?.(line) ??
-    open(connect, 'connect', line, (socket, hand) => {
+    open(connect, 'connect', line, (socket, hand, failed) => {
+      // A name that is still being looked up when its socket is given up is not heard of again only where that stays closed.
+      if (!failed && isIP(host) === 0) return;
       spare.push((next) => {
         hand(next);
         return socket.connect(address);
@@ -57,17 +59,17 @@ export function createDialler(origin, tls) {
  * @param {(onread: OnRead) => import('node:net').Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
- * @param {(socket: import('node:net').Socket, hand: (next: Line) => void) => void} onUnused it has closed and never was ready; `hand`:
- *   the next line is told from then on
+ * @param {(socket: import('node:net').Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
+ *   ready; `hand`: the next line is told from then on; `failed`: by itself, not given up
  * @returns {import('node:net').Socket}
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let line = first;
-  let [ready, told] = [false, false];
+  let [ready, told, failed] = [false, false, false];
   const hand = (/** @type {Line} */ next) => {
     line = next;
-    told = false;
+    [told, failed] = [false, false];
   };
   const gone = (/** @type {Error | null} */ error) => {
     if (told) return;
@@ -85,11 +87,14 @@ function open(connect, readyEvent, first, onUnused) {
     ready = true;
     line.ready();
   });
-  socket.on('error', gone);
+  socket.on('error', (error) => {
+    failed = true;
+    gone(error);
+  });
   socket.on('end', () => gone(null));
   socket.on('close', () => {
     gone(null);
-    if (!ready) onUnused(socket, hand);
+    if (!ready) onUnused(socket, hand, failed);
   });
   return socket;
 }

@@ -124,7 +124,7 @@ const FAILURES = {
   transport_error: { code: 'transport_error', text: 'could not be asked' },
 };
 
-/** Codes of Node, OpenSSL and llhttp -> keys of FAILURES. */
+/** Codes of Node, OpenSSL and llhttp -> keys of FAILURES. What OpenSSL 3.5 calls SSL/TLS, earlier ones call SSLV3. */
 const BY_CODE = new Map(
   Object.entries({
     connection_refused: 'ECONNREFUSED',
@@ -143,11 +143,10 @@ const BY_CODE = new Map(
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED',
     client_certificate_refused:
       'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED ' +
-      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN ERR_SSL_TLS_ALERT_UNKNOWN_CA ERR_SSL_TLS_ALERT_BAD_CERTIFICATE',
+      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
     wrong_scheme_https_to_http_port:
       'ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_PACKET_LENGTH_TOO_LONG ERR_SSL_HTTP_REQUEST',
     tls_error: 'EPROTO ERR_TLS_HANDSHAKE_TIMEOUT ERR_TLS_PROTOCOL_VERSION_CONFLICT',
-    truncated: 'HPE_INVALID_EOF_STATE',
     too_many_open_files: 'EMFILE ENFILE',
     no_local_port: 'EADDRNOTAVAIL EADDRINUSE',
     aborted: 'ABORT_ERR',
@@ -161,7 +160,8 @@ const BY_CODE = new Map(
  * @returns {TransportFailure}
  */
 export function describeTransportError(error, { headersSeen = false } = {}) {
-  const { code, start } = innermost(error);
+  const { code: reported, start } = innermost(error);
+  const code = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
   if (headersSeen && BY_CODE.get(code) === 'connection_reset') return FAILURES.truncated;
   const known = BY_CODE.get(code);
   if (known !== undefined) return FAILURES[known];

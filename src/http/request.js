@@ -1,6 +1,6 @@
 /**
  * Single requests, for the few calls before and after a run, through Node's own HTTP client. The load path has connections of
- * its own. (undici took 18 MB and 100 ms to load.)
+ * its own.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -18,6 +18,9 @@ export { describeTransportError } from './failures.js';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const PROBE_TIMEOUT_MS = 2000;
+
+/** An idle connection is not used again later than this: the server may be closing it. Servers' hints count where they are shorter. */
+const KEEP_IDLE_MS = 4000;
 
 /**
  * @param {string} text
@@ -42,7 +45,8 @@ export function parseTargetUrl(text, name = '--url') {
  */
 export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES }) {
   const { Agent, request: open } = origin.startsWith('https:') ? https : http;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...connectOptions(tls) });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: KEEP_IDLE_MS, ...connectOptions(tls) });
+  const closing = new AbortController();
   return {
     /**
      * @param {Asked} asked
@@ -50,14 +54,23 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
      */
     async request({ method = 'GET', path, headers, body }) {
       const deadline = new AbortController();
+      const signal = AbortSignal.any([deadline.signal, closing.signal]);
       const progress = { headersSeen: false };
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      /** What is wrong with an answer is told to the request; the message only hears that it ends there. @type {unknown} */
+      let broken = null;
       try {
-        const asking = open(origin + path, { agent, method, headers, signal: deadline.signal });
-        // What breaks after the head is reported by the message too; here it would have nobody to go to.
-        asking.on('error', () => {});
+        const asking = open(origin + path, { agent, method, headers, signal });
+        asking.on('error', (error) => {
+          broken ??= error;
+        });
+        // Nobody asked for another protocol. Node says nothing of it, and the request would wait for ever.
+        asking.once('upgrade', (_message, socket) => {
+          socket.destroy();
+          asking.emit('error', Object.assign(new Error('upgrade'), { code: 'HPE_UNEXPECTED_UPGRADE' }));
+        });
         asking.end(body);
-        const [message] = /** @type {[http.IncomingMessage]} */ (await once(asking, 'response'));
+        const [message] = /** @type {[http.IncomingMessage]} */ (await once(asking, 'response', { signal }));
         progress.headersSeen = true;
         const status = /** @type {number} */ (message.statusCode);
         const bytes = await bodyOf(message, maxBodyBytes);
@@ -65,13 +78,15 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
         return checkScheme(origin, { status, headers: message.headers, body: bytes });
       } catch (error) {
         if (error instanceof Error && error.name === 'PkiLoadError') throw error;
-        throw await explain(error, { origin, tls, timedOut: deadline.signal.aborted, ...progress });
+        if (closing.signal.aborted) throw asTargetError(origin, transportFailure('aborted'));
+        throw await explain(broken ?? error, { origin, tls, timedOut: deadline.signal.aborted, ...progress });
       } finally {
         clearTimeout(timer);
       }
     },
     /** Open connections are ended; a request under way fails. */
     async close() {
+      closing.abort();
       agent.destroy();
     },
   };

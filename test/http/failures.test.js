@@ -17,7 +17,6 @@ const table = [
   ['a reset', error('ECONNRESET'), 'connection_reset'],
   ['a reset after the status line', error('ECONNRESET'), 'truncated', true],
   ['a refused connection is never a truncated answer', error('ECONNREFUSED'), 'connection_refused', true],
-  ['an end in the middle of an answer', error('HPE_INVALID_EOF_STATE'), 'truncated'],
   ['no route', error('EHOSTUNREACH'), 'host_unreachable'],
   ['the kernel gave up connecting', error('ETIMEDOUT'), 'connect_timeout'],
   ['unknown CA', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_not_trusted'],
@@ -42,6 +41,19 @@ const table = [
   [
     'TLS 1.3 wants a client certificate',
     error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'),
+    'client_certificate_required',
+  ],
+  [
+    'a client certificate that is not taken, in the words of OpenSSL 3.0',
+    error('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE'),
+    'client_certificate_required',
+  ],
+  [
+    'the same, in those of 3.5',
+    error('EPROTO', {
+      message:
+        'write EPROTO 40:error:0A000412:SSL routines:ssl3_read_bytes:ssl/tls alert bad certificate:a.c:1:',
+    }),
     'client_certificate_required',
   ],
   ['no common TLS version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_error'],

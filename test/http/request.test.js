@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { createRequester, parseTargetUrl } from '../../src/http/request.js';
 import { startTarget } from '../targets/start.js';
 import { dnsName, ipAddress, makeCertificate } from './certificates.js';
+import { startRaw, whole } from './raw-server.js';
 
 /**
  * @param {string} origin
@@ -127,6 +128,62 @@ describe('a request to a misbehaving target', () => {
 
   test('a host name that does not exist (RFC 6761)', () =>
     assertFails(ask('http://nothing.invalid'), 'host_not_found'));
+});
+
+describe('a request, byte for byte', () => {
+  /** @type {Awaited<ReturnType<typeof startRaw>>} */
+  let server;
+  before(async () => {
+    server = await startRaw(() => {});
+  });
+  after(() => server.stop());
+
+  /** @type {[string, string, string][]} */
+  const table = [
+    [
+      'another protocol, which nobody asked for',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      'bad_http',
+    ],
+    ['a chunk without a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'bad_http'],
+  ];
+  for (const [what, answer, code] of table) {
+    test(`${what}: ${code}`, async () => {
+      server.state.behave = (socket) => socket.write(answer);
+      await assertFails(ask(server.origin), code);
+    });
+  }
+
+  test('two go over one connection, and one that the server has closed in between over another', async () => {
+    const requester = createRequester({ origin: server.origin, timeoutMs: 5000 });
+    server.state.behave = (socket) => socket.write(whole('hello'));
+    const before = server.state.connections;
+    await requester.request({ path: '/1' });
+    await requester.request({ path: '/2' });
+    assert.equal(server.state.connections, before + 1);
+    const closed = [...server.sockets].map(
+      (socket) => new Promise((resolve) => socket.once('close', resolve)),
+    );
+    for (const socket of server.sockets) socket.end();
+    await Promise.all(closed);
+    assert.equal((await requester.request({ path: '/3' })).body.toString(), 'hello');
+    assert.equal(server.state.connections, before + 2);
+    await requester.close();
+  });
+
+  test('closing gives up what is under way, and asks nothing more', async () => {
+    const requester = createRequester({ origin: server.origin, timeoutMs: 5000 });
+    const asked = new Promise((resolve) => {
+      server.state.behave = () => resolve(null);
+    });
+    const answer = assertFails(requester.request({ path: '/' }), 'aborted');
+    await asked;
+    const before = server.state.connections;
+    await requester.close();
+    await answer;
+    await assertFails(requester.request({ path: '/' }), 'aborted');
+    assert.equal(server.state.connections, before);
+  });
 });
 
 describe('TLS', () => {
