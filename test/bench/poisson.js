@@ -16,6 +16,9 @@ const CONNECTIONS = 50;
 const SEEDS_PER_RUN = 2;
 const LEVEL = 0.05;
 
+/** By default, and as exactly as it can be sent: the target has a core of its own, so nothing is taken from it. */
+const MODES = ['auto', 'spin'];
+
 /** @typedef {{gaps: number, meanMs: number, ksD: number, ksP: number, a2: number, adP: number}} Fit */
 
 /**
@@ -28,22 +31,20 @@ export async function run({ runs, seconds, say }) {
     /** @type {{rate: number, who: string, fits: Fit[]}[]} */
     const rows = [];
     for (const rate of RATES) {
-      /** @type {{schedule: Fit[], seen: Fit[]}} */
-      const fits = { schedule: [], seen: [] };
+      const schedule = seeds.map((seed) => fitGaps(gapsOf(dueTimes(rate, seconds, seed)), 1000 / rate));
+      rows.push({ rate, who: 'schedule', fits: schedule });
+      const seen = MODES.map((pacing) => ({
+        rate,
+        pacing,
+        who: `as seen, ${pacing}`,
+        fits: /** @type {Fit[]} */ ([]),
+      }));
       for (const seed of seeds) {
-        fits.schedule.push(fitGaps(gapsOf(dueTimes(rate, seconds, seed)), 1000 / rate));
-        const load = { ratePerSecond: rate, connections: CONNECTIONS, seconds };
-        const { arrivals } = await measureOurs(subject, {}, load, { arrivals: 'poisson', seed });
-        const planned = dueTimes(rate, seconds, seed).length;
-        if (arrivals.atNs.length !== planned) {
-          throw new Error(`${arrivals.atNs.length} requests came of ${planned}`);
-        }
-        const first = arrivals.atNs[0];
-        const times = Float64Array.from(arrivals.atNs, (at) => Number(at - first) / 1e6);
-        fits.seen.push(fitGaps(gapsOf(times), 1000 / rate));
+        for (const { pacing, fits } of seen)
+          fits.push(await seenGaps(subject, { rate, seconds, seed, pacing }));
         say(`${rate}/s, seed ${seed} of ${seeds.length}`);
       }
-      rows.push({ rate, who: 'schedule', fits: fits.schedule }, { rate, who: 'as seen', fits: fits.seen });
+      rows.push(...seen);
     }
     return {
       question: `Gaps of Poisson arrivals against the exponential distribution, ${seeds.length} seeds: share with p < ${LEVEL}, which should be 5 %`,
@@ -63,6 +64,22 @@ export async function run({ runs, seconds, say }) {
       raw: rows,
     };
   });
+}
+
+/**
+ * @param {import('./subject.js').Subject} subject
+ * @param {{rate: number, seconds: number, seed: number, pacing: string}} options
+ * @returns {Promise<Fit>}
+ */
+async function seenGaps(subject, { rate, seconds, seed, pacing }) {
+  const load = { ratePerSecond: rate, connections: CONNECTIONS, seconds };
+  const { arrivals } = await measureOurs(subject, {}, load, { arrivals: 'poisson', seed, pacing });
+  const planned = dueTimes(rate, seconds, seed).length;
+  if (arrivals.atNs.length !== planned)
+    throw new Error(`${arrivals.atNs.length} requests came of ${planned}`);
+  const first = arrivals.atNs[0];
+  const times = Float64Array.from(arrivals.atNs, (at) => Number(at - first) / 1e6);
+  return fitGaps(gapsOf(times), 1000 / rate);
 }
 
 /**
