@@ -44,7 +44,7 @@ export function createDialler(origin, tls) {
   return (line) =>
     spare.pop()?.(line) ??
     open(connect, 'connect', line, (socket, hand, failed) => {
-      // A name that is still being looked up when its socket is given up is not heard of again only where that stays closed.
+      // Given up while its name may still be looked up: what comes of that would reach the next connection made on it.
       if (!failed && isIP(host) === 0) return;
       spare.push((next) => {
         hand(next);

@@ -16,6 +16,9 @@ export { describeTransportError } from './failures.js';
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
 /** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer}} Asked */
 
+/** @typedef {{origin: string, named: string}} Target */
+
+const URL_OPTION = '--url (VAULT_ADDR)';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const PROBE_TIMEOUT_MS = 2000;
 
@@ -40,10 +43,17 @@ export function parseTargetUrl(text, name = '--url') {
 }
 
 /**
- * @param {{origin: string, tls?: import('./tls.js').Tls, timeoutMs?: number, maxBodyBytes?: number}} options
- *   `timeoutMs` bounds one whole request, connecting and body included
+ * @param {{origin: string, tls?: import('./tls.js').Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
+ *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
  */
-export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES }) {
+export function createRequester({
+  origin,
+  tls,
+  timeoutMs = 10_000,
+  maxBodyBytes = MAX_BODY_BYTES,
+  named = URL_OPTION,
+}) {
+  const target = { origin, named };
   const { Agent, request: open } = origin.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: KEEP_IDLE_MS, ...connectOptions(tls) });
   const closing = new AbortController();
@@ -74,12 +84,17 @@ export function createRequester({ origin, tls, timeoutMs = 10_000, maxBodyBytes 
         progress.headersSeen = true;
         const status = /** @type {number} */ (message.statusCode);
         const bytes = await bodyOf(message, maxBodyBytes);
-        if (bytes === null) throw asTargetError(origin, transportFailure('answer_too_large'));
-        return checkScheme(origin, { status, headers: message.headers, body: bytes });
+        if (bytes === null) throw asTargetError(target, transportFailure('answer_too_large'));
+        return checkScheme(target, { status, headers: message.headers, body: bytes });
       } catch (error) {
         if (error instanceof Error && error.name === 'PkiLoadError') throw error;
-        if (closing.signal.aborted) throw asTargetError(origin, transportFailure('aborted'));
-        throw await explain(broken ?? error, { origin, tls, timedOut: deadline.signal.aborted, ...progress });
+        if (closing.signal.aborted) throw asTargetError(target, transportFailure('aborted'));
+        throw await explain(broken ?? error, {
+          ...target,
+          tls,
+          timedOut: deadline.signal.aborted,
+          ...progress,
+        });
       } finally {
         clearTimeout(timer);
       }
@@ -113,9 +128,9 @@ async function bodyOf(message, maxBytes) {
 
 /**
  * @param {unknown} error
- * @param {{origin: string, tls?: import('./tls.js').Tls, timedOut: boolean, headersSeen: boolean}} context
+ * @param {Target & {tls?: import('./tls.js').Tls, timedOut: boolean, headersSeen: boolean}} context
  */
-async function explain(error, { origin, tls, timedOut, headersSeen }) {
+async function explain(error, { origin, named, tls, timedOut, headersSeen }) {
   let failure = describeTransportError(error, { headersSeen });
   if (timedOut) failure = transportFailure((await accepts(origin)) ? 'no_answer' : 'connect_timeout');
   const silentClose = failure.code === 'connection_reset' || failure.code === 'bad_http';
@@ -129,31 +144,31 @@ async function explain(error, { origin, tls, timedOut, headersSeen }) {
   ) {
     failure = transportFailure(tls?.cert ? 'client_certificate_refused' : 'client_certificate_required');
   }
-  return asTargetError(origin, failure);
+  return asTargetError({ origin, named }, failure);
 }
 
 /**
- * @param {string} origin
- * @param {import('./failures.js').TransportFailure} failure
+ * @param {Target} target
+ * @param {import('./failures.js').TransportFailure} failure whose remedy speaks of --url
  */
-function asTargetError(origin, { code, text, remedy }) {
-  return targetError(code, `${origin} ${text}.`, remedy);
+function asTargetError({ origin, named }, { code, text, remedy }) {
+  return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
 }
 
 /**
  * Go's and nginx's words for plain HTTP on a TLS port, and nginx's for a missing client certificate.
  *
- * @param {string} origin
+ * @param {Target} target
  * @param {Answer} answer
  */
-function checkScheme(origin, answer) {
+function checkScheme(target, answer) {
   if (answer.status !== 400) return answer;
   const text = answer.body.subarray(0, 2048).toString('latin1');
   const name = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i.test(text)
     ? 'wrong_scheme_http_to_https_port'
     : /No required SSL certificate was sent/i.test(text) && 'client_certificate_required';
   if (!name) return answer;
-  throw asTargetError(origin, transportFailure(name));
+  throw asTargetError(target, transportFailure(name));
 }
 
 /** @param {string} origin */

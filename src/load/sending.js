@@ -94,7 +94,8 @@ export function startSending({ input, arrivals, clock, connections, request, rec
   const telling = setInterval(() => {
     const now = clock();
     tell(now);
-    backlog.look(now, pacer.waiting(), slots.busy);
+    // What is due while a connection is free waits for this thread, not for a connection.
+    backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
   }, TELL_MS);
   const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
 

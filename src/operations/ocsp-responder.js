@@ -48,7 +48,7 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
  */
 export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
-  const requester = createRequester({ origin, tls, timeoutMs });
+  const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {
     const { status, body } = await requester.request({
       ...request,

@@ -63,10 +63,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     const result = await runHere('ocsp', { ...subject, rate: 200, duration: '2s', concurrency: 400 });
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.notEqual(result.measurement.verdict, 'valid');
-    assert.ok(
-      Number(result.measurement.observed?.backlogShare) < 0.3,
-      'hardly anybody waited for a connection',
-    );
+    assert.equal(result.measurement.observed?.backlogShare, 0, 'nobody waited for a connection');
   });
 
   test('with many times what it can take, most is never sent', async (t) => {

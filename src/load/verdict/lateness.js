@@ -69,7 +69,7 @@ export function lateness(observed) {
     const grade =
       isKnown && isInvalid(partOf(likelyMs), likelyMs, reaction, likelyMs > sentMs) ? 'invalid' : 'suspect';
     const ms = grade === 'invalid' ? likelyMs : readMs;
-    reasons.push(readLag(observed, grade, ms, whole - sentMs));
+    reasons.push(readLag(observed, grade, ms, whole));
   } else if (observed.model === 'closed') reasons.push(...pauses(observed));
   return reasons;
 }
