@@ -19,19 +19,28 @@ function histogram(count, ms) {
 }
 
 /**
- * A thousand requests of 100 ms, none of them late, unless said otherwise. Each was late by `lagMs`, and its response
- * time holds that.
+ * A thousand requests of 100 ms, one of them answered at once, none of them late, unless said otherwise. Each was late by
+ * `lagMs`, and its response time holds that.
  *
- * @param {{samples?: number, lagMs?: number, ownMs?: number, readMs?: number, looks?: number} & Partial<Observed>} given
+ * @param {{samples?: number, lagMs?: number, ownMs?: number, fastestMs?: number, readMs?: number, looks?: number}
+ *   & Partial<Observed>} given
  */
-function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, looks = 300, ...changes }) {
+function judge({
+  samples = 1000,
+  lagMs = 0,
+  ownMs = 100,
+  fastestMs = 0,
+  readMs = 0,
+  looks = 300,
+  ...changes
+}) {
   const reaction = histogram(looks - 10, 0);
   for (let i = 0; i < 10; i++) recordMs(reaction, readMs);
   return judgeMeasurement({
     lag: histogram(samples, lagMs),
     response: histogram(samples, ownMs + lagMs),
     unlagged: histogram(samples, ownMs),
-    service: histogram(samples, ownMs),
+    service: samples === 0 ? createHistogram() : mixed([1, fastestMs], [samples - 1, ownMs]),
     reaction,
     planned: samples,
     neverSent: 0,
@@ -155,6 +164,16 @@ const TABLE = [
     'valid',
     [],
   ],
+  ['by no more than p99 is above the fastest', { readMs: 60, fastestMs: 91 }, 'valid', []],
+  ['by as much as it is above the fastest', { readMs: 60, fastestMs: 90 }, 'suspect', ['read_lag']],
+  ['which may be half of it', { readMs: 60, fastestMs: 60 }, 'invalid', ['read_lag']],
+  [
+    'five late looks of two hundred may be under a hundredth',
+    { reaction: mixed([195, 0], [5, 60]) },
+    'suspect',
+    ['read_lag'],
+  ],
+  ['six are not', { reaction: mixed([194, 0], [6, 60]) }, 'invalid', ['read_lag']],
   ['two late looks are a hiccup', { reaction: mixed([98, 0], [2, 60]) }, 'suspect', ['read_lag']],
   [
     'one late look of two hundred may be a p99',

@@ -38,3 +38,5 @@ for (let index = shard; index < schedule.count; index += shards) {
   waitFor(schedule.dueMs(index));
   if (Atomics.compareExchange(flags, UNDER_WAY, 0, 1) === 0) port.postMessage(null);
 }
+// To end takes a thread a millisecond or two, which the sender may need for the last arrival: it waits to be stopped.
+Atomics.wait(never, 0, 0);

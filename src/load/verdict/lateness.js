@@ -2,8 +2,9 @@
  * How much longer the reported p99 is for the tool's own lateness. A request that was sent late by s, and whose answer
  * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
  * be without it is known too (`unlagged`). Of r there are samples at random times (`reaction`): where t hardly varies, r adds
- * its own p99, less what noticing anything costs at best; where t does vary, it adds less. Samples are few in a short run, so
- * that their p99 may be below that of r: suspect is what r may be, invalid what it is likely to be.
+ * its own p99, less what noticing anything costs at best; where t does vary, it adds less. It never adds more than what p99 is
+ * above the fastest answer, which t is not below. Samples are few in a short run, so that their p99 may be on either side of
+ * that of r: suspect is what r may be, invalid what it is at least.
  *
  * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
  * due meanwhile is sent late, not read late, and in a closed loop nothing is. So such a look counts for t / r only.
@@ -46,9 +47,10 @@ export function lateness(observed) {
   if (response.totalCount === 0) return [];
   const whole = valueAtShare(response, 0.99);
   const sentMs = Math.max(0, whole - valueAtShare(unlagged, 0.99));
-  const atMost = (/** @type {number} */ ms) => Math.min(ms, whole - sentMs);
+  const fastest = service.totalCount === 0 ? 0 : valueAtRank(service, 1);
+  const atMost = (/** @type {number} */ ms) => Math.min(ms, Math.max(0, whole - sentMs - fastest));
   const partOf = (/** @type {number} */ ms) => (sentMs + ms) / Math.max(whole - sentMs - ms, 0.001);
-  const likelyMs = atMost(readLateMs(reaction, medianOf(service), (looks) => looks));
+  const surelyMs = atMost(readLateMs(reaction, medianOf(service), atLeastOf));
   const readMs = atMost(readLateMs(reaction, medianOf(service), atMostOf));
   const both = partOf(readMs);
   const medianMs = Math.max(0, valueAtShare(response, 0.5) - valueAtShare(unlagged, 0.5));
@@ -58,7 +60,7 @@ export function lateness(observed) {
   const reasons = [];
   if (named(sentMs) || medianPart > SUSPECT) {
     const grade =
-      isInvalid(partOf(likelyMs), sentMs, lag, sentMs >= likelyMs) ||
+      isInvalid(partOf(surelyMs), sentMs, lag, sentMs >= surelyMs) ||
       isInvalid(medianPart, medianMs, lag, true)
         ? 'invalid'
         : 'suspect';
@@ -67,8 +69,8 @@ export function lateness(observed) {
   if (named(readMs)) {
     const isKnown = reaction.totalCount >= INVALID_LOOKS;
     const grade =
-      isKnown && isInvalid(partOf(likelyMs), likelyMs, reaction, likelyMs > sentMs) ? 'invalid' : 'suspect';
-    const ms = grade === 'invalid' ? likelyMs : readMs;
+      isKnown && isInvalid(partOf(surelyMs), surelyMs, reaction, surelyMs > sentMs) ? 'invalid' : 'suspect';
+    const ms = grade === 'invalid' ? surelyMs : readMs;
     reasons.push(readLag(observed, grade, ms, whole));
   } else if (observed.model === 'closed') reasons.push(...pauses(observed));
   return reasons;
@@ -114,6 +116,15 @@ function readLateMs(reaction, usualMs, bound) {
 function atMostOf(count) {
   const n = count + 1;
   return n * (1 - 1 / (9 * n) + SURE / (3 * Math.sqrt(n))) ** 3;
+}
+
+/**
+ * The lower end of it.
+ *
+ * @param {number} count that was seen, at least one
+ */
+function atLeastOf(count) {
+  return count * Math.max(0, 1 - 1 / (9 * count) - SURE / (3 * Math.sqrt(count))) ** 3;
 }
 
 /**
