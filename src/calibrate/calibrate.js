@@ -24,7 +24,6 @@ export const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
  * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment
  *   `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none
  * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
- * @property {boolean} targetSpins there is a core for it; else its delays end on timers, and it is woken by the system
  * @property {import('./rows.js').DelayRow[]} delays
  * @property {import('./rows.js').LatenessRow[]} lateness at those rates that are not beyond the peak
  * @property {import('./rows.js').Peak} peak
@@ -50,23 +49,21 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   const nowhere = { url: 'http://127.0.0.1', pki: { url: 'http://127.0.0.1', token: '' } };
   planOf(operation, options, nowhere, 1);
   const target = await startCalibrationTarget();
-  const targetSpins = availableParallelism() > options.threads;
   const warn = onceEach((text) => onEvent({ type: 'warning', text }));
   let done = 0;
   /** @type {import('./rows.js').Measure} */
-  const step = ({ label, ratePerSecond, delayMs = 0, spin = 'always' }) => {
+  const step = ({ label, ratePerSecond, delayMs = 0 }) => {
     onEvent({ type: 'progress', label, done, total: Math.max(EXPECTED, ++done) });
-    const mode = { delayMs, spin: targetSpins ? spin : /** @type {const} */ ('never') };
-    return measure(planOf(operation, options, target, ratePerSecond), { target, mode, signal, warn });
+    return measure(planOf(operation, options, target, ratePerSecond), { target, delayMs, signal, warn });
   };
   try {
     // Code that has never run is tens of milliseconds late; the first closed loop is for that alone.
-    await step({ label: 'warming up', ratePerSecond: null, spin: 'never' });
+    await step({ label: 'warming up', ratePerSecond: null });
     const delays = await measureDelays(step, options);
     const peak = await measurePeak(step);
     const lateness = await measureLateness(step, peak.perSecond);
     const honestRate = await findHonestRate({ step, options, peakPerSecond: peak.perSecond });
-    const measured = { environment: started.environment, settings: settingsOf(options), targetSpins };
+    const measured = { environment: started.environment, settings: settingsOf(options) };
     const found = { ...measured, delays, lateness, peak, honestRate };
     return {
       schema: CALIBRATION_SCHEMA_ID,

@@ -1,10 +1,12 @@
 /**
  * The highest rate that passes a test, found by doubling (or halving) from a start and then by bisection. Rates are
- * whole numbers of two significant digits: more would tell nothing that another measurement would bear out.
+ * whole numbers of two significant digits: more would tell nothing that another measurement would bear out. A machine that
+ * was disturbed for some seconds must not decide: at the end the lowest rate that failed is tried again, and if it passes,
+ * the search goes on from there.
  */
 
 /** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
-const CLOSE_ENOUGH = 1.12;
+const CLOSE_ENOUGH = 1.25;
 
 /**
  * @param {object} search per second, all of them
@@ -14,7 +16,7 @@ const CLOSE_ENOUGH = 1.12;
  * @param {number} search.maxTries
  * @param {(rate: number) => Promise<boolean>} search.passes
  * @returns {Promise<{passed: number | null, failed: number | null}>} the highest that passed and the lowest above it that
- *   failed; null: there was none
+ *   failed, again at the end unless the tries were used up; null: there was none
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   /** @type {number | null} */
@@ -25,9 +27,16 @@ export async function findHighestRate({ start, lowest, highest, maxTries, passes
   const high = Math.max(low, twoDigits(highest, Math.floor));
   let rate = twoDigits(Math.min(Math.max(start, low), high));
   for (let tries = 0; tries < maxTries; tries++) {
-    if (await passes(rate)) passed = rate;
-    else failed = rate;
-    const next = nextRate({ passed, failed, low, high });
+    const isAgain = rate === failed;
+    if (await passes(rate)) {
+      passed = rate;
+      // What failed above it may have failed for the same reason.
+      if (isAgain) failed = null;
+    } else {
+      if (isAgain) break;
+      failed = rate;
+    }
+    const next = nextRate({ passed, failed, low, high }) ?? failed;
     if (next === null) break;
     rate = next;
   }

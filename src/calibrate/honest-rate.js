@@ -1,6 +1,6 @@
 /**
- * The highest rate at which a run is honest: the verdict has nothing against it, the sends are on time and the p99 is right, both by
- * the target's clock. How much lateness a run can bear depends on how long the target takes, and how long it can take
+ * The highest rate at which a run is honest: the verdict has nothing against it that the target's clock does not tell better,
+ * and by that clock the sends are on time and the p99 is right. How much lateness a run can bear depends on how long the target takes, and how long it can take
  * on how many connections there are: it takes as long as keeps half of them busy (rate x delay = concurrency / 2,
  * Little's law), and no longer than a responder on the same machine does.
  */
@@ -24,12 +24,12 @@ import { toMicros } from './quantiles.js';
  * @typedef {object} HonestRate
  * @property {number | null} ratePerSecond the highest; null: none was
  * @property {number | null} delayMs of the target at that rate
- * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, twice; null: none did
+ * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, each time; null: none did
  * @property {{latenessP99Ms: number, errorP99: number}} limits
  * @property {Try[]} tries in order
  */
 
-const MAX_RATES = 9;
+const MAX_RATES = 12;
 
 /** `--rate` takes no more. */
 const RATE_LIMIT = 1e6;
@@ -46,16 +46,25 @@ const LONGEST_DELAY_MS = 5;
 /** A p99 that is further off is wrong; the verdict has the same bound. */
 const MAX_ERROR = 0.1;
 
-/**
- * That tool and target share a machine is how a calibration is made: whether the target was disturbed, its own record says. So
- * it does of late reading, which the verdict on so short a run can only suspect.
- *
- * @type {(keyof typeof import('../load/verdict/judge.js').REASONS)[]}
- */
-const NOT_HELD_AGAINST = ['machine_saturated', 'read_lag'];
+/** @typedef {(keyof typeof import('../load/verdict/judge.js').REASONS)[]} Codes */
 
 /**
- * A hiccup of the machine must not decide: a rate that fails is tried once more.
+ * That tool and target share a machine is how a calibration is made.
+ *
+ * @type {Codes}
+ */
+const NEVER_HELD_AGAINST = ['machine_saturated'];
+
+/**
+ * Suspicions that sends were late or that p99 is too high for the tool's own lateness: here both are measured. An invalid run
+ * is invalid for a user too.
+ *
+ * @type {Codes}
+ */
+const MEASURED_HERE = ['cpu_starved', 'send_lag', 'read_lag'];
+
+/**
+ * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
  *
  * @param {object} context
  * @param {import('./rows.js').Measure} context.step
@@ -71,7 +80,7 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
   const passesOnce = async (ratePerSecond) => {
     const label = `is ${formatRate(ratePerSecond)} honest?`;
     const delayMs = delayFor(ratePerSecond, concurrency);
-    const measured = await step({ label, ratePerSecond, delayMs, spin: 'waiting' });
+    const measured = await step({ label, ratePerSecond, delayMs });
     const one = describeTry({ ratePerSecond, delayMs, ...measured });
     const honest = isHonest(one, maxLateness);
     tries.push({ ...one, honest });
@@ -84,7 +93,10 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
     lowest,
     highest,
     maxTries: MAX_RATES,
-    passes: async (rate) => (await passesOnce(rate)) || (await passesOnce(rate)),
+    async passes(rate) {
+      const isNew = tries.every(({ ratePerSecond }) => ratePerSecond !== rate);
+      return (await passesOnce(rate)) || (isNew && (await passesOnce(rate)));
+    },
   });
   return {
     ratePerSecond: passed,
@@ -123,12 +135,21 @@ function describeTry({ ratePerSecond, delayMs, result, measurement, samples, lat
 }
 
 /**
+ * @param {import('./measure.js').Verdict} measurement
+ * @returns {import('./measure.js').Verdict['reasons']} those for which a rate is not honest
+ */
+export function heldAgainst({ verdict, reasons }) {
+  const allowed = verdict === 'invalid' ? NEVER_HELD_AGAINST : [...NEVER_HELD_AGAINST, ...MEASURED_HERE];
+  return reasons.filter(({ code }) => !allowed.some((one) => one === code));
+}
+
+/**
  * @param {Omit<Try, 'honest'>} one
  * @param {number} maxLatenessMs
  */
 export function isHonest({ planned, samples, latenessMs, p99Ms, measurement }, maxLatenessMs) {
   return (
-    measurement.reasons.every(({ code }) => NOT_HELD_AGAINST.some((one) => one === code)) &&
+    heldAgainst(measurement).length === 0 &&
     samples === planned &&
     (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
     Math.abs(p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR

@@ -1,17 +1,12 @@
 /**
  * The server of a calibration: answers OCSP requests after a known delay, and records when each came and when it was
- * answered, so that its own lateness is not laid at the generator. It speaks just enough HTTP/1.1 on plain sockets: one
+ * answered, so that its own lateness is not laid at the generator. It never spins: the cores are for the generator, and
+ * delays that end a little late are recorded as such. It speaks just enough HTTP/1.1 on plain sockets: one
  * POST after the other on each connection.
  */
 import { createServer } from 'node:net';
 import { createRecording } from './recording.js';
 
-/**
- * @typedef {object} Mode
- * @property {number} delayMs from the moment a request is noticed to its answer
- * @property {'always' | 'waiting' | 'never'} spin `always`: a request is noticed within microseconds, and a whole core is
- *   taken; `waiting`: only while an answer is, so that delays are exact; `never`: they end on timers, a millisecond late
- */
 /** @typedef {{socket: import('node:net').Socket, answer: Buffer, index: number, dueMs: number}} Waiting */
 
 /** A longer request is no OCSP request. */
@@ -20,33 +15,37 @@ const MAX_REQUEST_BYTES = 16_384;
 /**
  * @param {object} context
  * @param {import('../load/clock.js').Clock} context.clock
+ * @param {Pick<import('./alarm-thread.js').AlarmThread, 'set'>} context.alarm by the same clock
  * @param {(request: Buffer) => Promise<Uint8Array>} context.ask where the answer to a new request comes from; it is
  *   asked once for each
  */
-export function createKnownDelayServer({ clock, ask }) {
+export function createKnownDelayServer({ clock, alarm, ask }) {
   /** Whole HTTP answers by OCSP request. @type {Map<string, Buffer>} */
   const known = new Map();
   /** A load test repeats itself byte for byte, so most requests need no reading. @type {{request: Buffer, answer: Buffer}} */
   let last = { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
   /** In the order of their due times, as the delay is the same for all. @type {Waiting[]} */
   const waiting = [];
-  /** @type {Mode} */
-  let mode = { delayMs: 0, spin: 'never' };
+  let delayMs = 0;
   let recording = createRecording();
-  let turning = false;
-  let turnedMs = clock();
+  let alarmIsSet = false;
 
-  function turn() {
-    turning = false;
-    turnedMs = clock();
-    while (waiting.length > 0 && waiting[0].dueMs <= clock()) write(/** @type {Waiting} */ (waiting.shift()));
-    keepTurning();
+  function setAlarm() {
+    if (alarmIsSet || waiting.length === 0) return;
+    alarmIsSet = true;
+    alarm.set(waiting[0].dueMs, onTime);
   }
-  function keepTurning() {
-    if (turning || (mode.spin !== 'always' && waiting.length === 0)) return;
-    turning = true;
-    if (mode.spin === 'never') setTimeout(turn, Math.ceil(waiting[0].dueMs - clock()));
-    else setImmediate(turn);
+  function onTime() {
+    alarmIsSet = false;
+    writeDueBy(clock);
+    setAlarm();
+  }
+
+  /** @param {() => number} until */
+  function writeDueBy(until) {
+    while (waiting.length > 0 && waiting[0].dueMs <= until()) {
+      write(/** @type {Waiting} */ (waiting.shift()));
+    }
   }
 
   /** @param {Waiting} waiting */
@@ -56,15 +55,15 @@ export function createKnownDelayServer({ clock, ask }) {
   }
   /** @param {import('node:net').Socket} socket @param {Buffer} answer @param {number} index @param {number} now */
   function reply(socket, answer, index, now) {
-    const one = { socket, answer, index, dueMs: now + mode.delayMs };
-    if (mode.delayMs === 0) return write(one);
+    const one = { socket, answer, index, dueMs: now + delayMs };
+    if (delayMs === 0) return write(one);
     waiting.push(one);
-    keepTurning();
+    setAlarm();
   }
 
   /** @param {import('node:net').Socket} socket @param {Buffer} request @param {number} now */
   function onRequest(socket, request, now) {
-    const index = recording.arrived(now, mode.spin === 'always' ? now - turnedMs : Number.NaN);
+    const index = recording.arrived(now);
     if (request.equals(last.request)) return reply(socket, last.answer, index, now);
     const body = /** @type {Post} */ (readPost(request)).body;
     const key = body.toString('latin1');
@@ -100,18 +99,20 @@ export function createKnownDelayServer({ clock, ask }) {
   });
   return {
     server,
-    /** Forgets what was recorded, and answers so from now on. @param {Mode} next */
-    begin(next) {
+    /**
+     * Forgets what was recorded; what still waits is answered at once, but for as long as it would have waited the alarm
+     * stays set.
+     *
+     * @param {number} nextDelayMs from the moment a request is noticed to its answer, of all requests from now on
+     */
+    begin(nextDelayMs) {
+      writeDueBy(() => Number.POSITIVE_INFINITY);
       known.clear();
-      mode = next;
+      delayMs = nextDelayMs;
       recording = createRecording();
-      keepTurning();
     },
-    /** Sleeps from now on. @returns what was recorded since `begin` */
-    end() {
-      mode = { delayMs: 0, spin: 'never' };
-      return recording.taken();
-    },
+    /** @returns what was recorded since `begin` */
+    end: () => recording.taken(),
   };
 }
 

@@ -9,8 +9,7 @@ import { quantilesOf, toMicros } from './quantiles.js';
  * @property {number} samples requests
  * @property {import('./quantiles.js').Quantiles} latenessMs of the sends against the schedule; empty in a closed loop
  * @property {import('./quantiles.js').Quantiles} targetMs from a request's arrival to its answer
- * @property {import('./quantiles.js').Quantiles} unseenMs how long a request may have been there before it was seen
- * @property {number | null} targetBusy share of one core, spinning included; null: too short to tell
+ * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to tell
  */
 
 /** @typedef {Pick<import('../results/schema.js').Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
@@ -22,12 +21,12 @@ const CLOCKS_APART_MS = 0.05;
  * @param {import('../plan.js').Plan} plan
  * @param {object} context
  * @param {Awaited<ReturnType<typeof import('./target.js').startCalibrationTarget>>} context.target
- * @param {import('./known-delay.js').Mode} context.mode
+ * @param {number} context.delayMs of the target
  * @param {AbortSignal | undefined} context.signal
  * @param {(text: string) => void} context.warn
  */
-export async function measure(plan, { target, mode, signal, warn }) {
-  await target.begin(mode);
+export async function measure(plan, { target, delayMs, signal, warn }) {
+  await target.begin(delayMs);
   const result = await run(plan, {
     token: target.pki.token,
     signal,
@@ -61,7 +60,7 @@ function interrupted() {
  * @param {bigint} startedAtNs time zero on the machine's monotonic clock
  * @returns {Sighting}
  */
-export function sight({ arrivedMs, answeredMs, unseenMs, cpu, baseNs }, { load }, startedAtNs) {
+export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
   // The first request of `ocsp`, which asks whether there is a responder at all, comes before time zero.
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
@@ -74,7 +73,6 @@ export function sight({ arrivedMs, answeredMs, unseenMs, cpu, baseNs }, { load }
     samples: arrived.length,
     latenessMs: quantilesOf(Float64Array.from(lateness)),
     targetMs: quantilesOf(answers.filter((ms) => !Number.isNaN(ms))),
-    unseenMs: quantilesOf(unseenMs.subarray(from).filter((ms) => !Number.isNaN(ms))),
     targetBusy: busyShare(cpu, originMs, originMs + Number(load.durationMs)),
   };
 }

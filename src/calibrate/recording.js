@@ -4,15 +4,13 @@
  * @typedef {object} Recorded milliseconds on the server's clock, in order of arrival
  * @property {Float64Array} arrivedMs
  * @property {Float64Array} answeredMs NaN: never
- * @property {Float64Array} unseenMs how long before `arrivedMs` it may have come unnoticed, at most; NaN: not known,
- *   the server slept
  */
 
 const FIRST_CAPACITY = 4096;
 
 export function createRecording() {
   let count = 0;
-  let columns = [1, 2, 3].map(() => new Float64Array(FIRST_CAPACITY));
+  let columns = [1, 2].map(() => new Float64Array(FIRST_CAPACITY));
 
   function grow() {
     columns = columns.map((column) => {
@@ -24,15 +22,13 @@ export function createRecording() {
   return {
     /**
      * @param {number} nowMs
-     * @param {number} unseenMs
      * @returns {number} the request's number
      */
-    arrived(nowMs, unseenMs) {
+    arrived(nowMs) {
       if (count === columns[0].length) grow();
-      const [arrived, answered, unseen] = columns;
+      const [arrived, answered] = columns;
       arrived[count] = nowMs;
       answered[count] = Number.NaN;
-      unseen[count] = unseenMs;
       return count++;
     },
     /** @param {number} index @param {number} nowMs */
@@ -41,8 +37,8 @@ export function createRecording() {
     },
     /** @returns {Recorded} */
     taken() {
-      const [arrivedMs, answeredMs, unseenMs] = columns.map((column) => column.slice(0, count));
-      return { arrivedMs, answeredMs, unseenMs };
+      const [arrivedMs, answeredMs] = columns.map((column) => column.slice(0, count));
+      return { arrivedMs, answeredMs };
     },
   };
 }

@@ -19,10 +19,9 @@ import { toMicros } from './quantiles.js';
  * @typedef {object} LatenessRow
  * @property {number} ratePerSecond
  * @property {number} samples
- * @property {Quantiles} seenMs from the moment a request was due to its arrival, by the target's clock
+ * @property {Quantiles} seenMs from the moment a request was due to its arrival, by the target's clock: what it took to be
+ *   woken, some tens of microseconds, included
  * @property {{p50: number | null, p99: number | null, max: number | null}} ownMs send lag, as the tool reports it
- * @property {Quantiles} unseenMs how long requests may have been there before the target saw them: this much of `seenMs` may
- *   be the target's; empty when it slept
  * @property {Verdict} measurement
  */
 /**
@@ -31,7 +30,7 @@ import { toMicros } from './quantiles.js';
  * @property {number} checkedShare of the answers
  * @property {number | null} targetBusy share of one core
  */
-/** @typedef {(step: {label: string, ratePerSecond: number | null, delayMs?: number, spin?: import('./known-delay.js').Mode['spin']}) => ReturnType<typeof import('./measure.js').measure>} Measure */
+/** @typedef {(step: {label: string, ratePerSecond: number | null, delayMs?: number}) => ReturnType<typeof import('./measure.js').measure>} Measure */
 
 const DELAYS_MS = [0.2, 1, 10];
 const RATES = [20, 100, 1000, 10_000];
@@ -69,11 +68,7 @@ export async function measureDelays(step, { concurrency }) {
  * @returns {Promise<Peak>}
  */
 export async function measurePeak(step) {
-  const { result, targetBusy } = await step({
-    label: 'closed-loop peak',
-    ratePerSecond: null,
-    spin: 'never',
-  });
+  const { result, targetBusy } = await step({ label: 'closed-loop peak', ratePerSecond: null });
   const { checked, unchecked } = result.verification;
   return {
     perSecond: Math.round(result.rates.perSecond),
@@ -92,14 +87,13 @@ export async function measureLateness(step, peakPerSecond) {
   const rows = [];
   for (const ratePerSecond of RATES.filter((rate) => rate <= peakPerSecond)) {
     const label = `lateness at ${formatRate(ratePerSecond)}`;
-    const { result, measurement, samples, latenessMs, unseenMs } = await step({ label, ratePerSecond });
+    const { result, measurement, samples, latenessMs } = await step({ label, ratePerSecond });
     const { p50, p99, max } = result.latencyMs.sendLag;
     rows.push({
       ratePerSecond,
       samples,
       seenMs: latenessMs,
       ownMs: { p50, p99, max },
-      unseenMs,
       measurement,
     });
   }

@@ -1,10 +1,14 @@
 /** What a calibration comes down to, in sentences: what the tool adds, up to which rate, what limits it, what to do. */
 import { formatCount, formatDuration, formatRate } from '../units.js';
+import { heldAgainst } from './honest-rate.js';
 
-/** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'targetSpins' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
+/** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
 /** A load average of so many for each core means that others have work for the machine. */
 const BUSY_LOAD = 0.5;
+
+/** The target's answers are so late at most where it gets a core when it wants one. */
+const WAKING_MS = 0.5;
 
 /** `--threads` takes no more. */
 const MAX_THREADS = 64;
@@ -57,7 +61,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const { latenessMs, p99Ms, measurement, planned, samples, delayMs } = broken[broken.length - 1];
   const at = `At ${formatRate(brokenAtPerSecond)}`;
   const late = latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms;
-  const wrong = p99Ms.error === null || p99Ms.error > limits.errorP99;
+  const wrong = p99Ms.error === null || Math.abs(p99Ms.error) > limits.errorP99;
   return [
     ...alone,
     ...(late
@@ -73,8 +77,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
     ...(samples === planned
       ? []
       : [`${at} the target saw ${formatCount(samples)} of ${formatCount(planned)} requests.`]),
-    ...measurement.reasons.map(({ text }) => `${at}: ${text}`),
-    ...(Number(p99Ms.target) > delayMs * (1 + limits.errorP99)
+    ...heldAgainst(measurement).map(({ text }) => `${at}: ${text}`),
+    ...(Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS
       ? [
           `${at} the calibration's own target took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
         ]
@@ -92,12 +96,16 @@ function peakText({ perSecond, targetBusy }) {
 function remediesOf({ environment: { cpus }, settings, lateness }) {
   const { threads, pacing, concurrency, maxLatenessMs } = settings;
   const more = Math.min(cpus - 1, concurrency, MAX_THREADS);
-  const late = lateness.some(({ seenMs }) => Number(seenMs.p99) > maxLatenessMs / 4);
+  const late = lateness.some(({ ownMs }) => Number(ownMs.p99) > maxLatenessMs / 4);
   return [
     ...(cpus <= threads ? ['Use a machine with more cores than --threads.'] : []),
     ...(more > threads ? [`Try --threads ${more}.`] : []),
-    ...(late && pacing !== 'spin' && cpus > threads
+    // Spinning threads need their cores for themselves, and all else one more to be sure of another.
+    ...(late && pacing !== 'spin' && cpus > threads + 1
       ? ['Try --pacing spin: it sends more exactly and takes a core for each thread.']
+      : []),
+    ...(pacing === 'spin' && cpus <= threads + 1
+      ? ['Try --pacing auto: threads that spin leave too few cores for all else.']
       : []),
     'Leave the machine to the tool while it measures, and run the target on another one.',
   ];

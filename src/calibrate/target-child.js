@@ -4,6 +4,7 @@
  */
 import { createDevServer } from '../dev/server.js';
 import { createClock } from '../load/clock.js';
+import { startAlarmThread } from './alarm-thread.js';
 import { createKnownDelayServer } from './known-delay.js';
 
 /** How often the CPU time that this process has taken is noted. */
@@ -16,7 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 const baseNs = process.hrtime.bigint();
 const clock = createClock(baseNs);
 const pki = await createDevServer({ caKeyType: 'ec' });
-const { server, begin, end } = createKnownDelayServer({ clock, ask });
+const { server, begin, end } = createKnownDelayServer({ clock, alarm: await startAlarmThread(baseNs), ask });
 /** @type {{atMs: number, cpuMs: number}[]} */
 let cpu = [];
 const noting = setInterval(noteCpu, CPU_EVERY_MS);

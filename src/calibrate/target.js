@@ -13,7 +13,7 @@ const STOPS_WITHIN_MS = 2000;
  *   `cpu`: CPU time of the target's process so far, every few milliseconds; `baseNs`: zero of all its times, on the
  *   machine's monotonic clock (`process.hrtime`), which processes share
  */
-/** @typedef {{begin?: import('./known-delay.js').Mode, end?: true}} Order */
+/** @typedef {{begin?: number, end?: true}} Order `begin`: with this delay */
 /**
  * @typedef {object} TargetInfo
  * @property {string} url of the known-delay server
@@ -21,7 +21,7 @@ const STOPS_WITHIN_MS = 2000;
  */
 
 /**
- * @returns {Promise<TargetInfo & {begin: (mode: import('./known-delay.js').Mode) => Promise<void>,
+ * @returns {Promise<TargetInfo & {begin: (delayMs: number) => Promise<void>,
  *   end: () => Promise<Seen>, stop: () => Promise<void>}>}
  */
 export async function startCalibrationTarget() {
@@ -34,8 +34,8 @@ export async function startCalibrationTarget() {
     const { ready } = await answerOf(child);
     return {
       ...ready,
-      async begin(mode) {
-        await order(child, { begin: mode });
+      async begin(delayMs) {
+        await order(child, { begin: delayMs });
       },
       async end() {
         return (await order(child, { end: true })).seen;

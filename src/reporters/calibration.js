@@ -21,15 +21,14 @@ export function render(calibration) {
 }
 
 /** @param {Calibration} calibration */
-function head({ environment: { cpus, model, node }, settings, targetSpins }) {
+function head({ environment: { cpus, model, node }, settings }) {
   const { concurrency, threads, pacing, stepMs } = settings;
   const cores = `${cpus} core${cpus === 1 ? '' : 's'}`;
-  const waits = targetSpins ? 'spins on a core of its own' : 'sleeps, as there is no core for it to spin on';
   return [
     ...wrap(
       `Calibration with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing}, ${formatDuration(stepMs)} each time`,
     ),
-    ...wrap(`${cores} (${model}), Node ${node}; the target ${waits}`),
+    ...wrap(`${cores} (${model}), Node ${node}`),
   ];
 }
 
@@ -47,7 +46,7 @@ function delays({ delays: rows }) {
 
 /** @param {Calibration} calibration */
 function lateness({ lateness: rows }) {
-  return table([
+  const columns = table([
     ['Sends at', 'count', 'late p50', 'p99', 'max', 'tool says p50', 'p99', 'max'],
     ...rows.map(({ ratePerSecond, samples, seenMs, ownMs }) => [
       formatRate(ratePerSecond),
@@ -55,6 +54,7 @@ function lateness({ lateness: rows }) {
       ...[seenMs, ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
     ]),
   ]);
+  return [...columns, ...wrap('Late is what the target saw, its own waking up, tens of µs, included.')];
 }
 
 /** @param {Calibration} calibration */
@@ -76,7 +76,7 @@ function rates({ peak, honestRate: { ratePerSecond, limits, tries } }) {
       'Highest',
       ratePerSecond === null
         ? 'none'
-        : `${formatRate(ratePerSecond)}: valid, p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
+        : `${formatRate(ratePerSecond)}: p99 right within ${formatPercent(limits.errorP99)}, sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`,
     ),
     ...labelled(
       'Peak',

@@ -29,13 +29,13 @@ const TABLE = [
     'doubles from the start, then bisects geometrically',
     {},
     (rate) => rate <= 5000,
-    { passed: 4800, failed: 5200, tried: [1000, 2000, 4000, 8000, 5700, 4800, 5200] },
+    { passed: 4800, failed: 5700, tried: [1000, 2000, 4000, 8000, 5700, 4800, 5700] },
   ],
   [
     'halves where the start fails, then bisects',
     {},
     (rate) => rate <= 300,
-    { passed: 300, failed: 320, tried: [1000, 500, 250, 350, 300, 320] },
+    { passed: 300, failed: 350, tried: [1000, 500, 250, 350, 300, 350] },
   ],
   [
     'ends at the highest where everything passes',
@@ -47,7 +47,7 @@ const TABLE = [
     'ends at the lowest where nothing passes',
     {},
     () => false,
-    { passed: null, failed: 100, tried: [1000, 500, 250, 130, 100] },
+    { passed: null, failed: 100, tried: [1000, 500, 250, 130, 100, 100] },
   ],
   [
     'the last double is the highest, where it is next to it',
@@ -59,7 +59,7 @@ const TABLE = [
     'the last half is the lowest, where it is next to it',
     { lowest: 450 },
     () => false,
-    { passed: null, failed: 450, tried: [1000, 450] },
+    { passed: null, failed: 450, tried: [1000, 450, 450] },
   ],
   [
     'a start above the highest is the highest',
@@ -71,13 +71,13 @@ const TABLE = [
     'a start below the lowest is the lowest',
     { start: 1 },
     () => false,
-    { passed: null, failed: 100, tried: [100] },
+    { passed: null, failed: 100, tried: [100, 100] },
   ],
   [
     'bounds are rounded inwards',
     { lowest: 124, highest: 129.9, start: 1 },
     () => false,
-    { passed: null, failed: 130, tried: [130] },
+    { passed: null, failed: 130, tried: [130, 130] },
   ],
   [
     'one rate to try is tried once',
@@ -89,7 +89,7 @@ const TABLE = [
     'rates below ten are whole',
     { start: 8, lowest: 2.41, highest: 10 },
     () => false,
-    { passed: null, failed: 3, tried: [8, 4, 3] },
+    { passed: null, failed: 3, tried: [8, 4, 3, 3] },
   ],
   [
     'gives up after maxTries with what is known then',
@@ -105,14 +105,24 @@ describe('the highest rate that passes', () => {
   }
 });
 
-test('of any threshold: the highest that passed is within an eighth of the lowest that failed', async () => {
+test('of any threshold: the highest that passed is within a quarter of the lowest that failed', async () => {
   const property = fc.asyncProperty(fc.double({ min: 100, max: 99_000, noNaN: true }), async (threshold) => {
     const { passed, failed, tried } = await search({}, (rate) => rate <= threshold);
     assert.ok(passed !== null && failed !== null && passed <= threshold && threshold < failed);
-    assert.ok(failed / passed <= 1.12, `${passed} .. ${failed}`);
+    assert.ok(failed / passed <= 1.25, `${passed} .. ${failed}`);
     assert.ok(tried.length <= 14, `${tried.length} tries`);
   });
   await fc.assert(property);
+});
+
+test('a machine that was disturbed at first: the lowest that failed passes at the end, and the search goes on', async () => {
+  let left = 4;
+  const judge = (/** @type {number} */ rate) => left-- <= 0 && rate <= 5000;
+  assert.deepEqual(await search({}, judge), {
+    passed: 4800,
+    failed: 5700,
+    tried: [1000, 500, 250, 130, 100, 110, 130, 260, 520, 1000, 2000, 4000, 8000, 5700, 4800, 5700],
+  });
 });
 
 test('a judge that contradicts itself cannot keep it going, nor lead it out of its bounds', async () => {
@@ -124,7 +134,6 @@ test('a judge that contradicts itself cannot keep it going, nor lead it out of i
       const judge = () => /** @type {boolean} */ (verdicts.next().value);
       const { passed, failed, tried } = await search({ maxTries, start }, judge);
       assert.ok(tried.length >= 1 && tried.length <= maxTries);
-      assert.equal(new Set(tried).size, tried.length, 'no rate twice');
       assert.ok(tried.every((rate) => rate >= 100 && rate <= 100_000));
       assert.ok([passed, failed].every((rate) => rate === null || tried.includes(rate)));
       assert.ok(passed === null || failed === null || passed < failed);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { delayFor, findHonestRate, isHonest } from '../../src/calibrate/honest-rate.js';
+import { delayFor, findHonestRate, heldAgainst, isHonest } from '../../src/calibrate/honest-rate.js';
 
 /** @typedef {import('../../src/calibrate/honest-rate.js').Try} Try */
 
@@ -20,15 +20,31 @@ function against(verdict, ...codes) {
   return { measurement: { verdict, reasons: codes.map((code) => ({ code, text: 'a sentence.' })) } };
 }
 
+/** @type {Partial<Try>} */
+const TOO_LATE = { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } };
+
 /** @type {[string, Partial<Try>, boolean][]} */
 const HONEST = [
   ['valid, on time and right, each just so', {}, true],
-  ['suspect', against('suspect', 'send_lag'), false],
-  ['invalid', against('invalid', 'tool_saturated'), false],
   ['suspect because the target is on the same machine', against('suspect', 'machine_saturated'), true],
-  ['suspect for that and more', against('suspect', 'machine_saturated', 'cpu_starved'), false],
-  ['too late', { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } }, false],
+  ['suspect for late sending, which is measured here', against('suspect', 'send_lag'), true],
+  ['suspect for late reading', against('suspect', 'read_lag'), true],
+  ['suspect for want of a core', against('suspect', 'cpu_starved'), true],
+  [
+    'suspect for all of that',
+    against('suspect', 'machine_saturated', 'cpu_starved', 'read_lag', 'send_lag'),
+    true,
+  ],
+  ['suspect for anything else', against('suspect', 'still_changing'), false],
+  ['suspect for that and more', against('suspect', 'send_lag', 'too_few_samples'), false],
+  ['invalid', against('invalid', 'tool_saturated'), false],
+  ['invalid for late sending', against('invalid', 'send_lag'), false],
+  ['invalid for one of these', against('invalid', 'machine_saturated', 'cpu_starved'), false],
+  ['invalid for the shared machine alone', against('invalid', 'machine_saturated'), true],
+  ['too late', TOO_LATE, false],
+  ['suspect for late sending, and too late', { ...against('suspect', 'send_lag'), ...TOO_LATE }, false],
   ['off by more than a tenth', { p99Ms: { reported: 5.6, target: 5, error: 0.12 } }, false],
+  ['too low by more than a tenth', { p99Ms: { reported: 4.4, target: 5, error: -0.12 } }, false],
   ['a request that never came', { samples: 999 }, false],
   [
     'nothing came',
@@ -42,6 +58,14 @@ describe('honest?', () => {
   for (const [what, changes, expected] of HONEST) {
     test(what, () => assert.equal(isHonest({ ...GOOD, ...changes }, 1), expected));
   }
+});
+
+test('of the reasons, those that are held against a rate', () => {
+  const codesOf = (/** @type {Partial<Try>} */ { measurement = GOOD.measurement }) =>
+    heldAgainst(measurement).map(({ code }) => code);
+  assert.deepEqual(codesOf(against('suspect', 'read_lag', 'still_changing')), ['still_changing']);
+  assert.deepEqual(codesOf(against('invalid', 'read_lag', 'machine_saturated')), ['read_lag']);
+  assert.deepEqual(codesOf({}), []);
 });
 
 /** @type {[string, number, number, number][]} rate, connections, delay */
@@ -71,11 +95,10 @@ async function search(
   /** @type {Set<number | null>} */
   const seen = new Set();
   const step = /** @type {import('../../src/calibrate/rows.js').Measure} */ (
-    async ({ ratePerSecond, delayMs, spin }) => {
-      assert.equal(spin, 'waiting');
+    async ({ ratePerSecond, delayMs }) => {
       const hiccup = hiccups && !seen.has(ratePerSecond);
       seen.add(ratePerSecond);
-      const { measurement } = Number(ratePerSecond) > limit || hiccup ? against('suspect', 'send_lag') : GOOD;
+      const { measurement } = Number(ratePerSecond) > limit || hiccup ? against('invalid', 'send_lag') : GOOD;
       const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
       const result = {
         totals: { planned: 5 },
@@ -96,16 +119,16 @@ async function search(
   return { ...found, rates: tries.map(({ ratePerSecond }) => ratePerSecond), tries };
 }
 
-test('a rate that fails is tried once more, one that passes is not', async () => {
+test('a rate that fails is tried once more, the lowest of them again at the end; one that passes is not', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(3000);
-  assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3000]);
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [3000, 3300, 1.667]);
+  assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3300]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [2800, 3300, 1.786]);
 });
 
 test('a hiccup at every first try changes nothing but the number of tries', async () => {
   const { rates, ratePerSecond, brokenAtPerSecond } = await search(3000, { hiccups: true });
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [3000, 3300]);
-  assert.equal(rates.length, 2 * new Set(rates).size);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [2800, 3300]);
+  assert.equal(rates.length, 2 * new Set(rates).size + 1);
 });
 
 test('nothing is honest: down to the rate that has enough requests for a verdict', async () => {
@@ -122,7 +145,7 @@ test('everything is honest: up to a little above the peak of a closed loop', asy
 
 test('one rate is tried where the peak is below the lowest', async () => {
   const { rates } = await search(0, { peakPerSecond: 3, duration: 100 });
-  assert.deepEqual(rates, [1200, 1200]);
+  assert.deepEqual(rates, [1200, 1200, 1200]);
 });
 
 test('every try says what it was judged by', async () => {

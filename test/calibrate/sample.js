@@ -38,7 +38,6 @@ export const CALIBRATION = {
     loadAverage: 0.3,
   },
   settings: { concurrency: 10, threads: 1, pacing: 'auto', stepMs: 1000, maxLatenessMs: 1 },
-  targetSpins: true,
   delays: [
     {
       delayMs: 0.2,
@@ -65,7 +64,6 @@ export const CALIBRATION = {
       samples: 20,
       seenMs: quantiles(20, 0.07, 0.12, 0.12),
       ownMs: { p50: 0.011, p99: 0.03, max: 0.03 },
-      unseenMs: quantiles(20, 0.002, 0.009, 0.009),
       measurement: VALID,
     },
     {
@@ -73,7 +71,6 @@ export const CALIBRATION = {
       samples: 1000,
       seenMs: quantiles(1000, 0.051, 0.24, 2.1),
       ownMs: { p50: 0.016, p99: 0.19, max: 2.02 },
-      unseenMs: quantiles(1000, 0.002, 0.009, 0.04),
       measurement: VALID,
     },
   ],

@@ -33,6 +33,8 @@ test('nothing honest, nothing measured: said, not hidden', () => {
 const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2200, false, changes)] } });
 const reasons = [{ code: 'tool_saturated', text: 'A sending thread had no time left.' }];
 
+const sentLate = [{ code: 'send_lag', text: 'The tool itself sent late.' }];
+
 /** @type {[string, Partial<Found>, RegExp[]][]} */
 const LIMITS = [
   ['a wrong p99', {}, [/^At 2,200\/s a p99 of 3\.1 ms was reported, where the target took 2\.29 ms\.$/]],
@@ -45,6 +47,24 @@ const LIMITS = [
     'the verdict',
     broken({ measurement: { verdict: 'suspect', reasons } }),
     [/^At 2,200\/s: A sending thread had no time/],
+  ],
+  [
+    'the verdict of an invalid run',
+    broken({ measurement: { verdict: 'invalid', reasons: sentLate } }),
+    [/^At 2,200\/s: The tool itself sent late\.$/],
+  ],
+  [
+    'a wrong p99, not what is suspected of late sending besides',
+    broken({
+      p99Ms: { reported: 3.1, target: 2.29, error: 0.354 },
+      measurement: { verdict: 'suspect', reasons: [...sentLate, ...reasons] },
+    }),
+    [/^At 2,200\/s a p99 of 3\.1 ms/, /^At 2,200\/s: A sending thread had no time/],
+  ],
+  [
+    'a p99 that is too low',
+    broken({ p99Ms: { reported: 2, target: 2.5, error: -0.2 } }),
+    [/^At 2,200\/s a p99 of 2 ms was reported, where the target took 2\.5 ms\.$/],
   ],
   [
     'requests that never came',
@@ -85,21 +105,35 @@ describe('limited by', () => {
   }
 });
 
-const LATE = CALIBRATION.lateness.map((row) => ({ ...row, seenMs: { ...row.seenMs, p99: 0.9 } }));
+const LATE = CALIBRATION.lateness.map((row) => ({ ...row, ownMs: { ...row.ownMs, p99: 0.9 } }));
 
 /** @type {[string, Partial<Found>, RegExp[]][]} all but the last, which is always there */
 const REMEDIES = [
   ['two cores, on time: nothing of the tool', {}, []],
-  ['late: spin', { lateness: LATE }, [/^Try --pacing spin/]],
+  [
+    'late, and cores for the thread and for all else: spin',
+    { lateness: LATE, environment: { ...environment, cpus: 3 }, settings: { ...settings, concurrency: 1 } },
+    [/^Try --pacing spin/],
+  ],
   [
     'late while it spins: nothing of the tool',
-    { lateness: LATE, settings: { ...settings, pacing: 'spin' } },
+    {
+      lateness: LATE,
+      environment: { ...environment, cpus: 3 },
+      settings: { ...settings, concurrency: 1, pacing: 'spin' },
+    },
     [],
   ],
   [
     'late on one core: no spinning, but cores',
     { lateness: LATE, environment: { ...environment, cpus: 1 } },
     [/^Use a machine with more cores than --threads\.$/],
+  ],
+  ['late, and no more than one core for all else: nothing of the tool', { lateness: LATE }, []],
+  [
+    'spinning where one core is left for all else: no spinning',
+    { settings: { ...settings, pacing: 'spin' } },
+    [/^Try --pacing auto/],
   ],
   ['idle cores: threads', { environment: { ...environment, cpus: 8 } }, [/^Try --threads 7\.$/]],
   [

@@ -30,7 +30,7 @@ function assertNoLess(whole, part) {
 }
 
 /** Not a figure of this depends on how fast the machine is. @param {Calibration} found */
-function assertAgrees({ settings, delays, lateness, peak, honestRate, summary, targetSpins }) {
+function assertAgrees({ settings, delays, lateness, peak, honestRate, summary }) {
   assert.deepEqual(
     delays.map(({ delayMs }) => delayMs),
     [0.2, 1, 10],
@@ -49,9 +49,8 @@ function assertAgrees({ settings, delays, lateness, peak, honestRate, summary, t
     rates,
     [20, 100, 1000, 10_000].filter((rate) => rate <= peak.perSecond),
   );
-  for (const { ratePerSecond, samples, seenMs, ownMs, unseenMs } of lateness) {
+  for (const { ratePerSecond, samples, seenMs, ownMs } of lateness) {
     assertQuantiles(seenMs, samples);
-    assertQuantiles(unseenMs, targetSpins ? samples : 0);
     if (samples < Math.floor((ratePerSecond * settings.stepMs) / 1000)) continue;
     // A request is seen after it was sent, by clocks of two processes that must agree.
     for (const key of /** @type {const} */ (['p50', 'p99', 'max'])) assertNoLess(seenMs[key], ownMs[key]);
@@ -67,11 +66,9 @@ function assertAgrees({ settings, delays, lateness, peak, honestRate, summary, t
   const honest = tries.filter((one) => one.honest).map((one) => one.ratePerSecond);
   assert.equal(ratePerSecond, honest.length === 0 ? null : Math.max(...honest));
   if (brokenAtPerSecond !== null) {
-    const twice = tries.filter((one) => one.ratePerSecond === brokenAtPerSecond);
-    assert.deepEqual(
-      twice.map((one) => one.honest),
-      [false, false],
-    );
+    const failures = tries.filter((one) => one.ratePerSecond === brokenAtPerSecond);
+    assert.ok(failures.length >= 2 && failures.length <= 3, 'again at once, and at the end');
+    assert.ok(failures.every((one) => !one.honest));
     assert.ok(brokenAtPerSecond > Number(ratePerSecond));
   }
   assert.ok(summary.limits.length > 0 && summary.remedies.length > 0);
