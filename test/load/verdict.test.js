@@ -348,6 +348,17 @@ for (const [what, changes, text] of CAUSES) {
   });
 }
 
+test('late reading says what it surely is where it is invalid, and what it may be where it is suspect', () => {
+  assert.match(
+    judge({ readMs: 60 }).reasons[0].text,
+    /noticed answers 60 ms late or more \(p99\), which is at least 60 % of/,
+  );
+  assert.match(
+    judge({ readMs: 12 }).reasons[0].text,
+    /may have noticed answers up to 12 ms late \(p99\), which may be 12 % of/,
+  );
+});
+
 test('spinning is named where it took the core', () => {
   const [reason] = judge({ machine: FULL, spinShare: 0.3 }).reasons;
   assert.match(reason.text, /spun away/);

@@ -2,8 +2,8 @@
  * How much longer the reported p99 is for the tool's own lateness. A request that was sent late by s, and whose answer
  * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
  * be without it is known too (`unlagged`). Of r there are samples at random times (`reaction`): where t hardly varies, r adds
- * its own p99, less what noticing anything costs at best; where t does vary, it adds less. It never adds more than what p99 is
- * above the fastest answer, which t is not below. Samples are few in a short run, so that their p99 may be on either side of
+ * its own p99, less what noticing anything costs at best; where t does vary, it adds less. It adds no more than what p99 is
+ * above the fastest answer, taking it that one at least of the fastest was read when it came. Samples are few in a short run, so that their p99 may be on either side of
  * that of r: suspect is what r may be, invalid what it is at least.
  *
  * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
@@ -124,7 +124,7 @@ function atMostOf(count) {
  * @param {number} count that was seen, at least one
  */
 function atLeastOf(count) {
-  return count * Math.max(0, 1 - 1 / (9 * count) - SURE / (3 * Math.sqrt(count))) ** 3;
+  return count * (1 - 1 / (9 * count) - SURE / (3 * Math.sqrt(count))) ** 3;
 }
 
 /**
@@ -171,10 +171,15 @@ function sendLag({ response, model }, grade, sentMs, medianMs) {
  */
 function readLag(observed, grade, readMs, ofMs) {
   const percent = Math.min(100, Math.round((readMs / ofMs) * 100));
+  const late = formatDuration(readMs);
+  const said =
+    grade === 'invalid'
+      ? `noticed answers ${late} late or more (p99), which is at least ${percent} % of the p99 that it reports`
+      : `may have noticed answers up to ${late} late (p99), which may be ${percent} % of the p99 that it reports`;
   return {
     grade,
     code: 'read_lag',
-    text: `The tool ${grade === 'invalid' ? 'noticed' : 'may have noticed'} answers up to ${formatDuration(readMs)} late (p99), which may be ${percent} % of the p99 that it reports. ${cause(observed, readMs)}`,
+    text: `The tool ${said}. ${cause(observed, readMs)}`,
     remedy: 'Give the tool more CPU, lower --rate or --concurrency, or use --threads.',
   };
 }
