@@ -15,8 +15,9 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
 
 /**
  * @param {bigint} originNs zero of all its times, on the machine's monotonic clock (`process.hrtime`)
+ * @param {() => void} onDeath is called if the thread ends and was not stopped: nothing will ring any more
  */
-export async function startAlarmThread(originNs) {
+export async function startAlarmThread(originNs, onDeath) {
   const memory = new SharedArrayBuffer(16);
   /** @type {Shared} */
   const shared = { isSet: new Int32Array(memory, 0, 1), dueMs: new Float64Array(memory, 8, 1) };
@@ -25,6 +26,7 @@ export async function startAlarmThread(originNs) {
     workerData: { originNs, ...shared },
     resourceLimits: HELPER_LIMITS,
   });
+  worker.on('error', () => {}).once('exit', onDeath);
   await once(worker, 'message');
   /** @type {(() => void) | null} */
   let whenDue = null;
@@ -46,6 +48,7 @@ export async function startAlarmThread(originNs) {
       Atomics.notify(isSet, 0);
     },
     async stop() {
+      worker.off('exit', onDeath);
       await worker.terminate();
     },
   };

@@ -1,8 +1,8 @@
 /**
  * The highest rate that passes a test, found by doubling (or halving) from a start and then by bisection. Rates are
  * whole numbers of two significant digits: more would tell nothing that another measurement would bear out. A machine that
- * was disturbed for some seconds must not decide: at the end the lowest rate that failed is tried again, and if it passes,
- * the search goes on from there.
+ * was disturbed for some seconds must not decide: at the end the lowest rate above those that passed is tried again that
+ * failed, and if it passes, the search goes on from there.
  */
 
 /** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
@@ -16,31 +16,42 @@ const CLOSE_ENOUGH = 1.25;
  * @param {number} search.maxTries
  * @param {(rate: number) => Promise<boolean>} search.passes
  * @returns {Promise<{passed: number | null, failed: number | null}>} the highest that passed and the lowest above it that
- *   failed, again at the end unless the tries were used up; null: there was none
+ *   failed, again at the end unless the tries were used up; null: none passed, none above it failed
  */
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   /** @type {number | null} */
   let passed = null;
-  /** @type {number | null} */
-  let failed = null;
+  /** The lowest since one passed at the end: nothing above it is tried. @type {number | null} */
+  let bound = null;
+  /** @type {number[]} */
+  const failures = [];
+  const failed = () => lowestOf(failures.filter((one) => one > Number(passed)));
   const low = twoDigits(lowest, Math.ceil);
   const high = Math.max(low, twoDigits(highest, Math.floor));
   let rate = twoDigits(Math.min(Math.max(start, low), high));
+  let isEnd = false;
   for (let tries = 0; tries < maxTries; tries++) {
-    const isAgain = rate === failed;
     if (await passes(rate)) {
       passed = rate;
       // What failed above it may have failed for the same reason.
-      if (isAgain) failed = null;
+      if (isEnd) bound = null;
     } else {
-      if (isAgain) break;
-      failed = rate;
+      if (isEnd) break;
+      failures.push(rate);
+      bound = rate;
     }
-    const next = nextRate({ passed, failed, low, high }) ?? failed;
-    if (next === null) break;
-    rate = next;
+    const next = nextRate({ passed, failed: bound, low, high });
+    const nextOrAgain = next ?? failed();
+    if (nextOrAgain === null) break;
+    isEnd = next === null;
+    rate = nextOrAgain;
   }
-  return { passed, failed };
+  return { passed, failed: failed() };
+}
+
+/** @param {number[]} rates */
+function lowestOf(rates) {
+  return rates.length === 0 ? null : Math.min(...rates);
 }
 
 /**

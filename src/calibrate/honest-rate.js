@@ -1,13 +1,20 @@
 /**
- * The highest rate at which a run is honest: the verdict has nothing against it that the target's clock does not tell better,
- * and by that clock the sends are on time and the p99 is right. How much lateness a run can bear depends on how long the target takes, and how long it can take
- * on how many connections there are: it takes as long as keeps half of them busy (rate x delay = concurrency / 2,
- * Little's law), and no longer than a responder on the same machine does.
+ * The highest rate at which a run is honest: the verdict has nothing against it that the target's clock does not tell
+ * better, and by that clock the sends are on time and p50 and p99 are right. How much lateness a run can bear depends on
+ * how long the target takes, and how long it can take on how many connections there are: it takes as long as keeps half
+ * of them busy (rate x delay = concurrency / 2, Little's law), and no longer than a responder on the same machine does.
  */
 import { formatRate } from '../units.js';
 import { findHighestRate } from './highest-rate.js';
 import { toMicros } from './quantiles.js';
 
+/**
+ * @typedef {object} Compared milliseconds
+ * @property {number | null} reported response time
+ * @property {number | null} target what the target took, from the moment it noticed the request
+ * @property {number | null} error the part by which the first is above the second: what the tool adds, and what the
+ *   target takes to wake
+ */
 /**
  * @typedef {object} Try one measurement at one rate
  * @property {number} ratePerSecond
@@ -16,16 +23,16 @@ import { toMicros } from './quantiles.js';
  * @property {number} planned
  * @property {number} samples requests that the target saw
  * @property {import('./quantiles.js').Quantiles} latenessMs of the sends, as the target saw it
- * @property {{reported: number | null, target: number | null, error: number | null}} p99Ms of the response time and of what
- *   the target took; `error`: the part by which the first is above the second
+ * @property {Compared} p50Ms
+ * @property {Compared} p99Ms
  * @property {import('./measure.js').Verdict} measurement
  */
 /**
  * @typedef {object} HonestRate
- * @property {number | null} ratePerSecond the highest; null: none was
+ * @property {number | null} ratePerSecond the highest of which a try was honest; null: none was
  * @property {number | null} delayMs of the target at that rate
- * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, each time; null: none did
- * @property {{latenessP99Ms: number, errorP99: number}} limits
+ * @property {number | null} brokenAtPerSecond the lowest rate above it that failed, each time; null: none above it did
+ * @property {{latenessP99Ms: number, errorP50: number, errorP99: number}} limits
  * @property {Try[]} tries in order
  */
 
@@ -43,25 +50,16 @@ const ABOVE_PEAK = 1.2;
 /** What an OCSP responder on the same machine takes (README). */
 const LONGEST_DELAY_MS = 5;
 
-/** A p99 that is further off is wrong; the verdict has the same bound. */
+/** A p50 or p99 that is further off is wrong; the verdict suspects from the same part on. */
 const MAX_ERROR = 0.1;
 
-/** @typedef {(keyof typeof import('../load/verdict/judge.js').REASONS)[]} Codes */
-
 /**
- * That tool and target share a machine is how a calibration is made.
+ * Suspicions that p50 or p99 is too high for the tool's own lateness, which is measured here, and that tool and target
+ * share a machine, which is how a calibration is made.
  *
- * @type {Codes}
+ * @type {(keyof typeof import('../load/verdict/judge.js').REASONS)[]}
  */
-const NEVER_HELD_AGAINST = ['machine_saturated'];
-
-/**
- * Suspicions that sends were late or that p99 is too high for the tool's own lateness: here both are measured. An invalid run
- * is invalid for a user too.
- *
- * @type {Codes}
- */
-const MEASURED_HERE = ['cpu_starved', 'send_lag', 'read_lag'];
+const KNOWN_BETTER = ['cpu_starved', 'send_lag', 'read_lag', 'machine_saturated'];
 
 /**
  * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
@@ -102,7 +100,7 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
     ratePerSecond: passed,
     delayMs: passed === null ? null : delayFor(passed, concurrency),
     brokenAtPerSecond: failed,
-    limits: { latenessP99Ms: maxLateness, errorP99: MAX_ERROR },
+    limits: { latenessP99Ms: maxLateness, errorP50: MAX_ERROR, errorP99: MAX_ERROR },
     tries,
   };
 }
@@ -121,37 +119,56 @@ export function delayFor(ratePerSecond, concurrency) {
  */
 function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {
   const { totals, latencyMs } = result;
-  const [reported, target] = [latencyMs.response.p99, targetMs.p99];
-  const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return {
     ratePerSecond,
     delayMs,
     planned: totals.planned,
     samples,
     latenessMs,
-    p99Ms: { reported, target, error },
+    p50Ms: compare(latencyMs.response.p50, targetMs.p50),
+    p99Ms: compare(latencyMs.response.p99, targetMs.p99),
     measurement,
   };
 }
 
 /**
+ * @param {number | null} reported
+ * @param {number | null} target
+ * @returns {Compared}
+ */
+export function compare(reported, target) {
+  const error = reported === null || target === null ? null : toMicros(reported / target - 1);
+  return { reported, target, error };
+}
+
+/**
  * @param {import('./measure.js').Verdict} measurement
- * @returns {import('./measure.js').Verdict['reasons']} those for which a rate is not honest
+ * @returns {import('./measure.js').Verdict['reasons']} those for which a rate is not honest: an invalid run's are all of them
  */
 export function heldAgainst({ verdict, reasons }) {
-  const allowed = verdict === 'invalid' ? NEVER_HELD_AGAINST : [...NEVER_HELD_AGAINST, ...MEASURED_HERE];
-  return reasons.filter(({ code }) => !allowed.some((one) => one === code));
+  return verdict === 'invalid'
+    ? reasons
+    : reasons.filter(({ code }) => KNOWN_BETTER.every((one) => one !== code));
+}
+
+/**
+ * @param {Compared} compared
+ * @param {number} maxError
+ */
+export function isWrong({ error }, maxError) {
+  return error === null || Math.abs(error) > maxError;
 }
 
 /**
  * @param {Omit<Try, 'honest'>} one
  * @param {number} maxLatenessMs
  */
-export function isHonest({ planned, samples, latenessMs, p99Ms, measurement }, maxLatenessMs) {
+export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
     heldAgainst(measurement).length === 0 &&
     samples === planned &&
     (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
-    Math.abs(p99Ms.error ?? Number.POSITIVE_INFINITY) <= MAX_ERROR
+    !isWrong(p50Ms, MAX_ERROR) &&
+    !isWrong(p99Ms, MAX_ERROR)
   );
 }

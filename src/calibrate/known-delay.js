@@ -1,8 +1,9 @@
 /**
  * The server of a calibration: answers OCSP requests after a known delay, and records when each came and when it was
- * answered, so that its own lateness is not laid at the generator. It never spins: the cores are for the generator, and
- * delays that end a little late are recorded as such. It speaks just enough HTTP/1.1 on plain sockets: one
- * POST after the other on each connection.
+ * answered, so that answers that are late are not laid at the generator. It never spins: the cores are for the generator. So
+ * it notices a request only when it has woken, some tens of microseconds after it came or more, and that time is in what
+ * the generator reports, but not in this record. It speaks just enough HTTP/1.1 on plain sockets: one POST after the other
+ * on each connection.
  */
 import { createServer } from 'node:net';
 import { createRecording } from './recording.js';

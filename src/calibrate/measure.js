@@ -8,7 +8,7 @@ import { quantilesOf, toMicros } from './quantiles.js';
  * @typedef {object} Sighting what the target saw of a run; times are milliseconds from time zero
  * @property {number} samples requests
  * @property {import('./quantiles.js').Quantiles} latenessMs of the sends against the schedule; empty in a closed loop
- * @property {import('./quantiles.js').Quantiles} targetMs from a request's arrival to its answer
+ * @property {import('./quantiles.js').Quantiles} targetMs from the moment a request was noticed to its answer
  * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to tell
  */
 

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Recorded milliseconds on the server's clock, in order of arrival
- * @property {Float64Array} arrivedMs
+ * @property {Float64Array} arrivedMs when the server noticed it
  * @property {Float64Array} answeredMs NaN: never
  */
 

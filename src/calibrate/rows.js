@@ -1,4 +1,4 @@
-/** The three tables of a calibration, a measurement for each row: what the tool adds, how late it sends, its peak. */
+/** The three tables of a calibration, a measurement for each row: what the tool adds at most, how late it sends, its peak. */
 import { formatDuration, formatRate } from '../units.js';
 import { toMicros } from './quantiles.js';
 
@@ -12,7 +12,7 @@ import { toMicros } from './quantiles.js';
  * @property {{p50: number | null, p99: number | null}} reportedMs response time, as the tool reports it
  * @property {{p50: number | null, p99: number | null}} targetMs what the target took, by its own clock
  * @property {{p50: number | null, p99: number | null}} addedMs the difference of both: percentiles' differences, not
- *   percentiles of differences
+ *   percentiles of differences. What the target took to be woken is in it, so the tool adds no more than this
  * @property {Verdict} measurement
  */
 /**

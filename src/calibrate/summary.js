@@ -1,6 +1,6 @@
-/** What a calibration comes down to, in sentences: what the tool adds, up to which rate, what limits it, what to do. */
+/** What a calibration comes down to, in sentences: what the tool adds at most, up to which rate, what limits it, what to do. */
 import { formatCount, formatDuration, formatRate } from '../units.js';
-import { heldAgainst } from './honest-rate.js';
+import { heldAgainst, isWrong } from './honest-rate.js';
 
 /** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
@@ -31,10 +31,10 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
   );
   const { ratePerSecond } = honestRate;
   return [
-    `On this machine, with ${setting}: latencies are inflated by up to ${duration(added('p50'))} (p50; p99 ${duration(added('p99'))});`,
+    `On this machine, with ${setting}: latencies are inflated by at most ${duration(added('p50'))} (p50; p99 ${duration(added('p99'))}),`,
     latest === undefined
-      ? 'no rate was measured for lateness;'
-      : `sends are late by at most ${duration(largest(lateness.map(({ seenMs }) => seenMs.p50)))} (p50; p99 ${duration(latest.seenMs.p99)}, at ${formatRate(latest.ratePerSecond)});`,
+      ? "the target's own waking up included; no rate was measured for lateness;"
+      : `and sends are late by at most ${duration(largest(lateness.map(({ seenMs }) => seenMs.p50)))} (p50; p99 ${duration(latest.seenMs.p99)}, at ${formatRate(latest.ratePerSecond)}), the target's own waking up included in both;`,
     ratePerSecond === null
       ? 'no rate that was tried is honest.'
       : `measurements are honest up to about ${formatRate(ratePerSecond)}, where the target takes ${duration(honestRate.delayMs)}.`,
@@ -55,13 +55,16 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
       : []),
   ];
   if (brokenAtPerSecond === null) {
-    return [...alone, `Every rate that was tried was honest; the closed loop's peak is ${peakText(peak)}.`];
+    return [...alone, `${unbrokenText(tries)}; the closed loop's peak is ${peakText(peak)}.`];
   }
   const broken = tries.filter(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
-  const { latenessMs, p99Ms, measurement, planned, samples, delayMs } = broken[broken.length - 1];
+  const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs } = broken[broken.length - 1];
   const at = `At ${formatRate(brokenAtPerSecond)}`;
   const late = latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms;
-  const wrong = p99Ms.error === null || Math.abs(p99Ms.error) > limits.errorP99;
+  const wrong = /** @type {const} */ ([
+    ['p50', p50Ms, limits.errorP50],
+    ['p99', p99Ms, limits.errorP99],
+  ]).filter(([, compared, maxError]) => isWrong(compared, maxError));
   return [
     ...alone,
     ...(late
@@ -69,11 +72,10 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
           `${at} the sends were ${duration(latenessMs.p99)} late (p99), more than --max-lateness ${formatDuration(limits.latenessP99Ms)}.`,
         ]
       : []),
-    ...(wrong
-      ? [
-          `${at} a p99 of ${duration(p99Ms.reported)} was reported, where the target took ${duration(p99Ms.target)}.`,
-        ]
-      : []),
+    ...wrong.map(
+      ([name, { reported, target }]) =>
+        `${at} a ${name} of ${duration(reported)} was reported, where the target took ${duration(target)}.`,
+    ),
     ...(samples === planned
       ? []
       : [`${at} the target saw ${formatCount(samples)} of ${formatCount(planned)} requests.`]),
@@ -84,6 +86,13 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
         ]
       : []),
   ];
+}
+
+/** @param {Found['honestRate']['tries']} tries of which none failed at a rate above the highest honest one */
+function unbrokenText(tries) {
+  const failed = tries.filter(({ honest }) => !honest).length;
+  if (failed === 0) return 'Every rate that was tried was honest';
+  return `The highest rate that was tried was honest, though ${failed} of ${tries.length} tries, at it or below, ${failed === 1 ? 'was' : 'were'} not`;
 }
 
 /** @param {import('./rows.js').Peak} peak */
@@ -100,7 +109,7 @@ function remediesOf({ environment: { cpus }, settings, lateness }) {
   return [
     ...(cpus <= threads ? ['Use a machine with more cores than --threads.'] : []),
     ...(more > threads ? [`Try --threads ${more}.`] : []),
-    // Spinning threads need their cores for themselves, and all else one more to be sure of another.
+    // Each thread that spins takes a core; two more must be left for all else.
     ...(late && pacing !== 'spin' && cpus > threads + 1
       ? ['Try --pacing spin: it sends more exactly and takes a core for each thread.']
       : []),

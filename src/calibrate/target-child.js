@@ -17,7 +17,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 const baseNs = process.hrtime.bigint();
 const clock = createClock(baseNs);
 const pki = await createDevServer({ caKeyType: 'ec' });
-const { server, begin, end } = createKnownDelayServer({ clock, alarm: await startAlarmThread(baseNs), ask });
+// What waits would wait for ever; the parent learns of it by the end of this process.
+const alarm = await startAlarmThread(baseNs, () => process.exit(1));
+const { server, begin, end } = createKnownDelayServer({ clock, alarm, ask });
 /** @type {{atMs: number, cpuMs: number}[]} */
 let cpu = [];
 const noting = setInterval(noteCpu, CPU_EVERY_MS);

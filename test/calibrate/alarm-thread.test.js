@@ -1,4 +1,4 @@
-/** The alarm of a calibration's target: exact, never early, never missed, and asleep while nothing is set. */
+/** The alarm of a calibration's target: never early, never missed, asleep while nothing is set, and its death is said. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAlarmThread } from '../../src/calibrate/alarm-thread.js';
@@ -7,7 +7,7 @@ import { createClock } from '../../src/load/clock.js';
 /** @param {{after: (fn: () => Promise<void>) => void}} context */
 async function start(context) {
   const originNs = process.hrtime.bigint();
-  const alarm = await startAlarmThread(originNs);
+  const alarm = await startAlarmThread(originNs, () => assert.fail('the thread ended'));
   context.after(() => alarm.stop());
   const clock = createClock(originNs);
   return {
@@ -18,16 +18,12 @@ async function start(context) {
   };
 }
 
-test('it rings at the time, in fractions of a millisecond, and never before', async (t) => {
+test('it never rings before the time, in fractions of a millisecond', async (t) => {
   const { clock, ring } = await start(t);
-  /** @type {number[]} */
-  const late = [];
   for (let i = 0; i < 100; i++) {
     const at = clock() + 0.3;
-    late.push((await ring(at)) - at);
+    assert.ok((await ring(at)) >= at);
   }
-  assert.ok(late.every((ms) => ms >= 0));
-  assert.ok(Math.min(...late) < 0.5, `${Math.min(...late)} ms: a timer's is 0.7 at least`);
 });
 
 test('thousands of times, past, now and soon, set as soon as the last one rang or a little later', {
@@ -47,6 +43,25 @@ test('a second time before the first is over is a fault', async (t) => {
   const { alarm, clock } = await start(t);
   alarm.set(clock() + 60_000, () => {});
   assert.throws(() => alarm.set(clock(), () => {}), /set already/);
+});
+
+/** The worker thread that is started next. @returns {Promise<import('node:worker_threads').Worker>} */
+const nextWorker = () => new Promise((resolve) => process.once('worker', resolve));
+
+test('a thread that dies is said, once; one that is stopped is not', async () => {
+  for (const [stop, said] of /** @type {const} */ ([
+    [false, 1],
+    [true, 0],
+  ])) {
+    let deaths = 0;
+    const started = nextWorker();
+    const alarm = await startAlarmThread(0n, () => deaths++);
+    const worker = await started;
+    await (stop ? alarm.stop() : worker.terminate());
+    assert.equal(deaths, said);
+    await alarm.stop();
+    assert.equal(deaths, said);
+  }
 });
 
 test('it takes no CPU while nothing is set, nor while it waits', async (t) => {

@@ -125,18 +125,42 @@ test('a machine that was disturbed at first: the lowest that failed passes at th
   });
 });
 
+test('what failed is not forgotten where a lower rate passes at the end and the tries are used up', async () => {
+  const verdicts = [true, false, false, false, true];
+  const judge = () => verdicts.shift() ?? false;
+  assert.deepEqual(await search({ maxTries: 5 }, judge), {
+    passed: 1200,
+    failed: 1400,
+    tried: [1000, 2000, 1400, 1200, 1200],
+  });
+});
+
+test('the lowest that failed is tried again at the end, also where it failed before a lower one passed again', async () => {
+  const verdicts = [true, false, false, false, true, false, true, false];
+  const judge = () => verdicts.shift() ?? false;
+  const { passed, failed, tried } = await search({}, judge);
+  assert.deepEqual([passed, failed, tried.at(-1)], [1700, 2000, 2000]);
+});
+
 test('a judge that contradicts itself cannot keep it going, nor lead it out of its bounds', async () => {
   const property = fc.asyncProperty(
     fc.infiniteStream(fc.boolean()),
     fc.integer({ min: 1, max: 40 }),
     fc.double({ min: 1, max: 1e6, noNaN: true }),
     async (verdicts, maxTries, start) => {
-      const judge = () => /** @type {boolean} */ (verdicts.next().value);
+      /** @type {number[][]} */
+      const [passing, failing] = [[], []];
+      const judge = (/** @type {number} */ rate) => {
+        const verdict = /** @type {boolean} */ (verdicts.next().value);
+        (verdict ? passing : failing).push(rate);
+        return verdict;
+      };
       const { passed, failed, tried } = await search({ maxTries, start }, judge);
       assert.ok(tried.length >= 1 && tried.length <= maxTries);
       assert.ok(tried.every((rate) => rate >= 100 && rate <= 100_000));
-      assert.ok([passed, failed].every((rate) => rate === null || tried.includes(rate)));
-      assert.ok(passed === null || failed === null || passed < failed);
+      assert.equal(passed ?? 0, Math.max(0, ...passing));
+      const above = failing.filter((rate) => rate > (passed ?? 0));
+      assert.equal(failed ?? Number.POSITIVE_INFINITY, Math.min(...above));
     },
   );
   await fc.assert(property);

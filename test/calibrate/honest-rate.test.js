@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { delayFor, findHonestRate, heldAgainst, isHonest } from '../../src/calibrate/honest-rate.js';
+import { compare, delayFor, findHonestRate, heldAgainst, isHonest } from '../../src/calibrate/honest-rate.js';
 
 /** @typedef {import('../../src/calibrate/honest-rate.js').Try} Try */
 
@@ -11,7 +11,8 @@ const GOOD = {
   planned: 1000,
   samples: 1000,
   latenessMs: { count: 1000, p50: 0.1, p99: 1, max: 9 },
-  p99Ms: { reported: 5.5, target: 5, error: 0.1 },
+  p50Ms: compare(5.5, 5),
+  p99Ms: compare(5.5, 5),
   measurement: { verdict: 'valid', reasons: [] },
 };
 
@@ -39,19 +40,29 @@ const HONEST = [
   ['suspect for that and more', against('suspect', 'send_lag', 'too_few_samples'), false],
   ['invalid', against('invalid', 'tool_saturated'), false],
   ['invalid for late sending', against('invalid', 'send_lag'), false],
-  ['invalid for one of these', against('invalid', 'machine_saturated', 'cpu_starved'), false],
-  ['invalid for the shared machine alone', against('invalid', 'machine_saturated'), true],
+  [
+    'invalid for late reading, on a shared machine',
+    against('invalid', 'machine_saturated', 'read_lag'),
+    false,
+  ],
   ['too late', TOO_LATE, false],
   ['suspect for late sending, and too late', { ...against('suspect', 'send_lag'), ...TOO_LATE }, false],
-  ['off by more than a tenth', { p99Ms: { reported: 5.6, target: 5, error: 0.12 } }, false],
-  ['too low by more than a tenth', { p99Ms: { reported: 4.4, target: 5, error: -0.12 } }, false],
+  ['p99 off by more than a tenth', { p99Ms: compare(5.6, 5) }, false],
+  ['p99 too low by more than a tenth', { p99Ms: compare(4.4, 5) }, false],
+  ['p50 off by more than a tenth, p99 not', { p50Ms: compare(0.7, 0.5), p99Ms: compare(5.1, 5) }, false],
+  ['p50 too low by more than a tenth', { p50Ms: compare(4.4, 5) }, false],
+  [
+    'suspect for late sending, and p50 is off',
+    { ...against('suspect', 'send_lag'), p50Ms: compare(5.6, 5) },
+    false,
+  ],
   ['a request that never came', { samples: 999 }, false],
   [
     'nothing came',
     { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } },
     false,
   ],
-  ['nothing was answered', { p99Ms: { reported: null, target: null, error: null } }, false],
+  ['nothing was answered', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
 ];
 
 describe('honest?', () => {
@@ -64,7 +75,10 @@ test('of the reasons, those that are held against a rate', () => {
   const codesOf = (/** @type {Partial<Try>} */ { measurement = GOOD.measurement }) =>
     heldAgainst(measurement).map(({ code }) => code);
   assert.deepEqual(codesOf(against('suspect', 'read_lag', 'still_changing')), ['still_changing']);
-  assert.deepEqual(codesOf(against('invalid', 'read_lag', 'machine_saturated')), ['read_lag']);
+  assert.deepEqual(codesOf(against('invalid', 'read_lag', 'machine_saturated')), [
+    'read_lag',
+    'machine_saturated',
+  ]);
   assert.deepEqual(codesOf({}), []);
 });
 
@@ -86,11 +100,11 @@ describe('the delay of the target is', () => {
  * A machine that is honest up to some rate, and has a hiccup at each first try.
  *
  * @param {number} limit per second
- * @param {{hiccups?: boolean, concurrency?: number, duration?: number, peakPerSecond?: number}} [options]
+ * @param {{hiccups?: boolean, concurrency?: number, duration?: number, peakPerSecond?: number, p50Factor?: number}} [options]
  */
 async function search(
   limit,
-  { hiccups = false, concurrency = 10, duration = 1000, peakPerSecond = 50_000 } = {},
+  { hiccups = false, concurrency = 10, duration = 1000, peakPerSecond = 50_000, p50Factor = 1.05 } = {},
 ) {
   /** @type {Set<number | null>} */
   const seen = new Set();
@@ -102,9 +116,13 @@ async function search(
       const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
       const result = {
         totals: { planned: 5 },
-        latencyMs: { response: { p99: Number(delayMs) * 1.05 } },
+        latencyMs: { response: { p50: Number(delayMs) * p50Factor, p99: Number(delayMs) * 1.05 } },
       };
-      const sighting = { samples: 5, latenessMs: latency, targetMs: { ...latency, p99: delayMs } };
+      const sighting = {
+        samples: 5,
+        latenessMs: latency,
+        targetMs: { ...latency, p50: delayMs, p99: delayMs },
+      };
       return /** @type {any} */ ({ result, measurement, ...sighting });
     }
   );
@@ -151,4 +169,12 @@ test('one rate is tried where the peak is below the lowest', async () => {
 test('every try says what it was judged by', async () => {
   const { tries, limits } = await search(3000);
   for (const one of tries) assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+  assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
+  assert.deepEqual(limits, { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 });
+});
+
+test('a p50 that is wrong at every rate: none is honest', async () => {
+  const { ratePerSecond, tries } = await search(1e9, { p50Factor: 1.11 });
+  assert.equal(ratePerSecond, null);
+  assert.equal(tries[0].p50Ms.error, 0.11);
 });

@@ -34,13 +34,25 @@ describe('reading', () => {
   }
 });
 
-/** @param {{after: (fn: () => void) => void}} context @param {(request: Buffer) => Promise<Uint8Array>} [answer] */
-async function start(context, answer = async (request) => Buffer.from(`re ${request}`)) {
+/** @typedef {import('../../src/calibrate/alarm-thread.js').AlarmThread} AlarmThread */
+
+/** @param {{after: (fn: () => void) => void}} context @param {bigint} originNs */
+async function realAlarm(context, originNs) {
+  const alarm = await startAlarmThread(originNs, () => assert.fail('the thread ended'));
+  context.after(() => alarm.stop());
+  return alarm;
+}
+
+/**
+ * @param {{after: (fn: () => void) => void}} context
+ * @param {(request: Buffer) => Promise<Uint8Array>} [answer]
+ * @param {Pick<AlarmThread, 'set'>} [fakeAlarm]
+ */
+async function start(context, answer = async (request) => Buffer.from(`re ${request}`), fakeAlarm) {
   /** @type {string[]} */
   const asked = [];
   const originNs = process.hrtime.bigint();
-  const alarm = await startAlarmThread(originNs);
-  context.after(() => alarm.stop());
+  const alarm = fakeAlarm ?? (await realAlarm(context, originNs));
   const target = createKnownDelayServer({
     clock: createClock(originNs),
     alarm,
@@ -121,18 +133,32 @@ test('no answer before the delay is over', async (t) => {
 });
 
 test('what waits when another delay begins is answered at once, and is not in the new record', async (t) => {
-  const { exchange, begin, end, server } = await start(t);
+  let ring = () => {};
+  const alarm = {
+    set(/** @type {number} */ _atMs, /** @type {() => void} */ onTime) {
+      ring = onTime;
+    },
+  };
+  const { exchange, begin, end } = await start(t, undefined, alarm);
+  const oneArrived = async () => {
+    while (end().arrivedMs.length === 0) await new Promise(setImmediate);
+  };
+  begin(0);
+  // A request that is known waits from the moment it is noticed.
+  await exchange(post('a'));
   begin(60_000);
-  const [first] = await Promise.all([
-    exchange(post('a')),
-    once(server, 'connection').then(async () => {
-      while (end().arrivedMs.length === 0) await new Promise(setImmediate);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      begin(0);
-    }),
-  ]);
-  assert.equal(first, answerTo('a'));
-  assert.deepEqual(end().arrivedMs.length, 0);
+  const first = exchange(post('a'));
+  await oneArrived();
+  begin(0.001);
+  assert.equal(await first, answerTo('a'));
+  assert.equal(end().arrivedMs.length, 0);
+  // The alarm of the first is still set, and this one waits for it.
+  const second = exchange(post('a'));
+  await oneArrived();
+  await new Promise(setImmediate);
+  assert.deepEqual([...end().answeredMs], [Number.NaN]);
+  ring();
+  assert.equal(await second, answerTo('a'));
 });
 
 /** One that waits for ever fails. */

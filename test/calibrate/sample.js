@@ -1,4 +1,5 @@
 /** A calibration as it might come out on a machine with two quiet cores. */
+import { compare, delayFor, isHonest } from '../../src/calibrate/honest-rate.js';
 
 /** @type {import('../../src/calibrate/measure.js').Verdict} */
 const VALID = { verdict: 'valid', reasons: [] };
@@ -8,21 +9,30 @@ const quantiles = (count, p50, p99, max) => ({ count, p50, p99, max });
 
 /**
  * @param {number} ratePerSecond
- * @param {boolean} honest
  * @param {Partial<import('../../src/calibrate/honest-rate.js').Try>} [changes]
  * @returns {import('../../src/calibrate/honest-rate.js').Try}
  */
-export const tryAt = (ratePerSecond, honest, changes) => ({
-  ratePerSecond,
-  delayMs: 2.5,
-  honest,
-  planned: ratePerSecond,
-  samples: ratePerSecond,
-  latenessMs: quantiles(ratePerSecond, 0.021, 0.18, 1.2),
-  p99Ms: { reported: 2.7, target: 2.52, error: 0.071 },
-  measurement: VALID,
-  ...changes,
-});
+export function tryAt(ratePerSecond, changes) {
+  const delayMs = delayFor(ratePerSecond, 10);
+  const one = {
+    ratePerSecond,
+    delayMs,
+    planned: ratePerSecond,
+    samples: ratePerSecond,
+    latenessMs: quantiles(ratePerSecond, 0.08, 0.18, 1.2),
+    p50Ms: compare(delayMs + 0.12, delayMs + 0.01),
+    p99Ms: compare(delayMs + 0.22, delayMs + 0.04),
+    measurement: VALID,
+    ...changes,
+  };
+  return { ...one, honest: isHonest(one, 1) };
+}
+
+/** @type {import('../../src/calibrate/measure.js').Verdict} */
+const TOO_FAST = {
+  verdict: 'invalid',
+  reasons: [{ code: 'read_lag', text: 'The tool noticed answers 1.1 ms late or more (p99).' }],
+};
 
 /** @type {Omit<import('../../src/calibrate/calibrate.js').Calibration, 'summary'>} */
 export const CALIBRATION = {
@@ -78,16 +88,18 @@ export const CALIBRATION = {
   honestRate: {
     ratePerSecond: 2000,
     delayMs: 2.5,
-    brokenAtPerSecond: 2200,
-    limits: { latenessP99Ms: 1, errorP99: 0.1 },
+    brokenAtPerSecond: 2400,
+    limits: { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 },
     tries: [
-      tryAt(1000, true, { delayMs: 5, p99Ms: { reported: 5.2, target: 5.02, error: 0.036 } }),
-      tryAt(2000, true),
-      tryAt(4000, false, {
-        delayMs: 1.25,
-        measurement: { verdict: 'suspect', reasons: [{ code: 'send_lag', text: 'The tool sent late.' }] },
-      }),
-      tryAt(2200, false, { p99Ms: { reported: 3.1, target: 2.29, error: 0.354 } }),
+      tryAt(1000),
+      tryAt(2000),
+      tryAt(4000, { p99Ms: compare(2.47, 1.31), measurement: TOO_FAST }),
+      tryAt(4000, { p50Ms: compare(1.43, 1.26), p99Ms: compare(1.71, 1.29) }),
+      tryAt(2800, { p99Ms: compare(2.21, 1.83) }),
+      tryAt(2800, { p99Ms: compare(2.13, 1.83) }),
+      tryAt(2400, { p99Ms: compare(2.46, 2.13) }),
+      tryAt(2400, { p99Ms: compare(2.39, 2.12) }),
+      tryAt(2400, { p99Ms: compare(3.1, 2.29) }),
     ],
   },
 };

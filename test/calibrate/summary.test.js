@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { compare } from '../../src/calibrate/honest-rate.js';
 import { summarise } from '../../src/calibrate/summary.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
@@ -10,9 +11,9 @@ const { settings, environment, honestRate } = CALIBRATION;
 test('what it comes down to', () => {
   assert.equal(
     summarise(CALIBRATION).text,
-    'On this machine, with --concurrency 10 --threads 1 --pacing auto: latencies are inflated by up to 125 µs (p50; ' +
-      'p99 470 µs); sends are late by at most 70 µs (p50; p99 240 µs, at 1,000/s); measurements are honest up to about ' +
-      '2,000/s, where the target takes 2.5 ms.',
+    'On this machine, with --concurrency 10 --threads 1 --pacing auto: latencies are inflated by at most 125 µs ' +
+      "(p50; p99 470 µs), and sends are late by at most 70 µs (p50; p99 240 µs, at 1,000/s), the target's own waking " +
+      'up included in both; measurements are honest up to about 2,000/s, where the target takes 2.5 ms.',
   );
 });
 
@@ -25,73 +26,105 @@ test('nothing honest, nothing measured: said, not hidden', () => {
   });
   assert.match(
     text,
-    /inflated by up to an unknown time .*no rate was measured for lateness; no rate that was tried is honest\.$/,
+    /inflated by at most an unknown time .*no rate was measured for lateness; no rate that was tried is honest\.$/,
   );
 });
 
-/** @param {Parameters<typeof tryAt>[2]} changes @returns {Partial<Found>} the last rate failed for these */
-const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2200, false, changes)] } });
+/** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Found>} the last rate failed for these */
+const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2400, changes)] } });
 const reasons = [{ code: 'tool_saturated', text: 'A sending thread had no time left.' }];
+
+/** @param {number} p99Ms that the target took instead of 2.083 ms, in a run that failed for something else */
+const tookMs = (p99Ms) =>
+  broken({ p99Ms: compare(p99Ms, p99Ms), measurement: { verdict: 'suspect', reasons } });
 
 const sentLate = [{ code: 'send_lag', text: 'The tool itself sent late.' }];
 
+const FAILED = [1, 2].map(() => tryAt(1000, { p99Ms: compare(9, 5) }));
+
 /** @type {[string, Partial<Found>, RegExp[]][]} */
 const LIMITS = [
-  ['a wrong p99', {}, [/^At 2,200\/s a p99 of 3\.1 ms was reported, where the target took 2\.29 ms\.$/]],
+  ['a wrong p99', {}, [/^At 2,400\/s a p99 of 3\.1 ms was reported, where the target took 2\.29 ms\.$/]],
   [
     'late sends',
     broken({ latenessMs: { count: 9, p50: 1, p99: 1.5, max: 2 } }),
-    [/^At 2,200\/s the sends were 1\.5 ms late \(p99\), more than --max-lateness 1 ms\.$/],
+    [/^At 2,400\/s the sends were 1\.5 ms late \(p99\), more than --max-lateness 1 ms\.$/],
   ],
   [
     'the verdict',
     broken({ measurement: { verdict: 'suspect', reasons } }),
-    [/^At 2,200\/s: A sending thread had no time/],
+    [/^At 2,400\/s: A sending thread had no time/],
   ],
   [
     'the verdict of an invalid run',
     broken({ measurement: { verdict: 'invalid', reasons: sentLate } }),
-    [/^At 2,200\/s: The tool itself sent late\.$/],
+    [/^At 2,400\/s: The tool itself sent late\.$/],
   ],
   [
     'a wrong p99, not what is suspected of late sending besides',
     broken({
-      p99Ms: { reported: 3.1, target: 2.29, error: 0.354 },
+      p99Ms: compare(3.1, 2.29),
       measurement: { verdict: 'suspect', reasons: [...sentLate, ...reasons] },
     }),
-    [/^At 2,200\/s a p99 of 3\.1 ms/, /^At 2,200\/s: A sending thread had no time/],
+    [/^At 2,400\/s a p99 of 3\.1 ms/, /^At 2,400\/s: A sending thread had no time/],
   ],
   [
     'a p99 that is too low',
-    broken({ p99Ms: { reported: 2, target: 2.5, error: -0.2 } }),
-    [/^At 2,200\/s a p99 of 2 ms was reported, where the target took 2\.5 ms\.$/],
+    broken({ p99Ms: compare(2, 2.5) }),
+    [/^At 2,400\/s a p99 of 2 ms was reported, where the target took 2\.5 ms\.$/],
+  ],
+  [
+    'a wrong p50',
+    broken({ p50Ms: compare(0.7, 0.5) }),
+    [/^At 2,400\/s a p50 of 700 µs was reported, where the target took 500 µs\.$/],
+  ],
+  [
+    'both wrong',
+    broken({ p50Ms: compare(0.7, 0.5), p99Ms: compare(3.1, 2.29) }),
+    [/^At 2,400\/s a p50 of 700 µs/, /^At 2,400\/s a p99 of 3\.1 ms/],
   ],
   [
     'requests that never came',
-    broken({ samples: 2100 }),
-    [/^At 2,200\/s the target saw 2,100 of 2,200 requests\.$/],
+    broken({ samples: 2300 }),
+    [/^At 2,400\/s the target saw 2,300 of 2,400 requests\.$/],
   ],
   [
     'a target that was itself late',
-    broken({ p99Ms: { reported: 9, target: 8.9, error: 0.011 } }),
-    [/^At 2,200\/s the calibration's own target took 8\.9 ms \(p99\) instead of 2\.5 ms/],
+    tookMs(2.8),
+    [
+      /^At 2,400\/s: A sending/,
+      /^At 2,400\/s the calibration's own target took 2\.8 ms \(p99\) instead of 2\.08 ms/,
+    ],
   ],
+  ['a target as late as waking up and a tenth make it: not that', tookMs(2.79), [/^At 2,400\/s: A sending/]],
   [
     'others on the machine, and what it led to',
     { environment: { ...environment, loadAverage: 2.26 } },
-    [/^The machine was busy before .* a load average of 2\.3 on 2 cores\.$/, /^At 2,200\/s a p99/],
+    [/^The machine was busy before .* a load average of 2\.3 on 2 cores\.$/, /^At 2,400\/s a p99/],
   ],
   [
     'nothing: the search came to its end',
-    { honestRate: { ...honestRate, brokenAtPerSecond: null } },
+    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
       /^Every rate that was tried was honest; the closed loop's peak is 61,234\/s, with the target busy for 97 %\.$/,
     ],
   ],
   [
+    'nothing in the end, but rates failed on the way',
+    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
+    [
+      /^The highest rate that was tried was honest, though 2 of 4 tries, at it or below, were not; the closed loop's peak/,
+    ],
+  ],
+  [
+    'nothing in the end, but a try failed on the way',
+    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [FAILED[0], tryAt(1000)] } },
+    [/^The highest .* though 1 of 2 tries, at it or below, was not; the closed loop's peak/],
+  ],
+  [
     'one core, and what else there is',
     { environment: { ...environment, cpus: 1 } },
-    [/^There is one core, .* the target is part of every figure\.$/, /^At 2,200\/s a p99/],
+    [/^There is one core, .* the target is part of every figure\.$/, /^At 2,400\/s a p99/],
   ],
 ];
 

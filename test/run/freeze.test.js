@@ -32,7 +32,8 @@ describe('a freeze of 1 s in every 5 s', { concurrency: 3 }, () => {
     assert.equal(result.totals.succeeded, 1000);
     assertNear(response.p95, 750, 0.05);
     assertNear(service.p95, 750, 0.05);
-    assertNear(response.max, 1000, 0.05);
+    // A machine with other things to do wakes the target late, never early.
+    assert.ok(Number(response.max) > 950 && Number(response.max) < 2000, `max ${response.max}`);
     assert.ok(Number(response.p50) < 200, `p50 ${response.p50}`);
     assert.ok(Number(sendLag.p95) < 75, `send lag ${sendLag.p95}`);
   });

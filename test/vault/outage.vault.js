@@ -23,8 +23,8 @@ before(async () => {
 after(() => vault.stop());
 
 const RATE = 50;
-const PLANNED = RATE * 12;
-const LOAD = ['--rate', String(RATE), '--duration', '12', '--concurrency', '10', '--timeout', '3s'];
+const PLANNED = RATE * 16;
+const LOAD = ['--rate', String(RATE), '--duration', '16', '--concurrency', '10', '--timeout', '3s'];
 /** @type {Record<string, {args: string[], sealed: string}>} what a sealed Vault's answer is called */
 const COMMANDS = {
   issue: { args: ['issue', '--role', 'ec-no-store', ...LOAD], sealed: 'unavailable' },
@@ -74,7 +74,9 @@ function assertAllAccountedFor({ totals, outcomes, timeline }, allowed) {
     JSON.stringify(outcomes),
   );
   assert.equal(issued + good, totals.succeeded);
-  assert.ok(/** @type {any} */ (timeline.at(-1)).succeeded > 0, 'no success in the last second');
+  // What timed out at the end may have a second of its own.
+  const end = timeline.slice(-4).map(({ succeeded }) => succeeded);
+  assert.ok(Math.max(...end) > 0, `no success in the last seconds: ${JSON.stringify(timeline)}`);
   assert.equal(timeline[0].failed, 0);
   return totals.failed;
 }
