@@ -338,6 +338,7 @@ const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
     { gc: { count: 3, totalMs: 90, longestMs: 40 } },
     /collected garbage 3 times, 90 ms in all, 40 ms at most/,
   ],
+  ['garbage, once', { gc: { count: 1, totalMs: 40, longestMs: 40 } }, /collected garbage once, for 40 ms\./],
   ['a core that others had', { runQueueShare: 0.02 }, /no core for 2.0 % of the time/],
   ['requests', {}, /busy with other requests/],
   ['short collections', { gc: { count: 300, totalMs: 90, longestMs: 1 } }, /busy with other requests/],

@@ -212,7 +212,10 @@ function pauses(observed) {
  */
 function cause({ gc, runQueueShare }, readMs) {
   if (gc.longestMs >= readMs / 2) {
-    return `It collected garbage ${gc.count} times, ${formatDuration(gc.totalMs)} in all, ${formatDuration(gc.longestMs)} at most.`;
+    const longest = formatDuration(gc.longestMs);
+    return gc.count === 1
+      ? `It collected garbage once, for ${longest}.`
+      : `It collected garbage ${gc.count} times, ${formatDuration(gc.totalMs)} in all, ${longest} at most.`;
   }
   if (runQueueShare !== null && runQueueShare >= 0.01) {
     return `It was ready to run and had no core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;
