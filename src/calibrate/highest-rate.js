@@ -1,8 +1,8 @@
 /**
  * The highest rate that passes a test, found by doubling (or halving) from a start and then by bisection. Rates are
  * whole numbers of two significant digits: more would tell nothing that another measurement would bear out. A machine that
- * was disturbed for some seconds must not decide: at the end the lowest rate above those that passed is tried again that
- * failed, and if it passes, the search goes on from there.
+ * was disturbed for some seconds must not decide: at the end the lowest failed rate above the highest that passed is tried
+ * again, and if it passes, the search goes on from there.
  */
 
 /** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
@@ -21,7 +21,7 @@ const CLOSE_ENOUGH = 1.25;
 export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
   /** @type {number | null} */
   let passed = null;
-  /** The lowest since one passed at the end: nothing above it is tried. @type {number | null} */
+  /** The lowest that failed since a failed one was tried again and passed: nothing above it is tried. @type {number | null} */
   let bound = null;
   /** @type {number[]} */
   const failures = [];

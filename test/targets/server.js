@@ -7,18 +7,23 @@ import { BEHAVIOURS } from './behaviours.js';
 let behaviour = '';
 /** @type {import('./behaviours.js').Settings} */
 let settings;
-/** @type {{atNs: string, method: string, path: string, bytes: number}[]} */
+/** @type {{atNs: string, answeredNs: string | null, method: string, path: string, bytes: number}[]} */
 let arrivals = [];
 let startNs = 0n;
 
 const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  /** @type {typeof arrivals[number]} */
   const arrival = {
     atNs: String(process.hrtime.bigint()),
+    answeredNs: null,
     method: req.method ?? '',
     path: req.url ?? '',
     bytes: Number(req.headers['content-length'] ?? 0),
   };
   arrivals.push(arrival);
+  res.once('finish', () => {
+    arrival.answeredNs = String(process.hrtime.bigint());
+  });
   req.resume();
   const elapsedMs = () => Number(process.hrtime.bigint() - startNs) / 1e6;
   BEHAVIOURS[behaviour]({ req, res, socket: req.socket, settings, elapsedMs });

@@ -10,6 +10,7 @@ const SERVER = fileURLToPath(new URL('server.js', import.meta.url));
  * @typedef {object} Arrival
  * @property {bigint} atNs on the monotonic clock of this machine (`process.hrtime.bigint()`): comparable between
  *   processes on Linux
+ * @property {bigint | null} answeredNs when its whole answer was handed to the socket; null: it was not, or not as HTTP
  * @property {string} method
  * @property {string} path
  * @property {number} bytes of the body, as its Content-Length says
@@ -37,7 +38,11 @@ export async function startTarget({ behaviour, port = 0, body, ...changes }) {
     /** @param {{clear?: boolean}} [options] @returns {Promise<Arrival[]>} since it started or came back */
     async arrivals({ clear = false } = {}) {
       const { arrivals } = await ask(running.child, { type: 'arrivals', clear }, 'arrivals');
-      return arrivals.map((/** @type {any} */ each) => ({ ...each, atNs: BigInt(each.atNs) }));
+      return arrivals.map((/** @type {any} */ each) => ({
+        ...each,
+        atNs: BigInt(each.atNs),
+        answeredNs: each.answeredNs === null ? null : BigInt(each.answeredNs),
+      }));
     },
     /** Another behaviour from now on. @param {string} name @param {Partial<import('./behaviours.js').Settings>} [more] */
     async behave(name, more = {}) {

@@ -3,8 +3,9 @@
  * was read late by r, is reported as s + t + r, with t the target's own. Of s every request's is known, so what p99 would
  * be without it is known too (`unlagged`). Of r there are samples at random times (`reaction`): where t hardly varies, r adds
  * its own p99, less what noticing anything costs at best; where t does vary, it adds less. It adds no more than what p99 is
- * above the fastest answer, taking it that one at least of the fastest was read when it came. Samples are few in a short run, so that their p99 may be on either side of
- * that of r: suspect is what r may be, invalid what it is at least.
+ * above the fastest answer, taking it that one at least of the fastest was read when it came. Samples are few in a short
+ * run, so that their p99 may be on either side of that of r: suspect goes by the upper end of what r may be, invalid by
+ * the lower.
  *
  * A time of r > t is found in proportion to r, but no more answers wait for it than were under way when it began: what is
  * due meanwhile is sent late, not read late, and in a closed loop nothing is. So such a look counts for t / r only.
@@ -174,7 +175,7 @@ function readLag(observed, grade, readMs, ofMs) {
   const late = formatDuration(readMs);
   const said =
     grade === 'invalid'
-      ? `noticed answers ${late} late or more (p99), which is at least ${percent} % of the p99 that it reports`
+      ? `noticed answers about ${late} late (p99), which is about ${percent} % of the p99 that it reports`
       : `may have noticed answers up to ${late} late (p99), which may be ${percent} % of the p99 that it reports`;
   return {
     grade,
