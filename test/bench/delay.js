@@ -12,6 +12,8 @@ const DELAYS_MS = [0.2, 1, 10, 100];
 const CLOSED = { ratePerSecond: null, connections: 1 };
 const OPEN = { ratePerSecond: 100, connections: 20 };
 const GOAL = { p50: 0.15, p99: 1 };
+/** On one connection; a p99 of fewer would be their maximum. */
+const LEAST_SAMPLES = 150;
 
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
 /** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
@@ -22,10 +24,11 @@ const GOAL = { p50: 0.15, p99: 1 };
  */
 export async function run({ runs, seconds, say }) {
   return withSubject(async (subject) => {
-    const sources = await sourcesOn(subject, seconds);
+    const sources = await sourcesOn(subject);
     /** @type {Row[]} */
     const rows = [];
     for (const delayMs of DELAYS_MS) {
+      const enough = Math.max(seconds, (LEAST_SAMPLES * delayMs) / 1000);
       const measured = sources.map(({ who, ours }) => ({
         delayMs,
         who,
@@ -33,7 +36,8 @@ export async function run({ runs, seconds, say }) {
         runs: /** @type {Added[]} */ ([]),
       }));
       for (let i = 0; i < runs; i++) {
-        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure(delayMs));
+        for (const [k, { measure }] of sources.entries())
+          measured[k].runs.push(await measure(delayMs, enough));
         say(`${delayMs} ms, run ${i + 1} of ${runs}`);
       }
       rows.push(...measured);
@@ -50,14 +54,13 @@ export async function run({ runs, seconds, say }) {
 
 /**
  * @param {import('./subject.js').Subject} subject
- * @param {number} seconds
- * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number) => Promise<Added>}[]>}
+ * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
  */
-async function sourcesOn(subject, seconds) {
+async function sourcesOn(subject) {
   const ours = [OPEN, CLOSED].map((load) => ({
     who: `ours, ${nameOf(load)}`,
     ours: true,
-    measure: async (/** @type {number} */ delayMs) => {
+    measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
       const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds });
       const { p50, p99 } = result.latencyMs.response;
       return added({ p50, p99 }, stats, delayMs);
@@ -68,7 +71,7 @@ async function sourcesOn(subject, seconds) {
   const peers = [...open, ...closedOnly.map((peer) => ({ peer, load: CLOSED }))].map(({ peer, load }) => ({
     who: `${peer.name}, ${nameOf(load)}`,
     ours: false,
-    measure: async (/** @type {number} */ delayMs) => {
+    measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
       // What one of them adds for omissions that there were none of would be no error of its measuring.
       const raw = { expectedMs: delayMs, rawLatencies: true };
       const { figures, stats } = await measurePeer(peer, subject, { delayMs }, { ...load, ...raw, seconds });

@@ -40,7 +40,7 @@ export const benches = {
   },
   queue: {
     describe: 'mean wait reported of a single server with Poisson arrivals, against queueing theory',
-    seconds: 10,
+    seconds: 20,
     load: () => import('./queue.js'),
   },
   delay: {

@@ -5,7 +5,7 @@ import { uniform } from '../../src/random.js';
 import { truthOf } from './freeze.js';
 import { lateness } from './lateness.js';
 import { mostByChance } from './poisson.js';
-import { lindleyWaits, meanWait, typicalSeeds } from './queue.js';
+import { lindleyWaits, meanWait, SERVICE_MS, typicalSeeds } from './queue.js';
 import {
   adPValue,
   adStatistic,
@@ -157,7 +157,8 @@ describe('queue', () => {
   it('chosen seeds are those whose arrivals wait about that long', () => {
     const seeds = typicalSeeds(0.5, 5, 3);
     assert.equal(new Set(seeds.map(({ seed }) => seed)).size, 3);
-    for (const { exactMs } of seeds) near(exactMs, 5, 0.05);
+    const formula = meanWait(0.5, SERVICE_MS);
+    for (const { exactMs } of seeds) near(exactMs, formula, formula / 100);
   });
 });
 
