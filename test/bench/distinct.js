@@ -11,8 +11,8 @@ import { median } from './statistics.js';
 const CONNECTIONS = 10;
 const RESPONSES = 100_000;
 const GOAL_PER_SECOND = 8000;
-/** A rate at which everything is to be checked. */
-const PACED_PER_SECOND = 8000;
+/** A rate at which everything is to be checked; a little above the goal, of which the ends of a run take some. */
+const PACED_PER_SECOND = 8100;
 /** Verification has a thread of its own: with no core to itself the target leaves it one on a machine with two. */
 const SHARED = { cores: null, spin: false };
 
