@@ -42,7 +42,9 @@ export function describeMisuse(message, args) {
   if (missing !== undefined) return `--${missing} needs a value.`;
   const [, unknown] = /^Unknown (?:argument|command)s?: (.+)$/s.exec(message) ?? [];
   if (unknown === undefined) return /[.!?]$/.test(message) ? message : `${message}.`;
-  const [name] = unknown.split(', ');
+  const names = unknown.split(', ');
+  // Without a command no flag is known either: what is to be mended is the command.
+  const name = names.includes(args[0]) ? args[0] : names[0];
   if (args.includes(name)) return `There is no command ${JSON.stringify(name)}.`;
   return `There is no option ${name.length === 1 ? '-' : '--'}${name}.`;
 }

@@ -9,7 +9,7 @@
  * term becomes (1 - p) P (1 - rate / capacity). It is part of what a tool adds, and counts against it.
  */
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
-import { medianOf, quantile } from './statistics.js';
+import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 
 const PERIOD_MS = 2500;
@@ -108,7 +108,7 @@ export function truthOf(rate, periods) {
  */
 function figuresOf(rate, who, all, truth) {
   const names = /** @type {(keyof typeof SHARES)[]} */ (Object.keys(SHARES));
-  const reported = Object.fromEntries(names.map((name) => [name, medianOf(all.map((one) => one[name]))]));
+  const reported = Object.fromEntries(names.map((name) => [name, medianOfMost(all.map((one) => one[name]))]));
   const errors = JUDGED.flatMap((name) => {
     const value = reported[name];
     return value === null ? [] : [value / truth[name] - 1];

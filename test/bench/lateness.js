@@ -10,7 +10,7 @@
  */
 import { shareCores } from './cores.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
-import { medianOf, quantile } from './statistics.js';
+import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 import { buildTarget } from './target/build.js';
 import { withTarget } from './target/start.js';
@@ -226,5 +226,5 @@ function judge(row, rows) {
  * @param {keyof Late} key
  */
 function medianFor(row, key) {
-  return medianOf(row.runs.map((late) => late[key]));
+  return medianOfMost(row.runs.map((late) => late[key]));
 }

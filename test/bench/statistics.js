@@ -20,6 +20,15 @@ export function medianOf(values) {
 }
 
 /**
+ * @param {(number | null)[]} values a figure of each run
+ * @returns {number | null} null where no more than half of the runs have it: that would be the median of a few
+ */
+export function medianOfMost(values) {
+  const known = values.filter((value) => value !== null);
+  return 2 * known.length > values.length ? median(known) : null;
+}
+
+/**
  * @param {ArrayLike<number>} values
  * @returns {number}
  */

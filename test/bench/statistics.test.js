@@ -14,6 +14,7 @@ import {
   mean,
   median,
   medianOf,
+  medianOfMost,
   quantile,
 } from './statistics.js';
 
@@ -32,6 +33,13 @@ describe('bench statistics', () => {
     assert.equal(median([4, 1, 3, 2]), 2.5);
     assert.equal(medianOf([null, 5, null]), 5);
     assert.equal(medianOf([null]), null);
+  });
+
+  it('no median of what only a few of the runs have', () => {
+    assert.equal(medianOfMost([1, null, 3, null, 2]), 2);
+    assert.equal(medianOfMost([1, null, null, null, null]), null);
+    assert.equal(medianOfMost([1, null]), null);
+    assert.equal(medianOfMost([]), null);
   });
 
   it('quantiles are by nearest rank', () => {

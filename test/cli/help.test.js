@@ -71,6 +71,11 @@ const MISUSE = [
   ['no arguments', [], /No command is given: it comes first.* See: vault-pki-load --help$/m],
   ['options before the command', ['--dev', 'issue'], /No command is given: it comes first/],
   ['an unknown command', ['isue'], /There is no command "isue"\. See: vault-pki-load --help$/m],
+  [
+    'an unknown command with flags',
+    ['isue', '--rate', '5', '--quiet'],
+    /There is no command "isue"\. See: vault-pki-load --help$/m,
+  ],
   ['a name of every object as command', ['toString'], /There is no command "toString"/],
   [
     'an unknown option',
