@@ -9,6 +9,8 @@ import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
 
 const CONNECTIONS = 10;
+/** They check nothing. The fastest there is, and the one from npm. */
+const PEERS = ['wrk', 'autocannon'];
 const RESPONSES = 100_000;
 const GOAL_PER_SECOND = 8000;
 /** A rate at which everything is to be checked; a little above the goal, of which the ends of a run take some. */
@@ -24,7 +26,7 @@ export async function run(settings) {
   return withAuthority(async ({ subject, distinctResponses }) => {
     const behaviour = { bodiesFile: distinctResponses(RESPONSES) };
     const load = { connections: CONNECTIONS, behaviour, oneCore: true };
-    const wrk = (await presentPeers()).filter(({ name }) => name === 'wrk');
+    const others = (await presentPeers()).filter(({ name }) => PEERS.includes(name));
     const sources = [
       oursIn('ours, one core', subject, load),
       oursIn('ours, all cores', subject, { ...load, behaviour: { ...behaviour, ...SHARED } }),
@@ -37,7 +39,7 @@ export async function run(settings) {
         behaviour: { ...behaviour, ...SHARED },
         options: { rate: PACED_PER_SECOND },
       }),
-      ...wrk.map((peer) => peerIn(peer, subject, load)),
+      ...others.map((peer) => peerIn(peer, subject, load)),
     ];
     const measured = await measureAll(sources, settings);
     return {

@@ -25,7 +25,7 @@
 export const benches = {
   lateness: {
     describe: 'how late requests are sent, as the target saw them',
-    seconds: 8,
+    seconds: 5,
     load: () => import('./lateness.js'),
   },
   poisson: {
@@ -50,13 +50,13 @@ export const benches = {
   },
   verdict: {
     describe: "whether the tool knows when its own figures are wrong, against the target's record",
-    seconds: 3,
+    seconds: 2,
     runs: 100,
     load: () => import('./verdict.js'),
   },
   speed: {
     describe: 'checked OCSP responses/s where they repeat, beside other load generators',
-    seconds: 5,
+    seconds: 4,
     load: () => import('./speed.js'),
   },
   distinct: {
@@ -71,18 +71,13 @@ export const benches = {
   },
   cpu: {
     describe: 'CPU time while offering a rate',
-    seconds: 5,
+    seconds: 3,
     load: () => import('./cpu.js'),
   },
   start: {
     describe: 'time until help is there',
     seconds: 0,
     load: () => import('./start.js'),
-  },
-  memory: {
-    describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',
-    seconds: 10,
-    load: () => import('./memory.js'),
   },
   'issue-vs-fetch': {
     describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',
@@ -98,5 +93,11 @@ export const benches = {
     describe: 'OCSP responses/s of a real Vault: our ocsp, and a loop of fetch that checks nothing',
     seconds: 10,
     load: () => import('./ocsp-vs-fetch.js'),
+  },
+  // The last: what else the machine does meanwhile does not matter to it.
+  memory: {
+    describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',
+    seconds: 5,
+    load: () => import('./memory.js'),
   },
 };
