@@ -3,7 +3,7 @@
  * bytes of its own, and there are more of them than any memory of ours holds. Nothing but a verification will do; what
  * came too fast for it is counted as unchecked.
  */
-import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn } from './closed-loop.js';
+import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
 import { presentPeers } from './measure.js';
 import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
@@ -44,18 +44,21 @@ export async function run(settings) {
     const measured = await measureAll(sources, settings);
     return {
       question: `OCSP responses a second, ${RESPONSES.toLocaleString('en')} different ones in turn, each signed with ECDSA P-256: closed loop, ${CONNECTIONS} connections, one sending thread; sender and verification on one core and the target on another, or all on all cores`,
-      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'checked/s', 'goal', 'met'],
-      rows: closedLoopRows(measured).map((row, i) => [...row, ...judge(measured[i])]),
+      columns: ['who', 'answers/s', 'CPU us each', '% unchecked', 'checked/s', 'ours to it', 'goal', 'met'],
+      rows: closedLoopRows(measured).map((row, i) => [...row, ...judge(measured[i], measured[0])]),
       summary: {},
       raw: measured,
     };
   });
 }
 
-/** @param {import('./closed-loop.js').Row} row */
-function judge({ name, runs }) {
-  if (!name.startsWith('ours')) return [null, '', ''];
-  const checked = median(runs.map(checkedPerSecond));
+/**
+ * @param {import('./closed-loop.js').Row} row
+ * @param {import('./closed-loop.js').Row} ours closed loop on one core, as the peers are
+ */
+function judge(row, ours) {
+  if (!row.name.startsWith('ours')) return [null, ratioTo(ours, row), '', ''];
+  const checked = median(row.runs.map(checkedPerSecond));
   const goal = `checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`;
-  return [checked, goal, Math.round(checked) >= GOAL_PER_SECOND ? 'yes' : 'no'];
+  return [checked, null, goal, Math.round(checked) >= GOAL_PER_SECOND ? 'yes' : 'no'];
 }
