@@ -11,6 +11,12 @@ const DELAYS_MS = [0.2, 1, 10, 100];
 /** One connection in a closed loop; at 100/s enough of them that none has to wait for another. */
 const CLOSED = { ratePerSecond: null, connections: 1 };
 const OPEN = { ratePerSecond: 100, connections: 20 };
+/** @type {{load: typeof OPEN | typeof CLOSED, options: Record<string, string>}[]} */
+const OURS = [
+  { load: OPEN, options: {} },
+  { load: OPEN, options: { pacing: 'spin' } },
+  { load: CLOSED, options: {} },
+];
 const GOAL = { p50: 0.15, p99: 1 };
 /** On one connection; a p99 of fewer would be their maximum. */
 const LEAST_SAMPLES = 150;
@@ -57,11 +63,11 @@ export async function run({ runs, seconds, say }) {
  * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
  */
 async function sourcesOn(subject) {
-  const ours = [OPEN, CLOSED].map((load) => ({
-    who: `ours, ${nameOf(load)}`,
+  const ours = OURS.map(({ load, options }) => ({
+    who: `ours, ${[nameOf(load), ...Object.values(options)].join(', ')}`,
     ours: true,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
-      const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds });
+      const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds }, options);
       const { p50, p99 } = result.latencyMs.response;
       return added({ p50, p99 }, stats, delayMs);
     },
