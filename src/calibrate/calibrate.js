@@ -73,6 +73,8 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       ...found,
       summary: summarise(found),
     };
+  } catch (error) {
+    throw await target.causeOf(error);
   } finally {
     await target.stop();
   }

@@ -1,12 +1,16 @@
 /** A calibration's target: a process of its own, so that it does not share an event loop with the generator. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PkiLoadError } from '../errors.js';
 
 const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
 const ANSWERS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
+/** A process that has ended refuses connections before its parent is told. */
+const END_IS_TOLD_WITHIN_MS = 500;
+const ENDED = 'its process has ended';
 
 /**
  * @typedef {import('./recording.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
@@ -22,7 +26,8 @@ const STOPS_WITHIN_MS = 2000;
 
 /**
  * @returns {Promise<TargetInfo & {begin: (delayMs: number) => Promise<void>,
- *   end: () => Promise<Seen>, stop: () => Promise<void>}>}
+ *   end: () => Promise<Seen>, causeOf: (error: unknown) => Promise<unknown>, stop: () => Promise<void>}>} `causeOf`: an error of a
+ *   measurement, or the target's end where that is behind it
  */
 export async function startCalibrationTarget() {
   const child = fork(ENTRY, [], {
@@ -40,6 +45,7 @@ export async function startCalibrationTarget() {
       async end() {
         return (await order(child, { end: true })).seen;
       },
+      causeOf: async (error) => ((await hasEnded(child)) ? failed(ENDED) : error),
       stop: () => stop(child),
     };
   } catch (error) {
@@ -67,7 +73,7 @@ function answerOf(child) {
     const fail = (/** @type {string} */ why) => settle(() => reject(failed(why)));
     const onMessage = (/** @type {any} */ message) =>
       message.failed === undefined ? settle(() => resolve(message)) : fail(message.failed);
-    const onExit = () => fail('its process has ended');
+    const onExit = () => fail(ENDED);
     const onError = (/** @type {Error} */ error) => fail(error.message);
     const timer = setTimeout(() => fail(`no answer within ${ANSWERS_WITHIN_MS / 1000} s`), ANSWERS_WITHIN_MS);
     /** @param {() => void} act */
@@ -79,6 +85,13 @@ function answerOf(child) {
     child.on('message', onMessage).on('exit', onExit).on('error', onError);
     if (child.exitCode !== null || child.signalCode !== null) onExit();
   });
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function hasEnded(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return true;
+  const exit = once(child, 'exit').then(() => true);
+  return Promise.race([exit, wait(END_IS_TOLD_WITHIN_MS, false)]);
 }
 
 /** @param {string} why */

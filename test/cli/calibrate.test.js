@@ -120,16 +120,40 @@ test('Ctrl-C ends it with exit code 130, and the target goes too', async () => {
   assertNoStack(stderr);
 });
 
-test('a target whose alarm thread dies ends it with an error, as nothing that waits would be answered', async () => {
-  const fault = `if (process.argv[1].endsWith('target-child.js'))
-    process.once('worker', (thread) => thread.once('message', () => thread.terminate()));`;
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
-  const { code, stdout, stderr } = await runCli(SHORT, { env });
-  assert.equal(code, 1, stderr);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^vault-pki-load: The calibration's own target failed: its process has ended\.$/m);
-  assertNoStack(stderr);
-});
+/** What is done to the target's process once its alarm thread is there. @type {[string, string][]} */
+const DEATHS = [
+  [
+    'whose alarm thread dies',
+    "process.once('worker', (thread) => thread.once('message', () => thread.terminate()));",
+  ],
+  [
+    'that is seen to be gone before its end is told',
+    `const { Server } = await import('node:net');
+    const { listen } = Server.prototype;
+    const listening = [];
+    Server.prototype.listen = function (...to) {
+      listening.push(this);
+      return listen.apply(this, to);
+    };
+    const send = process.send.bind(process);
+    process.send = (message) => send(message, () => {
+      for (const one of listening) one.close();
+      setTimeout(() => process.exit(1), 200);
+    });`,
+  ],
+];
+for (const [what, death] of DEATHS)
+  test(`a target ${what} ends it with an error, as nothing that waits would be answered`, async () => {
+    const fault = `if (process.argv[1].endsWith('target-child.js')) {
+    ${death}
+  }`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+    const { code, stdout, stderr } = await runCli(SHORT, { env });
+    assert.equal(code, 1, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^vault-pki-load: The calibration's own target failed: its process has ended\.$/m);
+    assertNoStack(stderr);
+  });
 
 const run = startBatch({ after });
 
