@@ -74,7 +74,8 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       summary: summarise(found),
     };
   } catch (error) {
-    throw await target.causeOf(error);
+    // Who interrupted it does not wait to be told why.
+    throw signal?.aborted ? error : await target.causeOf(error);
   } finally {
     await target.stop();
   }

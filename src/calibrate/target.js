@@ -91,7 +91,7 @@ function answerOf(child) {
 async function hasEnded(child) {
   if (child.exitCode !== null || child.signalCode !== null) return true;
   const exit = once(child, 'exit').then(() => true);
-  return Promise.race([exit, wait(END_IS_TOLD_WITHIN_MS, false)]);
+  return Promise.race([exit, wait(END_IS_TOLD_WITHIN_MS, false, { ref: false })]);
 }
 
 /** @param {string} why */

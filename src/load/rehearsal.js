@@ -11,6 +11,7 @@ import { arrivalsOf } from './pacing/arrivals.js';
 import { startPacingThread } from './pacing/thread.js';
 import { createRingMemory, openReader, SMALL_RING } from './recording/ring.js';
 import { openRecording } from './recording/thread.js';
+import { partOf } from './rehearsal-load.js';
 import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
 
@@ -102,36 +103,18 @@ async function sendAll(input, request, pacing) {
         createConnection({ origin: `http://127.0.0.1:${port}`, tls: { rejectUnauthorized: true } }),
       );
       await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
-      const own = { ...input, plan: planOf(input.plan, part), shard: 0, shards: 1 };
+      const own = {
+        ...input,
+        plan: { ...input.plan, load: partOf(input.plan.load, part) },
+        shard: 0,
+        shards: 1,
+      };
       held.push(await send(own, connections, held.length % 2 === 0 ? request : other, pacing));
       await Promise.all(connections.map((connection) => connection.close()));
     }
   } finally {
     await target.terminate();
   }
-}
-
-/**
- * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other kinds.
- *
- * @param {import('../plan.js').Plan} plan
- * @param {typeof PARTS[number]} part
- * @returns {import('../plan.js').Plan}
- */
-function planOf(plan, { requests, perSecond, longestMs }) {
-  const isOpen = plan.load.model === 'open';
-  const durationMs = isOpen ? (1000 * requests) / perSecond : longestMs;
-  const load = {
-    ...plan.load,
-    ratePerSecond: isOpen ? perSecond : null,
-    durationMs,
-    requests: isOpen && plan.load.requests === null ? null : requests,
-    rampUpMs: 0,
-    warmupMs: 0,
-    timeoutMs: isOpen ? longestMs - durationMs : TIMEOUT_MS,
-    threads: 1,
-  };
-  return { ...plan, load };
 }
 
 /**
@@ -142,7 +125,9 @@ function planOf(plan, { requests, perSecond, longestMs }) {
  */
 async function send(input, connections, request, { byThread, spins }) {
   const { load } = input.plan;
-  const thread = byThread ? await startPacingThread(input, spins !== 'never') : null;
+  const thread = byThread
+    ? await startPacingThread(input, { spins: spins !== 'never', rehearses: false })
+    : null;
   const origin = process.hrtime.bigint() + LEAD_NS;
   const arrivals = arrivalsOf(load, 0, 1);
   thread?.start(origin);

@@ -141,7 +141,7 @@ export async function createShard(input, { onSecond }) {
  */
 async function startPacing(input, spins, recorder) {
   try {
-    return await startPacingThread(input, spins !== 'never');
+    return await startPacingThread(input, { spins: spins !== 'never', rehearses: true });
   } catch (error) {
     await recorder.terminate();
     throw error;

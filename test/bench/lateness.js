@@ -6,7 +6,9 @@
  * constant lateness does not show in it; where each connection has a schedule of its own (fortio), the promptest of each
  * counts. The way over the loopback interface, some 20 us, is in the absolute figures.
  *
- * `machine` is a bare thread of ours that sleeps until the same times and sends nothing: what the machine can do.
+ * `machine` is a bare thread of ours that sleeps until the same times and sends nothing: what the machine can do. The goals are
+ * held against it. `machine, busy` is the same without sleeping: what the machine's own threads do to one that keeps its
+ * core busy, as a sender of 10,000/s must.
  */
 import { shareCores } from './cores.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
@@ -75,7 +77,10 @@ export async function run({ runs, seconds, say }) {
 async function sourcesAt(rate, { subject, seconds }) {
   const { sleeper } = await buildTarget();
   const load = { ratePerSecond: rate, connections: CONNECTIONS, seconds };
-  const sources = [{ name: 'machine', measure: () => measureSleeper(sleeper, rate, seconds) }];
+  const sources = [
+    { name: 'machine', measure: () => measureSleeper([sleeper], rate, seconds) },
+    { name: 'machine, busy', measure: () => measureSleeper([sleeper, '-spin'], rate, seconds) },
+  ];
   for (const pacing of MODES) {
     const measure = async () => {
       const { arrivals, result } = await measureOurs(subject, {}, load, { pacing });
@@ -99,14 +104,14 @@ async function sourcesAt(rate, { subject, seconds }) {
 /**
  * While the target spins on its core, as it does while the others are measured.
  *
- * @param {string} sleeper
+ * @param {string[]} sleeper
  * @param {number} rate
  * @param {number} seconds
  * @returns {Promise<Late>}
  */
 function measureSleeper(sleeper, rate, seconds) {
   return withTarget({}, async () => {
-    const command = [sleeper, '-rate', `${rate}`, '-seconds', `${seconds}`];
+    const command = [...sleeper, '-rate', `${rate}`, '-seconds', `${seconds}`];
     const { stdout } = await runTimed(command, { cores: shareCores().generator });
     const { p50, p99, max } = JSON.parse(stdout);
     return { ...NOTHING, p50: p50 / 1e6, p99: p99 / 1e6, max: max / 1e6, share: 1 };

@@ -16,13 +16,15 @@ const CLOCKS_APART_MS = 0.05;
  * Starts the thread; it waits for time zero.
  *
  * @param {Pick<import('../shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
- * @param {boolean} spins the last hundredths of a millisecond of a wait, where gaps are wide enough
+ * @param {object} how
+ * @param {boolean} how.spins the last hundredths of a millisecond of a wait, where gaps are wide enough
+ * @param {boolean} how.rehearses before it is said to be started: takes some tenths of a second
  */
-export async function startPacingThread({ plan: { load }, shard, shards }, spins) {
+export async function startPacingThread({ plan: { load }, shard, shards }, { spins, rehearses }) {
   const control = new SharedArrayBuffer(CONTROL_BYTES);
   const flags = new Int32Array(control);
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: { load, shard, shards, spins, control },
+    workerData: { load, shard, shards, spins, rehearses, control },
     resourceLimits: HELPER_LIMITS,
   });
   await once(worker, 'message');

@@ -20,6 +20,17 @@ const GAP_MS = 10;
 /** Several, so that no compiled code counts on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
 
+/** Two that do the same, for the same reason. */
+const CALL = [
+  (/** @type {() => void} */ next) => () => next(),
+  (/** @type {() => void} */ next) => () => {
+    next();
+  },
+];
+
+/** Once in so many turns no sample is there, and the thread sleeps. */
+const SLEEPS_EVERY = 40;
+
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
 /**
@@ -34,15 +45,23 @@ export function rehearseRecording({ operation, plan, fixture, shards }) {
   for (let part = 0; part < PARTS; part++) {
     const ring = createRingMemory(SMALL_RING);
     const writer = openWriter(ring);
-    for (let i = 0; i < SAMPLES; i++) {
+    let added = 0;
+    let turns = 0;
+    // One by one: the loop that takes them is compiled after thousands of turns, so it is to take them here.
+    const addNext = () => {
+      if (++turns % SLEEPS_EVERY === 0) return;
+      if (added === SAMPLES) {
+        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: 0 });
+        return;
+      }
+      const i = added++;
       // Fractions, and now and then seconds: numbers of all sizes that there will be.
       const sent = (i + 0.1) * GAP_MS + (i % 7) / 100;
       const took = i % 50 === 49 ? 5000 : 0.1 + i / 100;
       const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag: (i % 11) / 1000 };
       writer.add({ operation: 0, index: 0, ...times, failure: null, status, body });
-    }
-    writer.tell(SAMPLES * GAP_MS);
-    writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: 0 });
+      writer.tell(added * GAP_MS);
+    };
     const classify = operation.createClassifier(plan, fixture);
     const ignore = IGNORE[part % IGNORE.length];
     const recorder = createRecorder({
@@ -53,6 +72,7 @@ export function rehearseRecording({ operation, plan, fixture, shards }) {
       onSecond: ignore,
       onKept: ignore,
     });
-    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken: ignore });
+    const onTaken = CALL[part % CALL.length](addNext);
+    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken });
   }
 }
