@@ -81,17 +81,20 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
   });
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
+  const keepAlive = (/** @type {number} */ renewEveryMs) => {
+    renewal?.stop();
+    renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
+  };
   /** @type {import('./load/shard.js').Shard[]} */
   let shards = [];
-  /** @type {{stop: () => void} | null} */
-  let renewal = null;
+  let renewal = /** @type {{stop: () => void} | null} */ (null);
   try {
     const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
       onEvent({ type: 'progress', label, done, total: all });
     throwIfStopped(stop);
     const fixture = await unlessStopped(
       stop,
-      operation.prepare({ plan, client, token, tls, notice, warn, progress, signal: stop }),
+      operation.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
     );
     const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
@@ -104,11 +107,6 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
     throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
-    if (fixture.renewEveryMs)
-      renewal = startRenewal(client, {
-        renewEveryMs: fixture.renewEveryMs,
-        onWarning: ({ text }) => warn(text),
-      });
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned });
     const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, cutOff, onEvent });

@@ -10,6 +10,7 @@ import { usageError } from '../errors.js';
  * @property {import('../vault/client.js').VaultClient} client for set-up calls
  * @property {string | null} token a secret: goes into request headers, nowhere else
  * @property {import('../http/tls.js').Tls} tls
+ * @property {(everyMs: number) => void} keepAlive renews the token that often, from now to the end of the run
  * @property {(text: string) => void} notice what the user should know before the run
  * @property {(text: string) => void} warn
  * @property {(label: string, done: number, total: number) => void} progress of long preparations

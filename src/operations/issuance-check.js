@@ -9,13 +9,15 @@ import { checkHealth, checkIssuer, checkMount, checkRole, checkToken } from '../
  *   ttl?: string | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null, keyBits?: number | null, requests: number | null,
  *   neededMs: number | null}} question
  */
-export async function checkIssuance({ plan, client, warn }, { requests, neededMs, ...question }) {
+export async function checkIssuance({ plan, client, keepAlive, warn }, { requests, neededMs, ...question }) {
   const { mount, namespace } = plan.target;
   const health = await checkHealth(client, { namespace });
   const token = await checkToken(client, { neededMs, neededRequests: requests });
+  // At once: its life goes on through all that is checked and prepared from here to time zero.
+  if (token.renewEveryMs !== null) keepAlive(token.renewEveryMs);
   const mountFacts = await checkMount(client, mount);
   const issuer = await checkIssuer(client, mount);
   const roleFacts = await checkRole(client, { mount, ...question });
   for (const { warnings } of [health, token, mountFacts, roleFacts]) warnings.forEach(warn);
-  return { health, role: roleFacts.role, issuer, renewEveryMs: token.renewEveryMs };
+  return { health, role: roleFacts.role, issuer };
 }

@@ -19,11 +19,11 @@ export async function prepare(context) {
   if (keep !== null) openKeepFile(keep).close();
   const { origin, basePath } = parseTargetUrl(url);
   const count = expectedRequests(plan.load);
-  const {
-    health,
-    role: roleFields,
-    renewEveryMs,
-  } = await checkIssuance(context, { ...question(plan), requests: count, neededMs: longestRunMs(plan.load) });
+  const { health, role: roleFields } = await checkIssuance(context, {
+    ...question(plan),
+    requests: count,
+    neededMs: longestRunMs(plan.load),
+  });
   if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
   return {
     origin,
@@ -33,7 +33,6 @@ export async function prepare(context) {
     headers: apiHeaders(token, namespace),
     serials: createSerialMemory(),
     csrs: sign ? await makeCsrs(context, roleFields) : null,
-    renewEveryMs,
   };
 }
 

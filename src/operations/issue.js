@@ -98,7 +98,7 @@ const OUTCOMES = Object.freeze({
 
 /**
  * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: import('./csrs.js').PooledCsr[] | null, renewEveryMs: number | null}} IssueFixture
+ *   csrs: import('./csrs.js').PooledCsr[] | null}} IssueFixture
  */
 
 /** @type {import('./index.js').Operation} */

@@ -175,7 +175,9 @@ async function fromNewCertificate(context) {
   const { plan, client, notice } = context;
   const { mount } = plan.target;
   const { role, cn } = plan.options;
-  await checkIssuance(context, {
+  // The token is needed for this one certificate, not during the run.
+  const once = { ...context, keepAlive: () => {} };
+  await checkIssuance(once, {
     operation: 'issue',
     role,
     commonName: cn,

@@ -1,6 +1,7 @@
 /** The preflight against answers that a test can make up; preflight.vault.js asks a real Vault. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { checkIssuance } from '../../src/operations/issuance-check.js';
 import {
   checkHealth,
   checkMount,
@@ -119,6 +120,26 @@ describe('checkToken where a bad token and a missing permission look alike (Open
     const now = () => 1_300_000;
     await assert.rejects(checkToken(client, { neededMs: 280_000, now }), { code: 'token_expires' });
     assert.equal((await checkToken(client, { neededMs: 200_000, now })).renewEveryMs, 40_000);
+  });
+});
+
+describe('checkIssuance', () => {
+  test('a token that must be renewed is kept alive before anything else is asked: its life goes on meanwhile', async () => {
+    const data = { ttl: 6, renewable: true, expire_time: 'x', creation_time: 1000, type: 'service' };
+    const json = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const client = fakeClient({ 'auth/token/lookup-self': { data } }, { status: 200, json });
+    /** @type {number[]} */
+    const kept = [];
+    const context = /** @type {any} */ ({
+      plan: { target: { mount: 'pki', namespace: null } },
+      client,
+      keepAlive: (/** @type {number} */ everyMs) => kept.push(everyMs),
+      warn: () => {},
+    });
+    const asked = { operation: /** @type {const} */ ('issue'), role: 'r', commonName: 'a.test' };
+    // The mount cannot be found.
+    await assert.rejects(checkIssuance(context, { ...asked, requests: 10, neededMs: 9000 }));
+    assert.deepEqual(kept, [4000]);
   });
 });
 
