@@ -35,7 +35,7 @@ describe('the first signal', { concurrency: 2 }, () => {
       const cli = startCli([...args, ...LONG, ...keeping, '--format', 'json', '--out', json, '--out', text], {
         env: environmentOf(server),
       });
-      await cli.shows(/^1 s\//m);
+      await cli.shows(/^\d+ s\//m);
       cli.kill(signal);
       const { code, stdout, stderr } = await cli.ended;
       assert.equal(code, 130, stderr);
