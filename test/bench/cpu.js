@@ -18,7 +18,9 @@ const CONNECTIONS = 10;
 const GOAL_RATE = 1000;
 const GOAL_PERCENT = 20;
 
-const SETTLE_SECONDS = 3;
+/** A target that got so many is under load: fewer may be questions before the run. */
+const FIRST_REQUESTS = 10;
+const SETTLE_SECONDS = 2;
 const SPARE_SECONDS = 1;
 
 /** @typedef {{percent: number, perSecond: number}} Taken percent of a core, and requests that the target counted meanwhile */
@@ -102,6 +104,7 @@ function cpuPercent({ response }, seconds, offer) {
  * @returns {Promise<Taken>}
  */
 async function takenBetween({ pid, stats }, seconds) {
+  while ((await stats()).requests < FIRST_REQUESTS) await sleep(100);
   await sleep(SETTLE_SECONDS * 1000);
   const [cpuBefore, { requests: before }, begun] = [cpuSecondsBeside(pid), await stats(), performance.now()];
   await sleep(seconds * 1000);
