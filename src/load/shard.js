@@ -21,13 +21,7 @@ import { startSending } from './sending.js';
  * @property {import('../http/tls.js').Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
- * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
- */
-/**
- * @typedef {object} ShardEvents
- * @property {(row: import('./recording/recorder.js').SecondRow) => void} onSecond
- * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
- *   wants them
+ * @property {number} shards N
  */
 /**
  * @typedef {object} ShardState
@@ -63,14 +57,14 @@ const OPEN_AT_ONCE = 32;
 
 /**
  * @param {ShardInput} input
- * @param {ShardEvents} events
+ * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
  * @returns {Promise<Shard>}
  */
-export async function createShard(input, { onSecond, livePort }) {
+export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
-  const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
+  const pacingPlan = choosePacing(plan.load, shards, cpus().length);
   // First of all, so that its memory is free again when the recorder takes its own.
   await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./watch/prober.js').Probe) => void} */
@@ -80,7 +74,6 @@ export async function createShard(input, { onSecond, livePort }) {
     fixture,
     shards,
     measuredMs,
-    livePort,
     onSecond,
     onProbe: (probe) => onProbe(probe),
   });
