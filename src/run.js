@@ -81,13 +81,15 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
   });
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
-  const keepAlive = (/** @type {number} */ renewEveryMs) => {
-    renewal?.stop();
-    renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
-  };
   /** @type {import('./load/shard.js').Shard[]} */
   let shards = [];
   let renewal = /** @type {{stop: () => void} | null} */ (null);
+  const keepAlive = (/** @type {number} */ renewEveryMs) => {
+    // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
+    if (stop.aborted) return;
+    renewal?.stop();
+    renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
+  };
   try {
     const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
       onEvent({ type: 'progress', label, done, total: all });

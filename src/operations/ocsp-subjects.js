@@ -175,9 +175,7 @@ async function fromNewCertificate(context) {
   const { plan, client, notice } = context;
   const { mount } = plan.target;
   const { role, cn } = plan.options;
-  // The token is needed for this one certificate, not during the run.
-  const once = { ...context, keepAlive: () => {} };
-  await checkIssuance(once, {
+  await checkIssuance(context, {
     operation: 'issue',
     role,
     commonName: cn,
