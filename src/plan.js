@@ -7,6 +7,8 @@ import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
 import { camelCase, readOne, readOptions } from './options.js';
 import { parseRequirement } from './results/requirements.js';
+import { parseShard, partName, shareOf } from './shard-part.js';
+import { parseStartAt } from './start-at.js';
 import { readEnvironment } from './vault/environment.js';
 
 /**
@@ -24,6 +26,9 @@ import { readEnvironment } from './vault/environment.js';
  * @property {'queue' | 'drop'} overflow
  * @property {number} threads
  * @property {'auto' | 'spin' | 'sleep'} pacing
+ * @property {Readonly<import('./shard-part.js').ShardPart> | null} shard the part of the plan that this process sends; everything
+ *   else here is the whole plan's, but `threads` and `pacing`. null: all of it
+ * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
  */
 /**
  * @typedef {object} TargetPlan
@@ -129,6 +134,8 @@ function addressOf({ address }, isDev) {
 function planLoad(common, environment) {
   checkLoad(common);
   const { rate, requests, concurrency, threads } = common;
+  const shard = common.shard === null ? null : parseShard(common.shard);
+  if (shard !== null) checkPart(common, shard);
   return {
     model: rate === null ? 'closed' : 'open',
     ratePerSecond: rate,
@@ -143,7 +150,40 @@ function planLoad(common, environment) {
     overflow: common.overflow,
     threads,
     pacing: common.pacing,
+    shard,
+    startAt: common.startAt === null ? null : parseStartAt(common.startAt),
   };
+}
+
+/**
+ * What all parts of a plan must have in common, and what one of them needs for itself.
+ *
+ * @param {Record<string, any>} common
+ * @param {import('./shard-part.js').ShardPart} shard
+ */
+function checkPart({ seed, dev, concurrency, threads }, shard) {
+  if (seed === null) {
+    throw usageError(
+      'shard_without_seed',
+      '--shard is given without --seed, so each part would draw times and names of its own.',
+      'Give every part the same, e.g. --seed 1.',
+    );
+  }
+  if (dev) {
+    throw usageError(
+      'contradiction',
+      '--dev starts a server for this process alone, so the parts of --shard would not load the same one.',
+      'Start one with vault-pki-load dev, and give every part its --url.',
+    );
+  }
+  const own = shareOf(concurrency, shard);
+  if (threads > own) {
+    throw usageError(
+      'contradiction',
+      `--concurrency ${concurrency} is for all parts: ${partName(shard)} has ${own} of them, too few for --threads ${threads}.`,
+      `Raise --concurrency to at least ${shard.of * threads}.`,
+    );
+  }
 }
 
 /** @param {Record<string, any>} common */

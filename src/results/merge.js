@@ -1,5 +1,5 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
-import { figures, sumHistograms } from '../histogram.js';
+import { createHistogram, decodeHistogram, encodeHistogram, valueAtShare } from '../histogram.js';
 
 /** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
 /** @typedef {import('../load/recording/recorder.js').OperationSnapshot} OperationSnapshot */
@@ -12,8 +12,21 @@ import { figures, sumHistograms } from '../histogram.js';
  * @property {Record<'response' | 'service' | 'sendLag', Histogram>} latency
  */
 /** @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>}} MergedOperation */
+/** @typedef {SecondRow} Second of all shards */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+
+/** Of a second in which nothing was done. */
+const NO_FIGURES = Object.freeze({
+  p50: null,
+  p90: null,
+  p99: null,
+  max: null,
+  lag99: null,
+  lagMax: null,
+  histogram: null,
+  lag: null,
+});
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
@@ -25,8 +38,8 @@ export function mergeSnapshots(snapshots) {
   );
   return {
     operations,
-    lag: sumHistograms(snapshots.map(({ lag }) => lag)),
-    unlagged: sumHistograms(snapshots.map(({ unlagged }) => unlagged)),
+    lag: addHistograms(snapshots.map(({ lag }) => lag)),
+    unlagged: addHistograms(snapshots.map(({ unlagged }) => unlagged)),
   };
 }
 
@@ -72,7 +85,7 @@ function mergeOperation(parts) {
  * @returns {MergedOutcome}
  */
 function mergeOutcome(parts) {
-  const latency = SERIES.map((series) => [series, sumHistograms(parts.map((part) => part.latency[series]))]);
+  const latency = SERIES.map((series) => [series, addHistograms(parts.map((part) => part.latency[series]))]);
   return {
     success: parts[0].success,
     count: total(parts.map(({ count }) => count)),
@@ -81,32 +94,66 @@ function mergeOutcome(parts) {
 }
 
 /**
- * @param {SecondRow[]} rows the same second of every shard
- * @returns {Omit<SecondRow, 'response'>}
+ * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
+ * its text is the same, and the same as if all had been recorded in one.
+ *
+ * @param {(Histogram | string)[]} parts
+ * @returns {Histogram}
  */
-export function mergeSeconds(rows) {
-  const parts = rows.flatMap(({ response }) => response ?? []);
+export function addHistograms(parts) {
+  const sum = createHistogram();
+  for (const part of parts) {
+    const one = typeof part === 'string' ? decodeHistogram(part) : part;
+    // The text tells how far a histogram had grown. To record makes it grow by whole powers of two, `add` alone just as far
+    // as the part at hand needs.
+    sum.recordValueWithCount(one.maxValue, 0);
+    sum.add(one);
+  }
+  return sum;
+}
+
+/**
+ * @param {number} second
+ * @param {SecondRow[]} rows this second of every shard that has one
+ * @returns {Second}
+ */
+export function mergeSeconds(second, rows) {
   return {
-    second: rows[0].second,
+    second,
     succeeded: total(rows.map(({ succeeded }) => succeeded)),
     failed: total(rows.map(({ failed }) => failed)),
     failures: sumRecords(rows.map(({ failures }) => failures)),
-    ...figuresOf(rows, parts),
+    ...figuresOf(rows.filter(({ histogram }) => histogram !== null)),
   };
 }
 
 /**
  * The largest value is known exactly, a histogram only has its bucket.
  *
- * @param {SecondRow[]} rows
- * @param {string[]} histograms
+ * @param {SecondRow[]} rows with answers
+ * @returns {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>}
  */
-function figuresOf(rows, histograms) {
-  if (rows.length === 1) return { p50: rows[0].p50, p99: rows[0].p99, max: rows[0].max };
-  if (histograms.length === 0) return { p50: null, p99: null, max: null };
-  const max = Math.max(...rows.map((row) => row.max ?? 0));
-  const { p50, p99 } = figures(sumHistograms(histograms));
-  return { p50: Math.min(Number(p50), max), p99: Math.min(Number(p99), max), max };
+function figuresOf(rows) {
+  if (rows.length === 0) return NO_FIGURES;
+  if (rows.length === 1) {
+    const [{ p50, p90, p99, max, lag99, lagMax, histogram, lag }] = rows;
+    return { p50, p90, p99, max, lag99, lagMax, histogram, lag };
+  }
+  const max = Math.max(...rows.map((row) => Number(row.max)));
+  const response = addHistograms(rows.map(({ histogram }) => String(histogram)));
+  const lag = addHistograms(rows.flatMap((row) => row.lag ?? []));
+  const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
+  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
+  return {
+    p50: at(0.5),
+    p90: at(0.9),
+    p99: at(0.99),
+    max,
+    lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
+    lagMax,
+    histogram: encodeHistogram(response),
+    lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
+  };
 }
 
 /** @param {number[]} values */

@@ -1,13 +1,17 @@
-/** The seconds of a run, as the shards hand them in: a second is whole when every shard has handed in its row. */
+/**
+ * The seconds of a run, as the shards hand them in: a second is whole when every shard has handed in its row. Each is added
+ * up once, when it is whole: nothing is left for the end.
+ */
 import { mergeSeconds } from './merge.js';
 
-/** @typedef {ReturnType<typeof mergeSeconds>} Second */
+/** @typedef {import('./merge.js').Second} Second */
+/** @typedef {import('../load/recording/recorder.js').SecondRow} SecondRow */
 
 /**
- * @param {number} shards
+ * @param {number} shards that hand in rows
  */
 export function createSeconds(shards) {
-  /** @type {import('../load/recording/recorder.js').SecondRow[][]} */
+  /** @type {SecondRow[][]} */
   const open = [];
   /** @type {Second[]} */
   const rows = [];
@@ -16,7 +20,7 @@ export function createSeconds(shards) {
   const sums = { succeeded: 0, failed: 0 };
 
   function closeNext() {
-    const row = mergeSeconds(open[rows.length]);
+    const row = mergeSeconds(rows.length, open[rows.length] ?? []);
     open[rows.length] = [];
     rows.push(row);
     sums.succeeded += row.succeeded;
@@ -30,11 +34,26 @@ export function createSeconds(shards) {
     /** Failures so far, by outcome. */
     errors,
     sums,
-    /** @param {import('../load/recording/recorder.js').SecondRow} row of one shard; each shard's come in order */
+    /** @param {SecondRow} row of one shard; each shard's come in order */
     add(row) {
       open[row.second] ??= [];
       open[row.second].push(row);
       while (open[rows.length]?.length === shards) closeNext();
+    },
+    /**
+     * @param {SecondRow[]} [unfinished] of single shards: their seconds that go on
+     * @returns {Second[]} whole ones, and what there is of the others; nothing is closed by it
+     */
+    soFar(unfinished = []) {
+      const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
+      const tail = Array.from({ length: Math.max(0, end - rows.length) }, (_, i) => {
+        const second = rows.length + i;
+        return mergeSeconds(second, [
+          ...(open[second] ?? []),
+          ...unfinished.filter((row) => row.second === second),
+        ]);
+      });
+      return [...rows, ...tail];
     },
     /** At the end: shards that finished earlier have handed in fewer rows. */
     closeAll() {

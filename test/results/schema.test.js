@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
-import { sampleResult, spread } from './sample.js';
+import { sampleResult, spread, timelineOf } from './sample.js';
 
 const FILE = new URL('../../src/results/result.schema.json', import.meta.url);
 
@@ -31,6 +31,16 @@ test('result.schema.json is what the declaration says', () => {
 const GOOD = [
   ['a whole result', sample()],
   ['a result without a sample', sampleResult([], { counts: { neverSent: 400 } })],
+  [
+    'a result of a run that goes on, of a part of a plan, with all that seconds say',
+    {
+      ...sample(),
+      unfinished: true,
+      windowSeconds: 12.5,
+      shard: { index: 1, of: 4 },
+      timeline: timelineOf([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }], 4),
+    },
+  ],
   ['keys that a later version may add, at the top', { ...sample(), novelty: 1 }],
   [
     'and further down',
@@ -62,6 +72,13 @@ const BAD = [
     /measurement\.verdict: /,
   ],
   ['a number as outcome', { ...sample(), outcomes: { good: 'many' } }, /outcomes\.good: /],
+  ['a finished result that is called unfinished', { ...sample(), unfinished: false }, /unfinished: /],
+  ['a part that is none', { ...sample(), shard: { index: 0, of: 0 } }, /shard\.of: /],
+  [
+    'a second with half an arrival',
+    { ...sample(), timeline: [{ ...sample().timeline[0], due: 0.5 }] },
+    /timeline\.0\.due: /,
+  ],
   ['a list', [], /the whole: /],
   ['nothing', null, /the whole: /],
 ];
