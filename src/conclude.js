@@ -1,4 +1,5 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
+import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
 import { dueOf } from './load/due.js';
 import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
@@ -7,7 +8,7 @@ import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/ob
 import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
 import { checkResult } from './results/check.js';
-import { addHistograms, mergeSnapshots } from './results/merge.js';
+import { mergeSnapshots } from './results/merge.js';
 import { mergeBlockOf } from './results/merge-block.js';
 import { buildResult } from './results/result.js';
 
@@ -70,7 +71,7 @@ export function conclude({ plan, operation, window, target, command, seconds, se
 function observe({ plan: { load }, operations, block, facts, seconds }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const all = (/** @type {'response' | 'service'} */ series) =>
-    addHistograms(
+    sumHistograms(
       operations.flatMap(({ outcomes }) => Object.values(outcomes).map(({ latency }) => latency[series])),
     );
   return {

@@ -119,7 +119,7 @@ function factsOf(parts, { load }) {
 
 /** @param {Part[]} parts */
 function addSeconds(parts) {
-  const seconds = createSeconds(parts.length);
+  const seconds = createSeconds(parts.length, { joins: true });
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) seconds.add(row);
   seconds.closeAll();
   return seconds.rows;

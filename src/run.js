@@ -13,7 +13,7 @@ import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
 import { loadOperation } from './operations/index.js';
 import { total } from './results/merge.js';
-import { createSeconds } from './results/seconds.js';
+import { createRunSeconds } from './results/seconds.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
 
@@ -126,7 +126,7 @@ async function runAgainst(plan, context) {
     const { threads, startAt } = plan.load;
     const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
-    const seconds = createSeconds(threads);
+    const seconds = createRunSeconds(plan.load);
     const window = plannedWindow(plan.load);
     shards = await createShards(
       { plan, fixture, tls, measuredMs: window.windowMs },
@@ -197,7 +197,7 @@ async function warmAll(shards) {
  * @param {Plan} what.plan
  * @param {number | null} what.windowMs planned length of the measured part
  * @param {import('./load/shard.js').Shard[]} what.shards
- * @param {ReturnType<typeof createSeconds>} what.seconds
+ * @param {ReturnType<typeof createRunSeconds>} what.seconds
  * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
  */
 async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent, live }) {

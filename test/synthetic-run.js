@@ -6,7 +6,7 @@ import { createRecorder } from '../src/load/recording/recorder.js';
 import { plannedWindow } from '../src/load/verdict/window.js';
 import { uniform } from '../src/random.js';
 import { parseRequirement } from '../src/results/requirements.js';
-import { createSeconds } from '../src/results/seconds.js';
+import { createRunSeconds } from '../src/results/seconds.js';
 import { shardOfThread } from '../src/shard-part.js';
 import { load as loadOf } from './load/load-plan.js';
 import { classify, sample } from './load/recording.js';
@@ -51,7 +51,7 @@ export function syntheticRun({
 }) {
   const load = loadOf(changes);
   const window = plannedWindow(load);
-  const seconds = createSeconds(load.threads);
+  const seconds = createRunSeconds(load);
   const ends = Array.from({ length: load.threads }, (_, thread) => {
     const { samples, waiting, ...sent } = sendAll(load, thread, unsent);
     const recorder = createRecorder({

@@ -4,7 +4,7 @@
  * @typedef {object} Positionals words behind the command
  * @property {string} name key of what was given: a list of texts
  * @property {string} describe one line for `--help`
- * @property {number} min how many there must be
+ * @property {number} min how many there must be; 0: one may be given
  * @property {string} [placeholder] what stands for one in `--help`; FILE unless said otherwise
  */
 /**
@@ -40,8 +40,9 @@ export function declare(parser, name, { options, positionals, examples, epilogue
   }
   const { min, describe, placeholder = 'FILE' } = positionals;
   // Strict about options alone: to yargs, words that it was not told of would be unknown commands.
+  const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
   return parser
-    .usage(`$0 ${name} ${placeholder}... [OPTIONS]\n\n${placeholder}  ${describe}`)
+    .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
     .strict(false)
     .strictOptions()
     .demandCommand(min, `${name} needs at least ${min} ${placeholder}${min === 1 ? '' : 's'}.`);

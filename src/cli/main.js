@@ -38,7 +38,7 @@ const commands = {
     load: async () => (await import('./calibrate.js')).command,
   },
   schema: {
-    describe: 'Print the JSON Schema of the result file',
+    describe: 'Print the JSON Schema of result files',
     load: async () => (await import('./schema.js')).command,
   },
 };

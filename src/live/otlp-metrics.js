@@ -2,6 +2,7 @@
  * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's (dots
  * become underscores; `_seconds`, `_per_second` and `_total` are added) gets those of src/reporters/prometheus.js.
  */
+import { MEASUREMENT_STATES, QUANTILES, REQUIREMENT_STATES, TIMES, UNSENT } from '../reporters/metric-names.js';
 import { createEncoder, encodeAttributes } from './otlp-encoding.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -18,26 +19,6 @@ import { createEncoder, encodeAttributes } from './otlp-encoding.js';
  */
 
 const NAME = 'vault-pki-load';
-
-/** Outcomes of requests that were not sent; they have metrics of their own. */
-const UNSENT = new Set(['dropped', 'never_sent']);
-
-const QUANTILES = /** @type {const} */ ([
-  ['0.5', 'p50'],
-  ['0.9', 'p90'],
-  ['0.95', 'p95'],
-  ['0.99', 'p99'],
-  ['0.999', 'p999'],
-]);
-
-const TIMES = /** @type {const} */ ([
-  ['response', 'response'],
-  ['service', 'service'],
-  ['send_lag', 'sendLag'],
-]);
-
-const REQUIREMENT_STATES = /** @type {const} */ (['met', 'not met', 'not proven']);
-const MEASUREMENT_STATES = /** @type {const} */ (['valid', 'suspect', 'invalid']);
 
 /** What OpenTelemetry calls what Node calls otherwise: https://opentelemetry.io/docs/specs/semconv/resource/ */
 const OS_TYPES = /** @type {Record<string, string>} */ ({ win32: 'windows', sunos: 'solaris' });
@@ -149,7 +130,7 @@ function requestMetrics({ counter, gauge }, { operations, totals }) {
       each('dropped'),
     ),
     gauge(
-      head('requests_never_sent', '{request}', 'Planned requests that were never sent'),
+      head('requests_never_sent', '{request}', 'Planned requests that were never sent; so far, those not answered yet'),
       each('neverSent'),
     ),
   ];

@@ -8,7 +8,7 @@ import { buildBlock } from '../results/build.js';
 import { mergeSnapshots, total } from '../results/merge.js';
 import { mergeBlockOf } from '../results/merge-block.js';
 import { buildResult } from '../results/result.js';
-import { createSeconds } from '../results/seconds.js';
+import { createRunSeconds } from '../results/seconds.js';
 import { shareOf } from '../shard-part.js';
 
 /** @typedef {import('../load/recording/recorder.js').Report} Report */
@@ -53,7 +53,7 @@ export function createResultSoFar({
 }) {
   const { plan, target, planned } = start;
   const { load } = plan;
-  const seconds = createSeconds(load.threads);
+  const seconds = createRunSeconds(load);
   const words = wordsOf(operation);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);

@@ -73,13 +73,13 @@ async function startPushing(url) {
 }
 
 /**
- * Whenever a sender or a recorder is ready to run, this thread can wait. On Linux a thread has a priority of its own; elsewhere
- * it would be the whole process's.
+ * Whenever a sender or a recorder is ready to run, this thread can wait: it has the lowest priority there is. On Linux a thread
+ * has one of its own; elsewhere it would be the whole process's.
  */
 function yieldToOthers() {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(constants.priority.PRIORITY_LOW);
   } catch {
     // As it is then: it has little to do.
   }

@@ -12,6 +12,7 @@
  *   for nanoseconds and divides by 1,000,000 to print milliseconds; -outputValueUnitRatio 1000 makes that right.
  */
 import { createHistogram, encodeHistogram } from '../histogram.js';
+import { FINE_SECONDS } from '../results/spans.js';
 import { formatCount } from '../units.js';
 import { clean } from './layout.js';
 import { subjectPhrase } from './phrases.js';
@@ -58,7 +59,8 @@ function wholeIntervals({ latencyMs, durationSeconds }) {
 
 /**
  * @param {Result} result
- * @returns {Interval[]} one a second; of an older result, which has no histograms by the second, one of the whole run
+ * @returns {Interval[]} one a second, in the first hour (see results/spans.js); of an older result, which has no histograms by
+ *   the second, one of the whole run
  */
 function responseIntervals(result) {
   const { timeline, latencyMs, durationSeconds } = result;
@@ -66,12 +68,12 @@ function responseIntervals(result) {
     const { max: maxMs, histogram } = latencyMs.response;
     return [{ start: 0, seconds: durationSeconds, maxMs, histogram }];
   }
-  return timeline.map(({ second, max: maxMs, histogram }) => ({
-    start: second,
-    seconds: 1,
-    maxMs,
-    histogram: histogram ?? null,
-  }));
+  return timeline.flatMap(({ second, histogram = null, histogramSeconds = 1 }) => {
+    if (histogram === null && second >= FINE_SECONDS) return [];
+    const start = second + 1 - histogramSeconds;
+    const longest = timeline.slice(start, second + 1).map(({ max }) => max ?? 0);
+    return [{ start, seconds: histogramSeconds, maxMs: Math.max(...longest), histogram }];
+  });
 }
 
 /**
@@ -96,9 +98,9 @@ function neverSentComment({ outcomeDetails }) {
 
 /** @param {Result} result */
 function isBySecond({ timeline }) {
-  return timeline.every(
-    ({ succeeded, failed, histogram }) => succeeded + failed === 0 || typeof histogram === 'string',
-  );
+  return timeline
+    .slice(0, FINE_SECONDS)
+    .every(({ succeeded, failed, histogram }) => succeeded + failed === 0 || typeof histogram === 'string');
 }
 
 /** @param {Interval} interval */

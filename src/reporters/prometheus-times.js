@@ -1,6 +1,7 @@
 /** The times of a result as Prometheus metrics: histograms to add up and compare, and the run's own percentiles. */
 import { decodeHistogram } from '../histogram.js';
 import { bucketsOf, countsUpTo } from './buckets.js';
+import { QUANTILES, TIMES } from './metric-names.js';
 import { exact, gauge, sample } from './prometheus-text.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -16,20 +17,6 @@ export const BOUNDS_SECONDS = Object.freeze([
 ]);
 
 const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
-
-const QUANTILES = /** @type {const} */ ([
-  ['0.5', 'p50'],
-  ['0.9', 'p90'],
-  ['0.95', 'p95'],
-  ['0.99', 'p99'],
-  ['0.999', 'p999'],
-]);
-
-const TIMES = /** @type {const} */ ([
-  ['response', 'response'],
-  ['service', 'service'],
-  ['send_lag', 'sendLag'],
-]);
 
 /**
  * @param {Result} result

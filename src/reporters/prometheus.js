@@ -3,17 +3,12 @@
  * shares of one. Counters end in `_total`. Names of metrics and of labels never depend on what was measured.
  */
 import { clean } from './layout.js';
+import { MEASUREMENT_STATES, REQUIREMENT_STATES, UNSENT } from './metric-names.js';
 import { counter, exact, exposition, gauge, sample } from './prometheus-text.js';
 import { histogramFamilies, percentileFamilies } from './prometheus-times.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('./prometheus-text.js').Family} Family */
-
-/** Outcomes of requests that were not sent; they have counters of their own. */
-const UNSENT = new Set(['dropped', 'never_sent']);
-
-const VERDICTS = ['met', 'not met', 'not proven'];
-const MEASUREMENTS = ['valid', 'suspect', 'invalid'];
 
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
 const UNITS = {
@@ -66,7 +61,7 @@ function aboutRun({ tool, command, target, load, startedAt, durationSeconds, unf
  * @param {Result} result
  * @returns {Family[]}
  */
-function requests({ operations, totals, unfinished }) {
+function requests({ operations, totals }) {
   const blocks = Object.entries(operations);
   const sent = blocks.flatMap(([operation, { outcomes, outcomeDetails }]) =>
     Object.entries(outcomes)
@@ -77,15 +72,17 @@ function requests({ operations, totals, unfinished }) {
       }),
   );
   const dropped = blocks.map(([operation, block]) => sample(block.totals.dropped, { operation }));
-  // Known at the end only: while the run goes on, the total is of what is still to be answered, and falls.
-  const neverSent = unfinished
-    ? []
-    : blocks.map(([operation, block]) => sample(block.totals.neverSent, { operation }));
+  // No counter: while the run goes on, these become fewer.
+  const neverSent = blocks.map(([operation, block]) => sample(block.totals.neverSent, { operation }));
   return [
     gauge('requests_planned', 'Requests that the plan asks for.', [sample(totals.planned)]),
     counter('requests_total', 'Requests that were sent, by what came of them.', sent),
     counter('requests_dropped_total', 'Arrivals dropped because every connection was busy.', dropped),
-    counter('requests_never_sent_total', 'Planned requests that were never sent.', neverSent),
+    gauge(
+      'requests_never_sent',
+      'Planned requests that were never sent; so far, those not answered yet.',
+      neverSent,
+    ),
   ];
 }
 
@@ -128,7 +125,7 @@ function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond } })
 function requirements({ requirements: all }) {
   const unique = [...new Map(all.map((requirement) => [clean(requirement.text), requirement])).values()];
   const states = unique.flatMap(({ text, verdict }) =>
-    VERDICTS.map((state) => sample(Number(state === verdict), { requirement: text, state })),
+    REQUIREMENT_STATES.map((state) => sample(Number(state === verdict), { requirement: text, state })),
   );
   const values = (/** @type {'actual' | 'limit'} */ key) =>
     unique
@@ -151,7 +148,7 @@ function requirements({ requirements: all }) {
  */
 function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
-  const states = MEASUREMENTS.map((state) => sample(Number(state === verdict), { state }));
+  const states = MEASUREMENT_STATES.map((state) => sample(Number(state === verdict), { state }));
   const codes = [...new Set(reasons.map(({ code }) => clean(code)))];
   return [
     gauge('measurement_state', '1 for the verdict on the measurement itself.', states),

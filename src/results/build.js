@@ -1,6 +1,6 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
-import { encodeHistogram, valueAtRank, valueAtShare } from '../histogram.js';
-import { addHistograms, sumArrays, sumRecords, total } from './merge.js';
+import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { sumArrays, sumRecords, total } from './merge.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
@@ -106,7 +106,7 @@ export function rateWindowMs(operations, { model, windowMs, interrupted }) {
  */
 function buildLatencies(outcomes) {
   const [response, service, sendLag] = SERIES.map((series) =>
-    buildLatency(addHistograms(outcomes.map(({ latency }) => latency[series]))),
+    buildLatency(sumHistograms(outcomes.map(({ latency }) => latency[series]))),
   );
   return { response, service, sendLag };
 }
@@ -208,6 +208,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
       max: row?.max ?? null,
       lag99: row?.lag99 ?? null,
       histogram: row?.histogram ?? null,
+      ...((row?.histogramSeconds ?? 1) > 1 ? { histogramSeconds: row.histogramSeconds } : {}),
     };
   });
 }
@@ -252,7 +253,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
  */
 function quantiles(outcomes) {
   const [response, service, sendLag] = SERIES.map((series) => {
-    const histogram = addHistograms(outcomes.map(({ latency }) => latency[series]));
+    const histogram = sumHistograms(outcomes.map(({ latency }) => latency[series]));
     const { count, min, mean, max } = buildLatency(histogram);
     return {
       count,

@@ -126,6 +126,7 @@ export function secondsOf({ timeline }, { lags }) {
       lag99: row.lag99 ?? null,
       lagMax: lag === null ? null : lag.max,
       histogram: row.histogram ?? null,
+      histogramSeconds: row.histogramSeconds ?? 1,
       lag: lag === null ? null : lag.histogram,
     };
   });

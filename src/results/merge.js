@@ -1,5 +1,5 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
-import { createHistogram, decodeHistogram, encodeHistogram, valueAtShare } from '../histogram.js';
+import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
 
 /** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
 /** @typedef {import('../load/recording/recorder.js').OperationSnapshot} OperationSnapshot */
@@ -25,6 +25,7 @@ const NO_FIGURES = Object.freeze({
   lag99: null,
   lagMax: null,
   histogram: null,
+  histogramSeconds: 1,
   lag: null,
 });
 
@@ -38,8 +39,8 @@ export function mergeSnapshots(snapshots) {
   );
   return {
     operations,
-    lag: addHistograms(snapshots.map(({ lag }) => lag)),
-    unlagged: addHistograms(snapshots.map(({ unlagged }) => unlagged)),
+    lag: sumHistograms(snapshots.map(({ lag }) => lag)),
+    unlagged: sumHistograms(snapshots.map(({ unlagged }) => unlagged)),
   };
 }
 
@@ -85,31 +86,12 @@ function mergeOperation(parts) {
  * @returns {MergedOutcome}
  */
 function mergeOutcome(parts) {
-  const latency = SERIES.map((series) => [series, addHistograms(parts.map((part) => part.latency[series]))]);
+  const latency = SERIES.map((series) => [series, sumHistograms(parts.map((part) => part.latency[series]))]);
   return {
     success: parts[0].success,
     count: total(parts.map(({ count }) => count)),
     latency: Object.fromEntries(latency),
   };
-}
-
-/**
- * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
- * its text is the same, and the same as if all had been recorded in one.
- *
- * @param {(Histogram | string)[]} parts
- * @returns {Histogram}
- */
-export function addHistograms(parts) {
-  const sum = createHistogram();
-  for (const part of parts) {
-    const one = typeof part === 'string' ? decodeHistogram(part) : part;
-    // The text tells how far a histogram had grown. To record makes it grow by whole powers of two, `add` alone just as far
-    // as the part at hand needs.
-    sum.recordValueWithCount(one.maxValue, 0);
-    sum.add(one);
-  }
-  return sum;
 }
 
 /**
@@ -123,25 +105,29 @@ export function mergeSeconds(second, rows) {
     succeeded: total(rows.map(({ succeeded }) => succeeded)),
     failed: total(rows.map(({ failed }) => failed)),
     failures: sumRecords(rows.map(({ failures }) => failures)),
-    ...figuresOf(rows.filter(({ histogram }) => histogram !== null)),
+    ...(rows.length === 1 ? ownFigures(rows[0]) : figuresOf(rows.filter(({ max }) => max !== null))),
   };
+}
+
+/** @typedef {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>} Figures */
+
+/** @param {SecondRow} row @returns {Figures} */
+function ownFigures({ second, succeeded, failed, failures, ...figures }) {
+  return figures;
 }
 
 /**
  * The largest value is known exactly, a histogram only has its bucket.
  *
- * @param {SecondRow[]} rows with answers
- * @returns {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>}
+ * @param {SecondRow[]} rows of parts, with answers
+ * @returns {Figures}
  */
 function figuresOf(rows) {
   if (rows.length === 0) return NO_FIGURES;
-  if (rows.length === 1) {
-    const [{ p50, p90, p99, max, lag99, lagMax, histogram, lag }] = rows;
-    return { p50, p90, p99, max, lag99, lagMax, histogram, lag };
-  }
+  if (rows.length === 1) return ownFigures(rows[0]);
   const max = Math.max(...rows.map((row) => Number(row.max)));
-  const response = addHistograms(rows.map(({ histogram }) => String(histogram)));
-  const lag = addHistograms(rows.flatMap((row) => row.lag ?? []));
+  const response = sumHistograms(rows.map(({ histogram }) => String(histogram)));
+  const lag = sumHistograms(rows.flatMap((row) => row.lag ?? []));
   const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
   const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
   return {
@@ -152,6 +138,7 @@ function figuresOf(rows) {
     lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
     lagMax,
     histogram: encodeHistogram(response),
+    histogramSeconds: 1,
     lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
   };
 }

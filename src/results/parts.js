@@ -2,6 +2,7 @@
 import { usageError } from '../errors.js';
 import { partName } from '../shard-part.js';
 import { MergeBlock } from './merge-block-schema.js';
+import { flatten, isAmong, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('../shard-part.js').ShardPart} ShardPart */
@@ -100,27 +101,11 @@ function checkSamePlan(one, other) {
 function settingsOf({ plan, target, operations }) {
   const all = flatten(plan);
   for (const key of all.keys()) {
-    if (OWN.some((own) => key === own || key.startsWith(`${own}.`))) all.delete(key);
+    if (isAmong(key, OWN)) all.delete(key);
   }
   return all
     .set('address asked', JSON.stringify(target.url))
     .set('operations', JSON.stringify(Object.keys(operations)));
-}
-
-/**
- * @param {unknown} value
- * @param {string} [path]
- * @returns {Map<string, string>}
- */
-function flatten(value, path = '') {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return new Map([[path, JSON.stringify(value) ?? 'null']]);
-  }
-  return new Map(
-    Object.entries(value).flatMap(([key, inner]) => [
-      ...flatten(inner, path === '' ? key : `${path}.${key}`),
-    ]),
-  );
 }
 
 /**
@@ -129,8 +114,7 @@ function flatten(value, path = '') {
  * @returns {string[]} `load.ratePerSecond (20 and 25)`; what one of them has not is null
  */
 function differencesOf(one, other) {
-  const shown = (/** @type {string} */ json) =>
-    json.length <= MOST_CHARACTERS ? json : `${json.slice(0, MOST_CHARACTERS)}...`;
+  const shown = (/** @type {string} */ json) => shortened(json, MOST_CHARACTERS);
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((key) => {
     const [a, b] = [one.get(key) ?? 'null', other.get(key) ?? 'null'];
     return a === b ? [] : [`${key} (${shown(a)} and ${shown(b)})`];

@@ -1,4 +1,5 @@
 /** In what the runs of a comparison were not made alike, beside what they were aimed at. */
+import { flatten, isAmong, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
@@ -10,6 +11,7 @@
 const IGNORED = Object.freeze([
   'load.seed',
   'load.connections',
+  'load.startAt',
   'requirements',
   'target.url',
   'target.namespace',
@@ -27,7 +29,7 @@ const [MOST_KEYS, MOST_VALUES, MOST_CHARACTERS] = [8, 4, 40];
  */
 export function runDifferences(results) {
   const all = results.map((result) => flatten(settings(result)));
-  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isIgnored(key));
+  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
   return keys
     .map((key) => ({ key, values: [...new Set(all.map((one) => one.get(key) ?? 'null'))] }))
     .filter(({ values }) => values.length > 1);
@@ -41,7 +43,7 @@ export function differenceWarnings(results) {
   const differences = runDifferences(results);
   if (differences.length === 0) return [];
   const named = differences.slice(0, MOST_KEYS).map(({ key, values }) => {
-    const shown = values.slice(0, MOST_VALUES).map(shorten);
+    const shown = values.slice(0, MOST_VALUES).map((json) => shortened(json, MOST_CHARACTERS));
     return `${key} (${[...shown, ...(values.length > MOST_VALUES ? ['...'] : [])].join(', ')})`;
   });
   const more = differences.length > MOST_KEYS ? ` and ${differences.length - MOST_KEYS} more` : '';
@@ -70,31 +72,6 @@ export function orderNotes([base, ...others]) {
 function settings({ plan, load, environment, tool }) {
   const { node, platform, cpus } = environment;
   return { ...plan, load, environment: { node, platform, cpus }, tool };
-}
-
-/**
- * @param {unknown} value
- * @param {string} [prefix]
- * @returns {Map<string, string>} JSON of what is no object, by `outer.inner`
- */
-function flatten(value, prefix = '') {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return new Map([[prefix, JSON.stringify(value) ?? 'null']]);
-  }
-  const inner = Object.entries(value).map(([key, one]) =>
-    flatten(one, prefix === '' ? key : `${prefix}.${key}`),
-  );
-  return new Map(inner.flatMap((map) => [...map]));
-}
-
-/** @param {string} key */
-function isIgnored(key) {
-  return IGNORED.some((ignored) => key === ignored || key.startsWith(`${ignored}.`));
-}
-
-/** @param {string} json */
-function shorten(json) {
-  return json.length <= MOST_CHARACTERS ? json : `${json.slice(0, MOST_CHARACTERS)}...`;
 }
 
 /** @param {NamedRun[]} runs @returns {number[]} */

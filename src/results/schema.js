@@ -119,8 +119,10 @@ const TimelineRow = z.object({
   max: ms,
   /** p99 of the send lag. */
   lag99: ms.optional(),
-  /** Response times: HDR V2 compressed, base64, in microseconds. */
+  /** Response times: HDR V2 compressed, base64, in microseconds. After the first hour several seconds share one. */
   histogram: z.string().nullable().optional(),
+  /** How many seconds up to this one the histogram covers; left out for 1. */
+  histogramSeconds: count.optional(),
 });
 
 const RequirementVerdict = z.object({

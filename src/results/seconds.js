@@ -3,14 +3,27 @@
  * up once, when it is whole: nothing is left for the end.
  */
 import { mergeSeconds } from './merge.js';
+import { createSpans } from './spans.js';
 
 /** @typedef {import('./merge.js').Second} Second */
 /** @typedef {import('../load/recording/recorder.js').SecondRow} SecondRow */
 
 /**
- * @param {number} shards that hand in rows
+ * Those of a run. A part of a plan keeps a histogram of each second, so that other parts' can be added to it; a single
+ * thread's recorder has joined them already.
+ *
+ * @param {Pick<import('../plan.js').LoadPlan, 'threads' | 'shard'>} load
  */
-export function createSeconds(shards) {
+export function createRunSeconds({ threads, shard }) {
+  return createSeconds(threads, { joins: threads > 1 && shard === null });
+}
+
+/**
+ * @param {number} shards that hand in rows
+ * @param {{joins?: boolean}} [options] `joins`: in a long run, several seconds share a histogram (see spans.js)
+ */
+export function createSeconds(shards, { joins = false } = {}) {
+  const spans = joins ? createSpans() : null;
   /** @type {SecondRow[][]} */
   const open = [];
   /** @type {Second[]} */
@@ -20,7 +33,8 @@ export function createSeconds(shards) {
   const sums = { succeeded: 0, failed: 0 };
 
   function closeNext() {
-    const row = mergeSeconds(rows.length, open[rows.length] ?? []);
+    const merged = mergeSeconds(rows.length, open[rows.length] ?? []);
+    const row = spans === null ? merged : { ...merged, ...spans.add(merged.second, merged.histogram) };
     open[rows.length] = [];
     rows.push(row);
     sums.succeeded += row.succeeded;
@@ -58,6 +72,7 @@ export function createSeconds(shards) {
     /** At the end: shards that finished earlier have handed in fewer rows. */
     closeAll() {
       while (rows.length < open.length) closeNext();
+      if (spans?.isOpen()) Object.assign(rows[rows.length - 1], spans.end());
     },
   };
 }

@@ -285,11 +285,8 @@ function keyOf(name, labels) {
   return `${name}{${pairs.sort().join(',')}}`;
 }
 
-/**
- * What only one of the two has: facts that are attributes of OTLP's resource, sums of a summary, and what is a counter in
- * one and a gauge in the other.
- */
-const APART = /_info\{|latency_seconds_(?:sum|count)\{|never_sent/;
+/** What only one of the two has: facts that are attributes of OTLP's resource, and sums of a summary. */
+const APART = /_info\{|latency_seconds_(?:sum|count)\{/;
 
 test('names, labels and values are those of the Prometheus text', () => {
   const [theirs, ours] = [readText(render(whole)), asPrometheus(metricsOf(whole))].map(

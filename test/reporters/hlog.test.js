@@ -95,3 +95,17 @@ test('requests that were never sent are an interval behind the last second, and 
   assert.equal(read(SAMPLES.backlog).at(-1)?.totalCount, 60);
   assert.match(render(SAMPLES.backlog), /^#The last interval is no second of the run: 60 requests, /m);
 });
+
+test('seconds that share a histogram are one interval, as long as they are', () => {
+  const groups = [{ outcome: 'good', service: spread(4, 1, 2) }];
+  const [row] = timelineOf(groups, 1);
+  const none = { second: 0, sent: 0, succeeded: 0, failed: 0, p50: null, p99: null, max: null };
+  const timeline = Array.from({ length: 3610 }, (_, second) => ({ ...none, second, histogram: null }));
+  Object.assign(timeline[3602], { ...row, second: 3602, histogram: null });
+  Object.assign(timeline[3609], { histogram: row.histogram, histogramSeconds: 10 });
+  const intervals = render(sampleResult(groups, { timeline })).split('\n').filter((line) => /^\d/.test(line));
+  assert.equal(intervals.length, 3601);
+  assert.match(intervals[3599], /^3599\.000,1\.000,0\.000,/);
+  const [start, length, max] = intervals[3600].split(',');
+  assert.deepEqual([start, length, Number(max)], ['3600.000', '10.000', row.max]);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/histogram.js';
-import { createSeconds } from '../../src/results/seconds.js';
+import { createRunSeconds, createSeconds } from '../../src/results/seconds.js';
 import { sample, setUp } from '../load/recording.js';
 
 /**
@@ -87,5 +87,30 @@ describe('seconds', () => {
     assert.equal(lag99, 0.05);
     assert.equal(decodeHistogram(String(histogram)).totalCount, 100);
     assert.equal(decodeHistogram(String(lag)).totalCount, 100);
+  });
+
+  test('of several threads share histograms after the first hour; those of a part of a plan do not', () => {
+    const doneMs = [3_600_100, 3_601_100, 3_612_100];
+    const told = [null, { index: 0, of: 2 }].map((shard) => {
+      const seconds = createRunSeconds({ threads: 2, shard });
+      for (const { rows } of [rowsOf(doneMs, 3_613_000), rowsOf(doneMs, 3_613_000)]) {
+        for (const row of rows) seconds.add(row);
+      }
+      seconds.closeAll();
+      return seconds.rows.flatMap(({ second, histogram, histogramSeconds }) =>
+        histogram === null ? [] : [[second, histogramSeconds, decodeHistogram(histogram).totalCount]],
+      );
+    });
+    assert.deepEqual(told, [
+      [
+        [3609, 10, 4],
+        [3612, 3, 2],
+      ],
+      [
+        [3600, 1, 2],
+        [3601, 1, 2],
+        [3612, 1, 2],
+      ],
+    ]);
   });
 });

@@ -3,6 +3,7 @@
  * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
  */
 import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
+import { createSpans, spanLength } from '../../results/spans.js';
 import {
   countVerification,
   createBlock,
@@ -60,7 +61,8 @@ import {
  * @property {number | null} max
  * @property {number | null} lag99 p99 of the send lags
  * @property {number | null} lagMax
- * @property {string | null} histogram encoded: the response times
+ * @property {string | null} histogram encoded: the response times of this second and, in a long run, those before it
+ * @property {number} histogramSeconds that it covers, this one included (see results/spans.js)
  * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
  */
 /**
@@ -112,6 +114,9 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
   const lag = createHistogram();
   const unlagged = createHistogram();
   const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
+  const isPart = shards > 1;
+  /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
+  const spans = isPart ? null : createSpans();
   let current = createSecond(0);
 
   /** @param {import('./ring.js').Sample} sample */
@@ -125,12 +130,24 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
     }
   }
 
+  /** @param {boolean} [isLast] */
+  function closeSecond(isLast) {
+    const row = current.row(isPart);
+    onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.response, isLast) });
+    current = createSecond(current.second + 1);
+  }
+
   /** @param {number} ms from the start of the measured part */
   function closeSecondsBefore(ms) {
-    while ((current.second + 1) * 1000 <= ms) {
-      onSecond(current.row(shards > 1));
-      current = createSecond(current.second + 1);
-    }
+    while ((current.second + 1) * 1000 <= ms) closeSecond();
+  }
+
+  /** @returns {SecondRow | null} */
+  function openRow() {
+    if (current.empty()) return null;
+    const row = current.row(isPart);
+    const isOwn = !isPart && spanLength(row.second) === 1;
+    return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
   }
 
   /** @returns {Snapshot} shares what goes on changing with this recorder: to be sent or encoded at once */
@@ -199,10 +216,10 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
      * @returns {Snapshot & Pick<Report, 'open'>} of a run that goes on, to be sent at once; with the rows of all seconds that
      *   are over and the open one it adds up
      */
-    soFar: () => ({ ...snapshot(), open: current.empty() ? null : current.row(shards > 1) }),
+    soFar: () => ({ ...snapshot(), open: openRow() }),
     /** @returns {Snapshot} after the last second, full or not, was handed out */
     finish() {
-      if (!current.empty()) closeSecondsBefore((current.second + 1) * 1000);
+      if (!current.empty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of blocks.entries()) {
         verification.notes = operations[i].classify.notes?.() ?? [];
       }

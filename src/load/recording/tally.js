@@ -73,6 +73,7 @@ export function createSecond(second) {
   return {
     second,
     empty,
+    response,
     /**
      * @param {import('./recorder.js').Verdict} verdict
      * @param {number} responseMs
@@ -88,7 +89,7 @@ export function createSecond(second) {
       }
     },
     /**
-     * @param {boolean} isPart other shards' have to be added to it
+     * @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own
      * @returns {import('./recorder.js').SecondRow} as far as it has come
      */
     row(isPart) {
@@ -103,7 +104,8 @@ export function createSecond(second) {
         max,
         lag99: isEmpty ? null : valueAtShare(sendLag, 0.99),
         lagMax: isEmpty ? null : sendLag.maxValue / 1000,
-        histogram: isEmpty ? null : encodeHistogram(response),
+        histogram: isEmpty || !isPart ? null : encodeHistogram(response),
+        histogramSeconds: 1,
         lag: isEmpty || !isPart ? null : encodeHistogram(sendLag),
       };
     },

@@ -2,7 +2,8 @@
  * Can the sum of the parts of a plan (`--shard`) be believed? No more than its worst part can; and it is judged itself, since
  * some things only the sum tells: whether there are enough requests, say, or whether the parts sent at the same time.
  */
-import { addHistograms, total } from '../../results/merge.js';
+import { sumHistograms } from '../../histogram.js';
+import { total } from '../../results/merge.js';
 import { partName } from '../../shard-part.js';
 import { formatDuration } from '../../units.js';
 import { mergeBacklogs } from '../watch/backlog.js';
@@ -56,7 +57,7 @@ export function observeSum({ plan: { load }, parts, operations, lateness, block,
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   const all = (/** @type {'response' | 'service'} */ series) =>
-    addHistograms(outcomes.map(({ latency }) => latency[series]));
+    sumHistograms(outcomes.map(({ latency }) => latency[series]));
   const watches = parts.map(({ merge }) => merge.watch);
   return {
     model: load.model,
@@ -72,7 +73,7 @@ export function observeSum({ plan: { load }, parts, operations, lateness, block,
     service: all('service'),
     ...driftsOf(load, facts, seconds),
     ...lateness,
-    reaction: addHistograms(watches.map(({ reaction }) => reaction)),
+    reaction: sumHistograms(watches.map(({ reaction }) => reaction)),
     gc: {
       count: total(watches.map(({ gc }) => gc.count)),
       totalMs: total(watches.map(({ gc }) => gc.totalMs)),
