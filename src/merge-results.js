@@ -79,11 +79,13 @@ function planOf(parts) {
   const { load, requirements, ...rest } = /** @type {any} */ (result.plan);
   return {
     ...rest,
+    mix: rest.mix ?? null,
     load: {
       ...load,
       threads: total(parts.map(({ result: { load: own } }) => own.threads)),
       shard: null,
       startAt: load.startAt ?? null,
+      stages: load.stages ?? null,
     },
     requirements: requirements.map((/** @type {string} */ text) => parseRequirement(text)),
   };

@@ -21,7 +21,15 @@ import { parseStartAt } from './start-at.js';
  * @property {Readonly<import('./shard-part.js').ShardPart> | null} shard the part of the plan that this process sends; everything
  *   else here is the whole plan's, but `threads` and `pacing`. null: all of it
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
+ * @property {readonly Readonly<StagePlan>[] | null} stages what the measured part is made of, in order, where the load is not the
+ *   same all the time; `ratePerSecond`, or in a closed loop `concurrency`, is then the most there will be, and `durationMs` their sum
  */
+/**
+ * @typedef {object} StagePlan
+ * @property {string} name no two have the same
+ * @property {readonly Readonly<Line>[]} lines one after the other
+ */
+/** @typedef {{durationMs: number, from: number, to: number}} Line requests a second in an open loop, requests in flight in a closed one */
 
 /** A Poisson schedule is walked through before the run: 3 s for as many. */
 const MAX_POISSON_ARRIVALS = 100_000_000;
@@ -52,6 +60,7 @@ export function planLoad(common, environment) {
     pacing: common.pacing,
     shard,
     startAt: common.startAt === null ? null : parseStartAt(common.startAt),
+    stages: null,
   };
 }
 

@@ -19,6 +19,15 @@ import { readEnvironment } from './vault/environment.js';
  * @property {{caCert: string|null, caPath: string|null, clientCert: string|null, clientKey: string|null, serverName: string|null, skipVerify: boolean}} tls
  *   paths, never contents
  */
+/** @typedef {import('./results/requirements.js').Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
+ *   the operations, or of the stages, or of both, where it says so */
+/**
+ * @typedef {object} MixEntry
+ * @property {string} name in results; no two have the same
+ * @property {string} operation
+ * @property {number} weight above zero: its share of the requests is this of the sum
+ * @property {Readonly<Record<string, any>>} options the operation's own
+ */
 /**
  * @typedef {object} Plan
  * @property {string} operation
@@ -26,7 +35,8 @@ import { readEnvironment } from './vault/environment.js';
  * @property {Readonly<TargetPlan>} target
  * @property {Readonly<LoadPlan>} load
  * @property {Readonly<Record<string, any>>} options the operation's own
- * @property {readonly Readonly<import('./results/requirements.js').Requirement>[]} requirements
+ * @property {readonly Readonly<MixEntry>[] | null} mix several operations by weight; null: `operation` alone
+ * @property {readonly Readonly<PlannedRequirement>[]} requirements
  */
 
 const NO_TLS = Object.freeze({
@@ -56,6 +66,7 @@ export function makePlan(operation, given, environment = readEnvironment()) {
     target: planTarget(common, given, environment),
     load: planLoad(common, environment),
     options,
+    mix: null,
     requirements: common.require.map((/** @type {string} */ text) => parseRequirement(text)),
   });
 }
@@ -66,7 +77,7 @@ export function makePlan(operation, given, environment = readEnvironment()) {
  * @param {ReturnType<typeof readEnvironment>} environment
  * @returns {TargetPlan}
  */
-function planTarget(common, given, environment) {
+export function planTarget(common, given, environment) {
   if (common.dev && common.url !== null) {
     throw usageError(
       'contradiction',
@@ -126,7 +137,7 @@ function rejectUnknown(operation, given) {
  * @param {T} value
  * @returns {Readonly<T>}
  */
-function deepFreeze(value) {
+export function deepFreeze(value) {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) deepFreeze(inner);
     Object.freeze(value);

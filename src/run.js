@@ -11,7 +11,7 @@ import { leadMs, untilConnecting } from './load/start.js';
 import { createShards } from './load/threads.js';
 import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
-import { loadOperation } from './operations/index.js';
+import { loadMix } from './operations/mix.js';
 import { total } from './results/merge.js';
 import { createRunSeconds } from './results/seconds.js';
 import { createVaultClient } from './vault/client.js';
@@ -94,7 +94,7 @@ async function startDev(mount) {
  */
 async function runAgainst(plan, context) {
   const { token, stop, onEvent, command, live } = context;
-  const operation = await loadOperation(plan.operation);
+  const mix = await loadMix(plan);
   const tls = loadTls(plan.target.tls);
   const { url, namespace } = plan.target;
   const client = createVaultClient({
@@ -108,6 +108,8 @@ async function runAgainst(plan, context) {
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
   /** @type {import('./load/shard.js').Shard[]} */
   let shards = [];
+  /** @type {import('./operations/mix.js').MixFixture | null} */
+  let fixture = null;
   let renewal = /** @type {{stop: () => void} | null} */ (null);
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
     // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
@@ -119,9 +121,9 @@ async function runAgainst(plan, context) {
     const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
       onEvent({ type: 'progress', label, done, total: all });
     throwIfStopped(stop);
-    const fixture = await unlessStopped(
+    fixture = await unlessStopped(
       stop,
-      operation.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
+      mix.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
     );
     const { threads, startAt } = plan.load;
     const spinning = describeSpinning(plan.load, cpus().length);
@@ -139,14 +141,15 @@ async function runAgainst(plan, context) {
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned });
     const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
-    for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
+    for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, operation, window, target, command, seconds: seconds.rows, sent });
+    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
     onEvent({ type: 'result', result });
     return result;
   } finally {
     renewal?.stop();
     await Promise.all(shards.map((shard) => shard.close()));
+    if (fixture !== null) await mix.cleanup({ plan, client, token, tls, notice, warn, signal: stop }, fixture);
     await client.close();
   }
 }
@@ -238,15 +241,16 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
 }
 
 /**
- * @param {import('./operations/index.js').Operation} operation
- * @param {Plan} plan
+ * @param {import('./operations/mix.js').Mix} mix
  * @param {import('./load/shard.js').ShardEnd[]} ends
- * @returns {{type: 'notice' | 'warning', text: string}[]} one, where something was kept; a warning where not all was
+ * @returns {{type: 'notice' | 'warning', text: string}[]} one for each operation that kept something; a warning where not all was
  */
-function describeKept(operation, plan, ends) {
-  const kept = ends.flatMap((end) => end.kept ?? []);
-  if (kept.length === 0 || operation.describeKept === undefined) return [];
-  const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
-  const text = operation.describeKept(plan, { count: total(kept.map(({ count }) => count)), failure });
-  return [{ type: failure === null ? 'notice' : 'warning', text }];
+function describeKept(mix, ends) {
+  return mix.members.flatMap((_, member) => {
+    const kept = ends.flatMap((end) => end.kept[member] ?? []);
+    if (kept.length === 0) return [];
+    const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
+    const text = mix.describeKept(member, { count: total(kept.map(({ count }) => count)), failure });
+    return text === null ? [] : [{ type: failure === null ? 'notice' : 'warning', text }];
+  });
 }

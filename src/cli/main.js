@@ -17,6 +17,10 @@ const commands = {
       { describe, load: async () => (await import('./operation.js')).operationCommand(name) },
     ]),
   ),
+  run: {
+    describe: 'Run a scenario: mixes of operations, stages, several targets',
+    load: async () => (await import('./scenario.js')).command,
+  },
   dev: {
     describe: 'Run the embedded PKI server, to try things out',
     load: async () => (await import('./dev.js')).command,

@@ -46,11 +46,26 @@ export async function operationCommand(name) {
  * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
-  const { planned, asked } = split(given);
+  const { planned, asked } = splitOptions(given);
   const settings = await readRunOptions(asked);
   const environment = readEnvironment();
   const plan = makePlan(operation, planned, environment);
   checkRepeat(settings, plan.load);
+  const { code } = await runPlan(plan, { token: environment.token, settings, line });
+  return code;
+}
+
+/**
+ * Runs a plan as often as is asked, shows how it goes, and writes what it gave.
+ *
+ * @param {import('../plan.js').Plan} plan
+ * @param {object} how
+ * @param {string | null} how.token a secret
+ * @param {import('./run-options.js').RunSettings} how.settings
+ * @param {string} how.line the command line
+ * @returns {ReturnType<typeof import('./runs.js').runAll>}
+ */
+export async function runPlan(plan, { token, settings, line }) {
   const command = withoutQuery(line, settings.otlp);
   const [{ run }, { runAll }, live] = await Promise.all([
     import('../run.js'),
@@ -65,7 +80,7 @@ async function execute(operation, given, line) {
   const { stop, cutOff } = interrupt;
   const runOnce = () =>
     run(plan, {
-      token: environment.token,
+      token,
       signal: stop,
       cutOff,
       command,
@@ -101,9 +116,7 @@ async function startShowing(plan, { out, metrics, otlp, quiet, repeat }, command
   const { columns, rows } = stderr;
   return startLive(
     {
-      operation: plan.operation,
-      load: plan.load,
-      judges: plan.requirements.length > 0,
+      plan,
       command,
       runs: repeat,
       outs: out,
@@ -131,7 +144,7 @@ async function showWarnings(stream) {
  * @param {Record<string, unknown>} given
  * @returns {{planned: Record<string, unknown>, asked: Record<string, unknown>}}
  */
-function split(given) {
+export function splitOptions(given) {
   const aliases = new Set(
     Object.values({ ...commonOptions, ...runOptions }).flatMap(({ alias = [] }) => alias),
   );

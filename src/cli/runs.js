@@ -17,7 +17,7 @@ const WORST_FIRST = [EXIT.interrupted, EXIT.invalidMeasurement, EXIT.requirement
  * @param {() => Promise<Result>} context.runOnce
  * @param {Pick<import('../live/thread.js').Live, 'event' | 'finish'>} context.live
  * @param {AbortSignal} context.stop
- * @returns {Promise<number>} exit code: of the worst of the runs
+ * @returns {Promise<{code: number, results: Result[]}>} exit code: of the worst of the runs
  */
 export async function runAll({ name, settings, runOnce, live, stop }) {
   const { repeat, pauseMs } = settings;
@@ -43,6 +43,11 @@ export async function runAll({ name, settings, runOnce, live, stop }) {
   if (failure !== undefined) throw failure;
   const codes = results.map(exitCodeOf);
   if (results.length < repeat) codes.push(EXIT.interrupted);
+  return { code: worstOf(codes), results };
+}
+
+/** @param {number[]} codes @returns {number} exit code of several runs together */
+export function worstOf(codes) {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
 

@@ -1,11 +1,11 @@
 /** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
 import { lagsOf, wordsOf } from '../conclude.js';
 import { createHistogram } from '../histogram.js';
-import { createDueCounter, createDuePerSecond } from '../load/due.js';
-import { createSchedule } from '../load/pacing/schedule.js';
+import { createDueCounter, createDuePerSecond, scheduleOf } from '../load/due.js';
 import { emptySnapshot } from '../load/recording/recorder.js';
+import { spansOf, stageFacts } from '../load/stages.js';
 import { buildBlock } from '../results/build.js';
-import { mergeSnapshots, total } from '../results/merge.js';
+import { foldStages, mergeSnapshots, total } from '../results/merge.js';
 import { mergeBlockOf } from '../results/merge-block.js';
 import { buildResult } from '../results/result.js';
 import { createRunSeconds } from '../results/seconds.js';
@@ -38,14 +38,14 @@ const NOT_WATCHED = Object.freeze({
 
 /**
  * @param {object} run
- * @param {import('../operations/index.js').Operation} run.operation
+ * @param {import('../operations/mix.js').Mix} run.mix
  * @param {Pick<import('../run.js').StartEvent, 'plan' | 'target' | 'planned'>} run.start
  * @param {import('../run.js').TimeZero} run.zero
  * @param {string} run.command
  * @param {Schedule | null} [run.schedule] of the plan, where it is known already
  */
 export function createResultSoFar({
-  operation,
+  mix,
   start,
   zero,
   command,
@@ -54,7 +54,9 @@ export function createResultSoFar({
   const { plan, target, planned } = start;
   const { load } = plan;
   const seconds = createRunSeconds(load);
-  const words = wordsOf(operation);
+  const words = wordsOf(mix);
+  const names = mix.members.map(({ name }) => name);
+  const stages = stageFacts(load, schedule);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);
   /** The last of each recorder. @type {(Report | undefined)[]} */
@@ -70,9 +72,10 @@ export function createResultSoFar({
     result() {
       const known = reports.filter((report) => report !== undefined);
       const snapshots = known.map(({ snapshot }) => snapshot);
-      const { operations, ...lateness } = mergeSnapshots(
-        snapshots.length === 0 ? [emptySnapshot([operation.name])] : snapshots,
+      const { operations: cells, ...lateness } = mergeSnapshots(
+        snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
       );
+      const operations = foldStages(cells);
       const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
       const answeredMs = answeredUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
@@ -85,6 +88,8 @@ export function createResultSoFar({
         startedAt: zero.startedAt,
         startedAtNs: zero.startedAtNs,
         operations,
+        cells,
+        stages,
         block: buildBlock(operations, facts),
         facts,
         seconds: rows,
@@ -96,14 +101,6 @@ export function createResultSoFar({
       });
     },
   };
-}
-
-/**
- * @param {import('../plan.js').LoadPlan} load
- * @returns {Schedule | null} null: a closed loop has none
- */
-export function scheduleOf(load) {
-  return load.model === 'open' ? createSchedule(load) : null;
 }
 
 /**

@@ -16,13 +16,14 @@ const TOGETHER_MS = 150;
 
 /**
  * @param {object} options
- * @param {import('../operations/index.js').Operation} options.operation
+ * @param {import('../operations/mix.js').Mix} options.mix
+ * @param {string} options.name what a set of these runs is called
  * @param {import('../load/pacing/schedule.js').Schedule | null} options.schedule of every run's plan
  * @param {string} options.command
  * @param {number} options.runs that there will be, one after the other
  * @param {Outlets} outlets
  */
-export function createStation({ operation, schedule, command, runs }, { view, files, server, pusher }) {
+export function createStation({ mix, name, schedule, command, runs }, { view, files, server, pusher }) {
   /** Results of the runs that are over. @type {Result[]} */
   const finished = [];
   /** @type {import('../run.js').StartEvent | null} */
@@ -68,7 +69,7 @@ export function createStation({ operation, schedule, command, runs }, { view, fi
   async function documentOf(results) {
     if (runs === 1) return results[0];
     const { makeRunSet } = await import('../results/run-set.js');
-    return makeRunSet(operation.name, results);
+    return makeRunSet(name, results);
   }
 
   async function stopRun() {
@@ -99,7 +100,7 @@ export function createStation({ operation, schedule, command, runs }, { view, fi
     /** An empty result is there at once. @param {import('../run.js').TimeZero} zero */
     begin(zero) {
       if (start === null) return;
-      soFar = createResultSoFar({ operation, start, zero, command, schedule });
+      soFar = createResultSoFar({ mix, start, zero, command, schedule });
       files?.resume();
       publish();
     },

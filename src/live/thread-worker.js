@@ -5,10 +5,10 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../errors.js';
-import { loadOperation } from '../operations/index.js';
+import { scheduleOf } from '../load/due.js';
+import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
 import { createFiles } from './files.js';
-import { scheduleOf } from './result-so-far.js';
 import { createStation } from './station.js';
 import { createView } from './view.js';
 
@@ -27,14 +27,15 @@ const view = createView({
 const warn = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 
 try {
-  const { command, runs } = options;
-  const operation = await loadOperation(options.operation);
+  const { command, plan, runs } = options;
+  const mix = await loadMix(plan);
   const files = options.outs.length === 0 ? null : createFiles(options.outs, { onWarning: warn });
   await files?.prepare();
-  const schedule = scheduleOf(options.load);
+  const schedule = scheduleOf(plan.load);
   const server = await serveMetrics(options.metrics);
   const pusher = await startPushing(options.otlp);
-  obeyWith(createStation({ operation, schedule, command, runs }, { view, files, server, pusher }));
+  const about = { mix, name: plan.operation, schedule, command, runs };
+  obeyWith(createStation(about, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });

@@ -10,9 +10,7 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
 /** @typedef {import('../results/schema.js').Result} Result */
 /**
  * @typedef {object} LiveOptions plain data
- * @property {string} operation
- * @property {import('../plan.js').LoadPlan} load
- * @property {boolean} judges there are requirements
+ * @property {import('../plan.js').Plan} plan
  * @property {string} command the command line, for the result; no secrets
  * @property {number} runs one after the other; more than one make a run set
  * @property {string[]} outs files to be rewritten while a run goes on
@@ -103,7 +101,8 @@ export async function startLive(options, onLost) {
  *
  * @param {LiveOptions} options
  */
-function wantsReports({ outs, metrics, otlp, judges, quiet }) {
+function wantsReports({ outs, metrics, otlp, plan, quiet }) {
+  const judges = plan.requirements.length > 0;
   return outs.length > 0 || metrics !== null || otlp !== null || (judges && !quiet);
 }
 

@@ -13,7 +13,16 @@ const TOLERANCE_MS = 1e-6;
  * @returns {((seconds: number) => number[]) | null} as createDuePerSecond; null: a closed loop plans no arrivals
  */
 export function dueOf(load) {
-  return load.model === 'closed' ? null : createDuePerSecond(createSchedule(load), load.shard, load.warmupMs);
+  const schedule = scheduleOf(load);
+  return schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
+}
+
+/**
+ * @param {import('../plan.js').LoadPlan} load
+ * @returns {Schedule | null} null: a closed loop has none
+ */
+export function scheduleOf(load) {
+  return load.model === 'open' ? createSchedule(load) : null;
 }
 
 /**

@@ -39,7 +39,10 @@ import { usageError } from '../errors.js';
  * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
  * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
+ * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
+ *   preparing and sending have made, or says what is left; may throw
  */
+/** @typedef {Omit<PrepareContext, 'keepAlive' | 'progress'>} CleanupContext */
 /**
  * @typedef {object} Keeper runs beside the recorder, off the sending thread
  * @property {(items: any[]) => void} write

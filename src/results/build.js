@@ -238,7 +238,8 @@ export function buildView(operations, block, facts, load, measurementValid) {
     ratePerSecond: block.rates.perSecond,
     completedPerSecond: Array.from({ length: fullSeconds }, (_, second) => succeededPerSecond[second] ?? 0),
     model: load.model,
-    offeredPerSecond: load.ratePerSecond,
+    // Of stages there is no one rate.
+    offeredPerSecond: load.stages === null ? load.ratePerSecond : null,
     arrivals: load.arrivals,
     allOnTime:
       facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),

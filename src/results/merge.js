@@ -45,7 +45,23 @@ export function mergeSnapshots(snapshots) {
 }
 
 /**
- * @param {OperationSnapshot[]} parts
+ * Each operation over all stages. What was still under way when the measured part was to end is the last stage's.
+ *
+ * @param {MergedOperation[]} cells all of the first stage, then all of the next
+ * @returns {MergedOperation[]}
+ */
+export function foldStages(cells) {
+  const names = [...new Set(cells.map(({ name }) => name))];
+  if (names.length === cells.length) return cells;
+  return names.map((name) => {
+    const own = cells.filter((cell) => cell.name === name);
+    const { firstHalf, successesAfter } = own[own.length - 1];
+    return { ...mergeOperation(own), firstHalf, successesAfter };
+  });
+}
+
+/**
+ * @param {(OperationSnapshot | MergedOperation)[]} parts
  * @returns {MergedOperation}
  */
 function mergeOperation(parts) {
@@ -56,6 +72,7 @@ function mergeOperation(parts) {
   ]);
   return {
     name: parts[0].name,
+    stage: parts[0].stage,
     outcomes: Object.fromEntries(outcomes),
     verification: {
       checked: total(parts.map(({ verification }) => verification.checked)),
@@ -82,7 +99,7 @@ function mergeOperation(parts) {
 }
 
 /**
- * @param {import('../load/recording/recorder.js').OutcomeSnapshot[]} parts
+ * @param {(import('../load/recording/recorder.js').OutcomeSnapshot | MergedOutcome)[]} parts
  * @returns {MergedOutcome}
  */
 function mergeOutcome(parts) {

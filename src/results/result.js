@@ -6,6 +6,8 @@ import { deferRequirement } from './defer.js';
 import { judgeRequirement } from './judge.js';
 import { total } from './merge.js';
 import { SCHEMA_ID } from './schema-id.js';
+import { scopedView } from './scope.js';
+import { buildStages } from './stages.js';
 
 /**
  * @param {object} parts
@@ -14,7 +16,9 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
  * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {import('./merge.js').MergedOperation[]} parts.operations
+ * @param {import('./merge.js').MergedOperation[]} parts.operations over all stages
+ * @param {import('./merge.js').MergedOperation[]} [parts.cells] by stage
+ * @param {readonly import('./stages.js').StageFacts[]} [parts.stages] none: the plan has none
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
@@ -31,6 +35,8 @@ export function buildResult({
   startedAt,
   startedAtNs,
   operations,
+  cells = operations,
+  stages = [],
   block,
   facts,
   seconds,
@@ -40,7 +46,12 @@ export function buildResult({
   merge,
 }) {
   const { requirements, load, ...rest } = plan;
-  const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
+  const isValid = measurement.verdict !== 'invalid';
+  const view = buildView(operations, block, facts, load, isValid);
+  const viewFor = (/** @type {import('../plan.js').PlannedRequirement} */ { operation, stage }) =>
+    operation === undefined && stage === undefined
+      ? view
+      : scopedView({ operation, stage }, { cells, stages, facts, load, isValid });
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
@@ -60,9 +71,12 @@ export function buildResult({
     operations: Object.fromEntries(
       operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
     ),
+    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
     timeline: buildTimeline(operations, seconds, dueIn),
     requirements: requirements.map((requirement) =>
-      load.shard ? deferRequirement(requirement, load.shard) : judgeRequirement(requirement, view),
+      load.shard
+        ? deferRequirement(requirement, load.shard)
+        : judgeRequirement(requirement, viewFor(requirement)),
     ),
     measurement,
     environment: {

@@ -125,8 +125,20 @@ const TimelineRow = z.object({
   histogramSeconds: count.optional(),
 });
 
+const StageBlock = Block.extend({
+  name: z.string(),
+  /** From the start of the measured part. */
+  startSeconds: amount,
+  /** As long as it was, to its planned end at most. */
+  seconds: amount,
+  operations: z.record(z.string(), Block),
+}).meta({ id: 'StageBlock' });
+
 const RequirementVerdict = z.object({
   text: z.string(),
+  /** What it is about, where that is not the whole run. */
+  operation: z.string().optional(),
+  stage: z.string().optional(),
   verdict: z.enum(['met', 'not met', 'not proven']),
   /** In `unit`; null where there is no number, e.g. when the percentile falls on a failed request. */
   actual: z.number().nullable(),
@@ -202,6 +214,8 @@ export const Result = z
     ...Block.shape,
     /** `things`: what its answers are called, in the plural. */
     operations: z.record(z.string(), Block.extend({ things: z.string().optional() })),
+    /** Of a plan in stages: requests by the stage in which they were due. */
+    stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow),
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
@@ -218,6 +232,7 @@ export const Result = z
 /** @typedef {z.infer<typeof Latency>} LatencyBlock */
 /** @typedef {z.infer<typeof Latencies>} LatencyBlocks */
 /** @typedef {z.infer<typeof Verification>} VerificationBlock */
+/** @typedef {z.infer<typeof StageBlock>} StageBlock */
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof Measurement>} Measurement */

@@ -20,6 +20,7 @@ export function dueTimes(rate, seconds, seed) {
     concurrency: 1,
     shard: null,
     startAt: null,
+    stages: null,
     threads: 1,
     timeoutMs: 10_000,
     overflow: 'queue',

@@ -21,6 +21,7 @@ export function load(changes) {
     pacing: 'auto',
     shard: null,
     startAt: null,
+    stages: null,
     ...changes,
   };
 }

@@ -3,6 +3,7 @@
  * split over machines, N counts the threads of all of them (shard-part.js).
  */
 import { share } from '../../shard-part.js';
+import { createInFlight } from './in-flight.js';
 import { createSchedule } from './schedule.js';
 
 export { share };
@@ -23,5 +24,6 @@ export function arrivalsOf(load, shard, shards) {
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
     requests: load.requests === null ? null : share(load.requests, shard, shards),
+    inFlight: schedule === null ? createInFlight(load, shard, shards) : null,
   };
 }

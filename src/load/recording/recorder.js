@@ -4,6 +4,7 @@
  */
 import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
 import { createSpans, spanLength } from '../../results/spans.js';
+import { createStageFinder, spansOf } from '../stages.js';
 import {
   countVerification,
   createBlock,
@@ -33,6 +34,7 @@ import {
 /**
  * @typedef {object} OperationSnapshot
  * @property {string} name
+ * @property {number} stage in which its requests were due; 0 where the plan has no stages
  * @property {Record<string, OutcomeSnapshot>} outcomes
  * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
  * @property {number} dropped
@@ -40,12 +42,12 @@ import {
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
  * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes done in the first half, and their response times' sum
- * @property {number} successesAfter done after the measured part was to end
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage, and their response times' sum
+ * @property {number} successesAfter done after the stage was to end
  */
 /**
  * @typedef {object} Snapshot plain and mergeable without loss
- * @property {OperationSnapshot[]} operations
+ * @property {OperationSnapshot[]} operations all of the first stage, then all of the next
  * @property {string} lag encoded histogram: how late the tool itself was
  * @property {string} unlagged encoded histogram: the response times that they would have been had it not been late
  */
@@ -93,11 +95,18 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
 
 /**
  * @param {string[]} operations names
+ * @param {number} stages
  * @returns {Snapshot} of a run in which nothing was done yet
  */
-export function emptySnapshot(operations) {
+export function emptySnapshot(operations, stages) {
   const none = encodeHistogram(createHistogram());
-  return { operations: operations.map((name) => snapshotOf(createBlock(name))), lag: none, unlagged: none };
+  return {
+    operations: Array.from({ length: stages }, (_, stage) =>
+      operations.map((name) => snapshotOf(createBlock(name, stage))),
+    ).flat(),
+    lag: none,
+    unlagged: none,
+  };
 }
 
 /**
@@ -106,14 +115,25 @@ export function emptySnapshot(operations) {
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
  * @param {number} context.shards how many record the same run, here and on other machines
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
+ * @param {import('../../plan.js').LoadPlan['stages']} [context.stages]
  * @param {(row: SecondRow) => void} context.onSecond when it is over
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
-export function createRecorder({ operations, warmupMs, shards, measuredMs, onSecond, onKept }) {
-  const blocks = operations.map(({ name }) => createBlock(name));
+export function createRecorder({
+  operations,
+  warmupMs,
+  shards,
+  measuredMs,
+  stages = null,
+  onSecond,
+  onKept,
+}) {
+  const times = spansOf({ stages }, measuredMs);
+  const stageAt = createStageFinder(times);
+  const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
+  const blocks = times.flatMap((_, stage) => operations.map(({ name }) => createBlock(name, stage)));
   const lag = createHistogram();
   const unlagged = createHistogram();
-  const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
   const isPart = shards > 1;
   /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
   const spans = isPart ? null : createSpans();
@@ -175,8 +195,9 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
   return {
     /** @param {import('./ring.js').Sample} sample */
     record(sample) {
-      const block = blocks[sample.operation];
-      if (sample.intended < warmupMs) return recordWarmup(block, sample);
+      if (sample.intended < warmupMs) return recordWarmup(blocks[sample.operation], sample);
+      const stage = stageAt(sample.intended - warmupMs);
+      const block = blocks[stage * operations.length + sample.operation];
       const verdict = verdictOf(sample);
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
@@ -199,18 +220,18 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
       increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
       if (!verdict.success) return;
       block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
-      if (done < firstHalfMs) {
+      if (done < halves[stage]) {
         block.firstHalf.count++;
         block.firstHalf.responseMs += sample.done - sample.intended;
-      } else if (measuredMs !== null && done > measuredMs) block.successesAfter++;
+      } else if (done > times[stage].endMs) block.successesAfter++;
     },
     /** @param {number} ms since time zero: every sample done before it has been recorded */
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} operation @param {number} count arrivals of the measured part that were not even attempted */
-    addDropped(operation, count) {
-      blocks[operation].dropped += count;
+    /** @param {number} cell place in the snapshot's list @param {number} count arrivals of the measured part that were not even attempted */
+    addDropped(cell, count) {
+      blocks[cell].dropped += count;
     },
     /**
      * @returns {Snapshot & Pick<Report, 'open'>} of a run that goes on, to be sent at once; with the rows of all seconds that
@@ -221,7 +242,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
     finish() {
       if (!current.empty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of blocks.entries()) {
-        verification.notes = operations[i].classify.notes?.() ?? [];
+        verification.notes = operations[i % operations.length].classify.notes?.() ?? [];
       }
       return snapshot();
     },

@@ -1,10 +1,11 @@
 /** The counters and histograms behind the recorder: by operation, by outcome, by second. */
 import { createHistogram, encodeHistogram, figures, recordMs, valueAtShare } from '../../histogram.js';
 
-/** @param {string} name */
-export function createBlock(name) {
+/** @param {string} name @param {number} stage */
+export function createBlock(name, stage) {
   return {
     name,
+    stage,
     /** @type {Map<string, ReturnType<typeof createOutcome>>} */
     outcomes: new Map(),
     verification: {

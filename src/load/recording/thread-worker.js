@@ -4,7 +4,7 @@
  * thread, which has something better to do.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadOperation } from '../../operations/index.js';
+import { loadMix } from '../../operations/mix.js';
 import { createSchedule } from '../pacing/schedule.js';
 import { createProber } from '../watch/prober.js';
 import { recordAll } from './loop.js';
@@ -13,37 +13,41 @@ import { rehearseRecording } from './rehearsal.js';
 import { openReader } from './ring.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/index.js').Fixture, ring: import('./ring.js').RingMemory, shards: number,
+/** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
  *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
 const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
-const operation = await loadOperation(plan.operation);
+const mix = await loadMix(plan);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
-rehearseRecording({ operation, plan, fixture, shards, reports: livePort !== null });
-const keeper = operation.openKeeper?.(plan) ?? null;
+rehearseRecording({ mix, fixture, shards, reports: livePort !== null });
+const keepers = mix.openKeepers();
 const reader = openReader(ring);
-/** @type {unknown[]} */
-let kept = [];
+/** Of each member. @type {unknown[][]} */
+const kept = keepers.map(() => []);
 /** Not reported yet. @type {import('./recorder.js').SecondRow[]} */
 let ended = [];
 
 const recorder = createRecorder({
-  operations: [{ name: operation.name, classify: operation.createClassifier(plan, fixture) }],
+  operations: mix.createClassifiers(fixture),
   warmupMs: load.warmupMs,
+  stages: load.stages,
   shards,
   measuredMs,
   onSecond(row) {
     port.postMessage({ type: 'second', row });
     if (livePort !== null) ended.push(row);
   },
-  onKept: (_operation, item) => kept.push(item),
+  onKept: (member, item) => kept[member].push(item),
 });
 
 const prober = createProber((probe) => port.postMessage(probe));
 
 function keep() {
-  if (kept.length > 0) keeper?.write(kept);
-  kept = [];
+  for (const [member, items] of kept.entries()) {
+    if (items.length === 0) continue;
+    keepers[member]?.write(items);
+    items.length = 0;
+  }
 }
 
 /** @param {Omit<import('./recorder.js').Report, 'rows'>} said */
@@ -66,12 +70,14 @@ function reportSoFar(atMs) {
 function recordWaiting({ endedMs: done, next, waiting }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
+  const { memberOf } = mix.createRequester(fixture);
   const waited = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
   /** One for all: there may be a million. @type {import('./ring.js').Sample} */
   const sample = { ...waited, index: 0, intended: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
     sample.intended = schedule.dueMs(sample.index);
+    sample.operation = memberOf(sample.index);
     recorder.record(sample);
   }
 }
@@ -80,8 +86,8 @@ port.postMessage({ type: 'ready' });
 const onReport = livePort === null ? null : reportSoFar;
 const tail = recordAll({ reader, recorder, prober, onTaken: keep, onReport });
 recordWaiting(tail);
-recorder.addDropped(0, tail.dropped);
+for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
 const snapshot = recorder.finish();
-port.postMessage({ type: 'end', snapshot, kept: keeper?.close() ?? null });
+port.postMessage({ type: 'end', snapshot, kept: keepers.map((keeper) => keeper?.close() ?? null) });
 report({ atMs: tail.endedMs, snapshot, open: null });
 livePort?.close();

@@ -51,7 +51,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
 const LEAST_DRIFT_MS = 0.1;
 
 /**
- * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it
+ * Whole seconds of the measured part. A rising rate (--ramp-up, stages) brings a rising latency, by intent; and in an open loop it
  * is the schedule that says how many are answered.
  *
  * @param {import('../../plan.js').LoadPlan} load
@@ -60,6 +60,7 @@ const LEAST_DRIFT_MS = 0.1;
  * @returns {{latencyDrift: import('../../results/trend.js').Drift | null, rateDrift: import('../../results/trend.js').Drift | null}}
  */
 export function driftsOf(load, { windowMs }, seconds) {
+  if (load.stages !== null) return { latencyDrift: null, rateDrift: null };
   const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
   const whole = seconds.slice(first, Math.floor(windowMs / 1000));
   const medians = whole.flatMap(({ p50 }) => p50 ?? []);
