@@ -21,6 +21,14 @@ const commands = {
     describe: 'Run a scenario: mixes of operations, stages, several targets',
     load: async () => (await import('./scenario.js')).command,
   },
+  setup: {
+    describe: 'Make a PKI fit for testing on a real Vault',
+    load: async () => (await import('./setup.js')).setup,
+  },
+  teardown: {
+    describe: 'Take away what setup has made, and nothing else',
+    load: async () => (await import('./setup.js')).teardown,
+  },
   dev: {
     describe: 'Run the embedded PKI server, to try things out',
     load: async () => (await import('./dev.js')).command,
