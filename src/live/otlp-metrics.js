@@ -2,7 +2,13 @@
  * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's (dots
  * become underscores; `_seconds`, `_per_second` and `_total` are added) gets those of src/reporters/prometheus.js.
  */
-import { MEASUREMENT_STATES, QUANTILES, REQUIREMENT_STATES, TIMES, UNSENT } from '../reporters/metric-names.js';
+import {
+  MEASUREMENT_STATES,
+  QUANTILES,
+  REQUIREMENT_STATES,
+  TIMES,
+  UNSENT,
+} from '../reporters/metric-names.js';
 import { createEncoder, encodeAttributes } from './otlp-encoding.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -130,7 +136,11 @@ function requestMetrics({ counter, gauge }, { operations, totals }) {
       each('dropped'),
     ),
     gauge(
-      head('requests_never_sent', '{request}', 'Planned requests that were never sent; so far, those not answered yet'),
+      head(
+        'requests_never_sent',
+        '{request}',
+        'Planned requests that were never sent; so far, those not answered yet',
+      ),
       each('neverSent'),
     ),
   ];

@@ -80,7 +80,7 @@ async function startPushing(url) {
 function yieldToOthers() {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(constants.priority.PRIORITY_LOW);
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // As it is then: it has little to do.
   }

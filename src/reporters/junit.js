@@ -36,8 +36,9 @@ export function render(result) {
     errors: String(count('error')),
     time: result.durationSeconds.toFixed(3),
   };
+  const operations = Object.keys(result.operations).join('+');
   const suite = {
-    name: `vault-pki-load ${result.command}`,
+    name: `vault-pki-load ${operations}`,
     ...sums,
     skipped: '0',
     timestamp: result.startedAt.slice(0, 19),
@@ -49,7 +50,7 @@ export function render(result) {
     '    <properties>',
     ...properties(result).map(([name, value]) => `      <property ${attributes({ name, value })}/>`),
     '    </properties>',
-    ...cases.flatMap((one) => testcase(one, `vault-pki-load.${result.command}`)),
+    ...cases.flatMap((one) => testcase(one, `vault-pki-load.${operations}`)),
     `    <system-out>${xmlText(renderText(result))}</system-out>`,
     '  </testsuite>',
     '</testsuites>',
@@ -115,9 +116,10 @@ function testcase({ name, problem, output }, classname) {
  * @returns {[string, string][]}
  */
 function properties(result) {
-  const { tool, target, measurement, latencyMs, unfinished } = result;
+  const { tool, command, target, measurement, latencyMs, unfinished } = result;
   return [
     ['tool.version', tool.version],
+    ['command', command],
     ['target', targetPhrase(target)],
     ['load', planPhrase(result)],
     ['rate', ratePhrase(result)],

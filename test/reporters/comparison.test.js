@@ -202,7 +202,7 @@ describe('pages', () => {
   for (const [name, comparison] of Object.entries(COMPARISONS)) {
     test(`${name} has a chart and its data for every metric`, () => {
       const html = pageOfComparison(comparison);
-      assert.match(html, /^<!doctype html>/);
+      assert.match(html, /^<!DOCTYPE html>/);
       assert.match(html, /<\/html>\n$/);
       for (const i of comparison.metrics.keys()) assert.ok(html.includes(`id="metric-${i}"`), `metric-${i}`);
       assertSound(html);

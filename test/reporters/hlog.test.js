@@ -103,7 +103,9 @@ test('seconds that share a histogram are one interval, as long as they are', () 
   const timeline = Array.from({ length: 3610 }, (_, second) => ({ ...none, second, histogram: null }));
   Object.assign(timeline[3602], { ...row, second: 3602, histogram: null });
   Object.assign(timeline[3609], { histogram: row.histogram, histogramSeconds: 10 });
-  const intervals = render(sampleResult(groups, { timeline })).split('\n').filter((line) => /^\d/.test(line));
+  const intervals = render(sampleResult(groups, { timeline }))
+    .split('\n')
+    .filter((line) => /^\d/.test(line));
   assert.equal(intervals.length, 3601);
   assert.match(intervals[3599], /^3599\.000,1\.000,0\.000,/);
   const [start, length, max] = intervals[3600].split(',');

@@ -21,7 +21,7 @@ const TAG = /^<\/?[a-z][a-z0-9]*(?: [a-zA-Z][a-zA-Z0-9:-]*="[^"<>]*")*\/?>$/;
 
 /** @param {string} html @returns {string[]} what looks like markup and is not as it should be */
 function malformed(html) {
-  const markup = withoutCode(html).replace('<!doctype html>', '');
+  const markup = withoutCode(html).replace('<!DOCTYPE html>', '');
   const tags = (markup.match(/<[^>]*>?/g) ?? []).filter((tag) => !TAG.test(tag));
   const bare = markup.replace(/<[^>]*>/g, '').match(/[<>"']|&(?!(?:lt|gt|amp|quot|#39);)/g) ?? [];
   return [...tags, ...bare];
@@ -32,7 +32,7 @@ for (const [name, result] of Object.entries(HARD_RESULTS)) {
 
   test(`the page of ${name} is well formed`, () => {
     assert.deepEqual(malformed(html), []);
-    assert.match(html, /^<!doctype html>\n<html lang="en">[\s\S]*<\/html>\n$/);
+    assert.match(html, /^<!DOCTYPE html>\n<html lang="en">[\s\S]*<\/html>\n$/);
     assert.doesNotMatch(withoutCode(html), /NaN|undefined|Infinity|\[object/);
   });
 

@@ -24,8 +24,7 @@ const DECLARED = {
  */
 function publishedSchema(kind) {
   const file = new URL(`../../src/results/${kind}.schema.json`, import.meta.url);
-  if (process.env.UPDATE_GOLDEN === '1')
-    writeFileSync(file, `${JSON.stringify(DECLARED[kind], null, 2)}\n`);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, `${JSON.stringify(DECLARED[kind], null, 2)}\n`);
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createHistogram, decodeHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/histogram.js';
+import {
+  createHistogram,
+  decodeHistogram,
+  encodeHistogram,
+  recordMs,
+  sumHistograms,
+} from '../../src/histogram.js';
 import { createSpans, FINE_SECONDS, spanLength } from '../../src/results/spans.js';
 import { sample, setUp } from '../load/recording.js';
 
@@ -18,10 +24,7 @@ describe('spans of seconds that share a histogram', () => {
       (second) => (second + 1) % spanLength(second) === 0,
     );
     assert.equal(ends.length, 3600 + 3240 + 840);
-    assert.deepEqual(
-      [0, 3599, 3600, 35_999, 36_000, 86_399].map(spanLength),
-      [1, 1, 10, 10, 60, 60],
-    );
+    assert.deepEqual([0, 3599, 3600, 35_999, 36_000, 86_399].map(spanLength), [1, 1, 10, 10, 60, 60]);
   });
 
   test('in the first hour each second has its own, and one in which nothing was done has none', () => {

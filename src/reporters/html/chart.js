@@ -95,9 +95,15 @@ export function frame({ id, title, summary, size, xAxis, yAxis, draw }) {
  */
 export function layOutX(axis, least, width) {
   const room = (/** @type {string} */ label) => textWidth(label, FONT_SIZE) + LABEL_GAP;
-  const half = Math.ceil(widest(axis.ticks(width - least - 20, room), 0) / 2) + 3;
-  const [left, right] = [Math.max(least, half), width - Math.max(16, half)];
-  return { left, right, ticks: axis.ticks(right - left, room) };
+  const halfOf = (/** @type {Tick[]} */ ticks) => Math.ceil(widest(ticks, 0) / 2) + 3;
+  let half = halfOf(axis.ticks(width - least - 20, room));
+  for (;;) {
+    const [left, right] = [Math.max(least, half), width - Math.max(16, half)];
+    const ticks = axis.ticks(right - left, room);
+    // With less room other labels may be chosen, and wider ones.
+    if (halfOf(ticks) <= half) return { left, right, ticks };
+    half = halfOf(ticks);
+  }
 }
 
 /**

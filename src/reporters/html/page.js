@@ -25,7 +25,7 @@ import { STYLE } from './style.js';
  * @returns {string} the file; ends with a newline
  */
 export function page({ title, heading, lead = '', body, data = {}, footer = 'Written by vault-pki-load.' }) {
-  return `<!doctype html>
+  return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -66,7 +66,7 @@ function spanOf({ length }, sent) {
   const wanted = Math.ceil((FEWEST_IN_SPAN * length) / sent);
   const longest = Math.max(1, Math.floor(length / FEWEST_SPANS));
   const span = spanFor(Math.min(wanted, longest), 1);
-  return span <= longest ? span : longest;
+  return Math.min(span, longest);
 }
 
 /**
