@@ -5,7 +5,7 @@ import { total } from '../results/merge.js';
  * @typedef {object} IntervalEvent once a second
  * @property {'interval'} type
  * @property {number} elapsedMs of the whole run, warm-up included
- * @property {number | null} totalMs
+ * @property {number | null} totalMs planned, warm-up included; null: the requests decide
  * @property {number} sent
  * @property {number} succeeded
  * @property {number} failed
@@ -35,16 +35,18 @@ export function startTicking(leadMs, tick) {
 }
 
 /**
- * @param {import('../plan.js').LoadPlan} load
- * @param {import('./shard.js').Shard[]} shards
- * @param {ReturnType<typeof import('../results/seconds.js').createSeconds>} seconds
+ * @param {object} run
+ * @param {number} run.warmupMs
+ * @param {number | null} run.windowMs planned length of the measured part
+ * @param {import('./shard.js').Shard[]} run.shards
+ * @param {ReturnType<typeof import('../results/seconds.js').createSeconds>} run.seconds
  * @param {number} elapsedMs
  * @returns {IntervalEvent}
  */
-export function intervalEvent({ warmupMs, durationMs }, shards, seconds, elapsedMs) {
+export function intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsedMs) {
   const states = shards.map((shard) => shard.state());
   const last = seconds.rows.at(-1);
-  const totalMs = durationMs === null ? null : warmupMs + durationMs;
+  const totalMs = windowMs === null ? null : warmupMs + windowMs;
   return {
     type: 'interval',
     elapsedMs,

@@ -5,7 +5,7 @@
 import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
-import { loadOperation } from '../operations/index.js';
+import { loadMix } from '../operations/mix.js';
 import { createClock } from './clock.js';
 import { arrivalsOf, share } from './pacing/arrivals.js';
 import { choosePacing } from './pacing/choose.js';
@@ -13,15 +13,22 @@ import { startPacingThread } from './pacing/thread.js';
 import { startRecorder } from './recording/thread.js';
 import { rehearse } from './rehearsal.js';
 import { startSending } from './sending.js';
+import { createStageFinder, spansOf } from './stages.js';
 
 /**
  * @typedef {object} ShardInput plain data
  * @property {import('../plan.js').Plan} plan
- * @property {import('../operations/index.js').Fixture} fixture
+ * @property {import('../operations/mix.js').MixFixture} fixture
  * @property {import('../http/tls.js').Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
- * @property {number} shards N
+ * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
+ */
+/**
+ * @typedef {object} ShardEvents
+ * @property {(row: import('./recording/recorder.js').SecondRow) => void} onSecond
+ * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
+ *   wants them
  */
 /**
  * @typedef {object} ShardState
@@ -32,7 +39,7 @@ import { startSending } from './sending.js';
 /**
  * @typedef {object} ShardEnd
  * @property {import('./recording/recorder.js').Snapshot} snapshot
- * @property {import('../operations/index.js').Kept | null} kept
+ * @property {(import('../operations/index.js').Kept | null)[]} kept by each operation of the plan
  * @property {number} endedMs when the last answer was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
@@ -57,14 +64,15 @@ const OPEN_AT_ONCE = 32;
 
 /**
  * @param {ShardInput} input
- * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
+ * @param {ShardEvents} events
  * @returns {Promise<Shard>}
  */
-export async function createShard(input, { onSecond }) {
+export async function createShard(input, { onSecond, livePort }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
-  const operation = await loadOperation(plan.operation);
-  const request = operation.createRequester(plan, fixture);
-  const pacingPlan = choosePacing(plan.load, shards, cpus().length);
+  const mix = await loadMix(plan);
+  const { request, memberOf } = mix.createRequester(fixture);
+  const cells = createCells(plan, measuredMs, mix.members.length);
+  const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
   // First of all, so that its memory is free again when the recorder takes its own.
   await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./watch/prober.js').Probe) => void} */
@@ -72,8 +80,10 @@ export async function createShard(input, { onSecond }) {
   const recorder = await startRecorder({
     plan,
     fixture,
+    cells: cells.count,
     shards,
     measuredMs,
+    livePort,
     onSecond,
     onProbe: (probe) => onProbe(probe),
   });
@@ -112,6 +122,8 @@ export async function createShard(input, { onSecond }) {
         clock: createClock(originNs),
         connections,
         request,
+        memberOf,
+        cells,
         recorder,
         pacing,
         spins,
@@ -146,6 +158,23 @@ async function startPacing(input, spins, recorder) {
     await recorder.terminate();
     throw error;
   }
+}
+
+/**
+ * The snapshot's list of operations: those of the first stage, then those of the next.
+ *
+ * @param {import('../plan.js').Plan} plan
+ * @param {number | null} measuredMs
+ * @param {number} members
+ */
+export function createCells({ load }, measuredMs, members) {
+  const spans = spansOf(load, measuredMs);
+  const stageAt = createStageFinder(spans);
+  return {
+    count: spans.length * members,
+    /** @param {number} intended ms from time zero, in the measured part @param {number} member */
+    of: (intended, member) => stageAt(intended - load.warmupMs) * members + member,
+  };
 }
 
 /** @typedef {Pick<ReturnType<typeof withEnd>, 'settle'>} End */

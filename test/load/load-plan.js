@@ -19,6 +19,9 @@ export function load(changes) {
     overflow: 'queue',
     threads: 1,
     pacing: 'auto',
+    shard: null,
+    startAt: null,
+    stages: null,
     ...changes,
   };
 }

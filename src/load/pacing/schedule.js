@@ -3,6 +3,7 @@
  * memory for a backlog. Times are milliseconds from the start of the schedule (warm-up included).
  */
 import { uniform } from '../../random.js';
+import { createProfile } from './profile.js';
 
 /**
  * @typedef {object} Schedule
@@ -24,9 +25,9 @@ const CHECKPOINT = 1024;
  * @returns {Schedule}
  */
 export function createSchedule(load) {
-  const { ratePerSecond, rampUpMs, warmupMs, durationMs, requests } = load;
+  const { ratePerSecond, warmupMs, durationMs, requests } = load;
   if (ratePerSecond === null) throw new TypeError('a closed loop has no schedule');
-  const profile = rampProfile(ratePerSecond / 1000, rampUpMs);
+  const profile = createProfile(segmentsOf(load));
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : warmupMs + durationMs;
   const process =
     load.arrivals === 'poisson'
@@ -41,7 +42,10 @@ export function createSchedule(load) {
           profile.expected(warmupMs - TOLERANCE_MS),
           requests,
         );
-  const { count, firstMeasured, at } = process;
+  const { firstMeasured, at } = process;
+  // What is due when nothing is sent any more, as where a stage ends with a pause, is not due.
+  const isLate = process.count > 0 && profile.timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
+  const count = isLate ? process.count - 1 : process.count;
   /** Rounding must not carry an arrival over the end of the warm-up: recorders go by its time. */
   const dueMs = (/** @type {number} */ index) => {
     const ms = profile.timeOf(at(index));
@@ -53,25 +57,25 @@ export function createSchedule(load) {
 }
 
 /**
- * The expected number of arrivals as a function of time, and its inverse, for a rate that rises linearly from zero
- * to `rate` over `rampMs` and then holds: t^2 rate / (2 ramp), then rate (t - ramp / 2).
+ * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from zero
+ * over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
  *
- * @param {number} rate per millisecond
- * @param {number} rampMs
+ * @param {import('../../plan.js').LoadPlan} load
+ * @returns {import('./profile.js').Segment[]}
  */
-function rampProfile(rate, rampMs) {
-  const inRamp = (rate * rampMs) / 2;
-  return {
-    /** @param {number} ms */
-    expected(ms) {
-      if (ms <= 0) return 0;
-      return ms < rampMs ? (rate * ms * ms) / (2 * rampMs) : rate * (ms - rampMs / 2);
-    },
-    /** @param {number} arrivals */
-    timeOf(arrivals) {
-      return arrivals < inRamp ? Math.sqrt((2 * rampMs * arrivals) / rate) : arrivals / rate + rampMs / 2;
-    },
-  };
+function segmentsOf({ ratePerSecond, rampUpMs, warmupMs, stages }) {
+  const rate = Number(ratePerSecond);
+  if (stages === null) {
+    const held = { durationMs: Number.POSITIVE_INFINITY, fromPerSecond: rate, toPerSecond: rate };
+    return rampUpMs > 0 ? [{ durationMs: rampUpMs, fromPerSecond: 0, toPerSecond: rate }, held] : [held];
+  }
+  const lines = stages.flatMap((stage) => stage.lines);
+  const warmup = { durationMs: warmupMs, from: lines[0].from, to: lines[0].from };
+  return [...(warmupMs > 0 ? [warmup] : []), ...lines].map(({ durationMs, from, to }) => ({
+    durationMs,
+    fromPerSecond: from,
+    toPerSecond: to,
+  }));
 }
 
 /**

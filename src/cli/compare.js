@@ -1,0 +1,210 @@
+/** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
+import { EXIT, usageError } from '../errors.js';
+import { readOne, readOptions } from '../options.js';
+import { reporters } from '../reporters/index.js';
+import { clean } from '../reporters/layout.js';
+import { isComparison, isResult } from '../results/document.js';
+import { nameGroups } from './group-names.js';
+import { checkOutputs, writeOutputs } from './output.js';
+
+/** @typedef {import('../results/compare.js').RunGroup} RunGroup */
+/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
+/** @typedef {import('../results/run-metrics.js').NamedRun} NamedRun */
+
+const GROUP = 'Comparison';
+const RESULTS = 'Results';
+
+/** Reporters that can show a comparison, by name. */
+const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
+const extensions = able.map(([, { extension }]) => extension).join(', ');
+
+/** @type {import('../options.js').OptionSpec} */
+const withOption = {
+  type: 'file',
+  group: GROUP,
+  placeholder: 'FILE...',
+  several: true,
+  describe: 'Results of another group; repeatable, each time for one more group',
+};
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const otherOptions = {
+  name: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'LABEL',
+    repeatable: true,
+    describe: 'What to call a group, the base first; repeatable',
+    defaultText: 'what the names of its files have in common',
+  },
+  'allow-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Take runs all the same that were interrupted, or whose measurement is invalid',
+  },
+  seed: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: 1,
+    max: 0xffff_ffff,
+    describe: 'Seed of the bootstrap; the same files and the same seed give the same comparison',
+  },
+  'fail-if': {
+    type: 'text',
+    group: RESULTS,
+    placeholder: 'EXPR',
+    repeatable: true,
+    describe: "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown; repeatable",
+  },
+  out: {
+    type: 'file',
+    group: RESULTS,
+    placeholder: 'FILE',
+    repeatable: true,
+    describe: `Write the comparison to a file; its extension picks the format (${extensions}); repeatable`,
+  },
+  format: {
+    type: 'choice',
+    group: RESULTS,
+    choices: able.map(([name]) => name),
+    default: 'text',
+    describe: 'Form of the comparison on standard output',
+  },
+};
+
+const EPILOGUE = [
+  'One run is one sample, however many requests it sent: make each group of several runs, with --repeat or',
+  'one file per run, and let the groups take turns. A file of --repeat counts as all its runs. A difference',
+  'is shown where the Mann-Whitney test gives p < 0.05: 4 and 4 runs can be enough for that, 3 and 3 never.',
+  'The interval is of the difference of the medians, by a bootstrap over runs.',
+  '',
+  '--fail-if METRIC DIRECTION [by X%]',
+  '  METRIC     mean, p50, p95, p99, p99.9, max, min, p99 service, rate or errors',
+  '  DIRECTION  slower or faster of times; higher, lower, worse or better of all',
+  '  by X%      the medians differ by at least as much, and the difference is shown; of errors, X is',
+  '             percentage points: from 0.1 % to 0.2 % is 0.1',
+  '',
+  'Exit codes:',
+  '    0  compared; no --fail-if came to pass',
+  '    1  wrong usage, or a file that cannot be read or compared',
+  '   99  a --fail-if came to pass',
+].join('\n');
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options: { with: withOption, ...otherOptions },
+  positionals: {
+    name: 'files',
+    describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
+    min: 1,
+  },
+  examples: [
+    'compare base-*.json --with new-*.json',
+    "compare base.json --with new.json --fail-if 'p99 slower by 10%' --fail-if 'errors higher'",
+    'compare consul.json --with raft.json --with etcd.json --name consul --name raft --name etcd --out storage.html',
+  ],
+  epilogue: EPILOGUE,
+  async run(given) {
+    const { name: labels, failIf, allowInvalid, seed, out, format } = readOptions(otherOptions, given);
+    const paths = pathsOf(given);
+    checkOutputs(out, 'comparison');
+    const names = nameGroups(paths, labels);
+    const [{ compareGroups }, { parseFailIf }] = await Promise.all([
+      import('../results/compare.js'),
+      import('../results/fail-if.js'),
+    ]);
+    // What is wrong with these is said before files are read.
+    for (const text of failIf) parseFailIf(text);
+    const groups = await readGroups(paths, names);
+    const comparison = compareGroups(groups, { allowInvalid, seed, failIf });
+    await writeOutputs(comparison, { out, format });
+    if (format !== 'text') warn(comparison);
+    return comparison.failIf.some(({ failed }) => failed) ? EXIT.requirement : EXIT.ok;
+  },
+};
+
+/**
+ * @param {Record<string, unknown>} given
+ * @returns {string[][]} the base first
+ */
+function pathsOf({ files, with: others }) {
+  const read = (/** @type {unknown} */ group, /** @type {string} */ what) =>
+    listOf(group).map((path) => /** @type {string} */ (readOne(withOption, what, path)));
+  const base = read(files, 'FILE');
+  // One list for each --with; a lone text is a group of one.
+  const more = listOf(others).map((group) => read(group, '--with'));
+  if (base.length === 0) {
+    throw usageError(
+      'no_base',
+      'No result of the base is given.',
+      'Name its files first: vault-pki-load compare BASE.json... --with NEW.json...',
+    );
+  }
+  if (more.length === 0 || more.some((group) => group.length === 0)) {
+    throw usageError(
+      'nothing_to_compare',
+      'There is nothing to compare the base with.',
+      'Name the other results: vault-pki-load compare BASE.json... --with NEW.json...',
+    );
+  }
+  return [base, ...more];
+}
+
+/**
+ * @param {unknown} value
+ * @returns {unknown[]}
+ */
+function listOf(value) {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/**
+ * @param {string[][]} paths
+ * @param {string[]} names
+ * @returns {Promise<RunGroup[]>}
+ */
+async function readGroups(paths, names) {
+  const [{ readDocuments }, { namedRuns }] = await Promise.all([
+    import('../results/read-document.js'),
+    import('../results/run-summary.js'),
+  ]);
+  const read = await readDocuments(paths.flat());
+  /** @type {(document: ReadDocument) => NamedRun[]} */
+  const runsOf = ({ name, document }) => {
+    if (isResult(document)) return [{ name, result: document }];
+    if (isComparison(document)) {
+      throw usageError(
+        'not_a_run',
+        `${name} is a comparison, not the result of a run.`,
+        'Give the files that it was made of.',
+      );
+    }
+    return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
+  };
+  let from = 0;
+  return paths.map((group, i) => {
+    const documents = read.slice(from, from + group.length);
+    from += group.length;
+    return { name: names[i], runs: documents.flatMap(runsOf) };
+  });
+}
+
+/**
+ * What the text says itself is said on standard error beside other forms.
+ *
+ * @param {Comparison} comparison
+ */
+function warn({ warnings, groups, failIf }) {
+  const leftOut = groups.flatMap((group) =>
+    group.leftOut.map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
+  );
+  const failures = failIf
+    .filter(({ failed }) => failed)
+    .map(({ text, reason }) => `--fail-if '${text}' came to pass: ${reason}`);
+  for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
+    process.stderr.write(`${clean(text)}\n`);
+  }
+}

@@ -1,0 +1,99 @@
+/** AppRole: roles, their secret IDs, and logins that give tokens, which this server knows only as long as the method is mounted. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readParams, secondsParam, textParam } from '../params.js';
+import { raw, secret, VaultError } from '../replies.js';
+
+/** @typedef {{roleId: string, secretIds: Set<string>, ttl: number, tokenType: string}} AppRole */
+
+const DEFAULT_TTL_SECONDS = 768 * 3600;
+
+/** @type {import('./index.js').CreateEngine} */
+export function createAppRole() {
+  /** @type {Map<string, AppRole>} */
+  const roles = new Map();
+  const roleOf = (/** @type {string} */ name) => {
+    const role = roles.get(name);
+    if (role === undefined) throw new VaultError(404);
+    return role;
+  };
+  const paramsOf = (/** @type {import('../routes.js').Call} */ { request }) =>
+    readParams(request.body, request.headers['content-type']);
+  return {
+    routes: [
+      {
+        method: 'POST',
+        path: /^role\/([\w-]+)$/,
+        handle(call) {
+          const params = paramsOf(call);
+          const before = roles.get(call.match[1]);
+          roles.set(call.match[1], {
+            roleId: before?.roleId ?? randomUUID(),
+            secretIds: before?.secretIds ?? new Set(),
+            ttl: secondsParam(params, 'token_ttl') || DEFAULT_TTL_SECONDS,
+            tokenType: textParam(params, 'token_type') || 'service',
+          });
+          return raw('', '', 204);
+        },
+      },
+      {
+        method: 'DELETE',
+        path: /^role\/([\w-]+)$/,
+        handle({ match }) {
+          roles.delete(match[1]);
+          return raw('', '', 204);
+        },
+      },
+      {
+        method: 'GET',
+        path: /^role\/([\w-]+)\/role-id$/,
+        handle: ({ match }) => secret({ data: { role_id: roleOf(match[1]).roleId }, mountType: 'approle' }),
+      },
+      {
+        method: 'POST',
+        path: /^role\/([\w-]+)\/secret-id$/,
+        handle({ match }) {
+          const id = randomUUID();
+          roleOf(match[1]).secretIds.add(id);
+          const data = { secret_id: id, secret_id_accessor: randomUUID(), secret_id_num_uses: 0, secret_id_ttl: 0 };
+          return secret({ data, mountType: 'approle' });
+        },
+      },
+    ],
+    openRoutes: [
+      {
+        method: 'POST',
+        path: /^login$/,
+        handle(call) {
+          const params = paramsOf(call);
+          const found = [...roles].find(([, { roleId }]) => roleId === textParam(params, 'role_id'));
+          if (found === undefined || !found[1].secretIds.has(textParam(params, 'secret_id'))) {
+            throw new VaultError(400, 'invalid role or secret ID');
+          }
+          return secret({ data: null, auth: authOf(found[0], found[1]), mountType: '' });
+        },
+      },
+    ],
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {AppRole} role
+ */
+function authOf(name, { ttl, tokenType }) {
+  const isBatch = tokenType === 'batch';
+  return {
+    client_token: `${isBatch ? 'hvb' : 'hvs'}.dev-only-${randomBytes(24).toString('base64url')}`,
+    accessor: isBatch ? '' : randomBytes(12).toString('hex'),
+    policies: ['default'],
+    token_policies: ['default'],
+    metadata: { role_name: name },
+    lease_duration: ttl,
+    renewable: !isBatch,
+    entity_id: randomUUID(),
+    token_type: tokenType,
+    orphan: true,
+    mfa_requirement: null,
+    num_uses: 0,
+  };
+}

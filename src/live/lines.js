@@ -1,0 +1,84 @@
+/** How a run goes, a line at a time: for logs, and for terminals that are too narrow for more. */
+import { clean } from '../reporters/layout.js';
+import { perSecondText, targetPhrase } from '../reporters/phrases.js';
+import { formatCount, formatDuration, formatLatency } from '../units.js';
+
+/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'>} OfferedLoad */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
+/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
+/** @typedef {{type: 'result', result: import('../results/schema.js').Result}} ResultEvent */
+/** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
+
+const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last answers ' };
+
+/** @param {StartEvent} event */
+export function startLine({ plan, target, planned }) {
+  const size = planned === null ? '' : `: ${formatCount(planned)} request${planned === 1 ? '' : 's'} planned`;
+  return `${plan.operation} on ${targetPhrase(target)}${size}`;
+}
+
+/**
+ * @param {PreparationEvent} event
+ * @param {number} width
+ */
+export function preparationLine({ label, done, total }, width) {
+  return fit([clean(label), `${formatCount(done)} of ${formatCount(total)}`], width);
+}
+
+/**
+ * The parts that matter most come first; what does not fit is left out, whole.
+ *
+ * @param {IntervalEvent} event
+ * @param {number} width
+ */
+export function intervalLine(event, width) {
+  const { elapsedMs, totalMs, phase, ratePerSecond, inFlight, waiting, p99Ms, errors } = event;
+  const total = totalMs === null ? '' : `/${formatDuration(totalMs)}`;
+  const parts = [
+    `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
+    perSecondText(ratePerSecond),
+    `p99 ${p99Ms === null ? '–' : formatLatency(p99Ms)}`,
+    `${formatCount(inFlight)} in flight`,
+    ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
+    ...errorParts(errors),
+  ];
+  return fit(parts, width);
+}
+
+/**
+ * @param {number} ms
+ * @returns {string} `0 s`, `7 s`, `1 min 5 s`
+ */
+export function wholeSeconds(ms) {
+  const text = formatDuration(Math.round(ms / 1000) * 1000);
+  return text === '0 ms' ? '0 s' : text;
+}
+
+/**
+ * @param {Record<string, number>} errors by outcome
+ * @returns {string[]} how many, then each kind, the most frequent first
+ */
+export function errorParts(errors) {
+  const found = Object.entries(errors).filter(([, count]) => count > 0);
+  if (found.length === 0) return ['no errors'];
+  const total = found.reduce((sum, [, count]) => sum + count, 0);
+  const worst = found
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${clean(name)} ${formatCount(count)}`);
+  return [`${formatCount(total)} error${total === 1 ? '' : 's'}`, ...worst];
+}
+
+/**
+ * @param {string[]} parts
+ * @param {number} width
+ */
+function fit(parts, width) {
+  let line = parts[0].slice(0, width);
+  for (const part of parts.slice(1)) {
+    if (line.length + 2 + part.length > width) break;
+    line += `  ${part}`;
+  }
+  return line;
+}

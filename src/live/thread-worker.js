@@ -1,0 +1,87 @@
+/**
+ * Thread entry: shows how a run goes, rewrites its files, serves and pushes its metrics. Recorders report to it directly.
+ * Messages in: see Order in thread.js; out: `ready` or `failed`, `finished` when no file is written any more, `closed`.
+ */
+import { constants, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { packError } from '../errors.js';
+import { scheduleOf } from '../load/due.js';
+import { loadMix } from '../operations/mix.js';
+import { createWriter } from './descriptor.js';
+import { createFiles } from './files.js';
+import { createStation } from './station.js';
+import { createView } from './view.js';
+
+const STDERR = 2;
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+/** @type {import('./thread.js').LiveOptions} */
+const options = workerData;
+
+yieldToOthers();
+const view = createView({
+  write: createWriter(STDERR),
+  terminal: options.terminal,
+  quiet: options.quiet,
+});
+const warn = (/** @type {string} */ text) => view.event({ type: 'warning', text });
+
+try {
+  const { command, plan, runs } = options;
+  const mix = await loadMix(plan);
+  const files = options.outs.length === 0 ? null : createFiles(options.outs, { onWarning: warn });
+  await files?.prepare();
+  const schedule = scheduleOf(plan.load);
+  const server = await serveMetrics(options.metrics);
+  const pusher = await startPushing(options.otlp);
+  const about = { mix, name: plan.operation, schedule, command, runs };
+  obeyWith(createStation(about, { view, files, server, pusher }));
+  port.postMessage({ type: 'ready' });
+} catch (error) {
+  port.postMessage({ type: 'failed', error: packError(error) });
+}
+
+/** @param {ReturnType<typeof createStation>} station */
+function obeyWith(station) {
+  const say = (/** @type {string} */ type) => () => port.postMessage({ type });
+  port.on('message', (/** @type {import('./thread.js').Order} */ order) => {
+    if (order.type === 'event') station.event(order.event);
+    else if (order.type === 'resize') view.resize(order.columns, order.rows);
+    else if (order.type === 'ports') station.listen(order.ports);
+    else if (order.type === 'begin') station.begin(order.zero);
+    else if (order.type === 'finish') station.finish(order.result).then(say('finished'));
+    else station.close().then(say('closed'));
+  });
+}
+
+/** @param {{host: string, port: number} | null} where */
+async function serveMetrics(where) {
+  if (where === null) return null;
+  const { createMetricsServer } = await import('./metrics-server.js');
+  const server = await createMetricsServer(where);
+  const text = `Metrics are served at http://${server.address}/metrics.`;
+  // Whoever takes any port has no other way to learn which.
+  if (where.port === 0) view.say(text);
+  else view.event({ type: 'notice', text });
+  return server;
+}
+
+/** @param {string | null} url */
+async function startPushing(url) {
+  if (url === null) return null;
+  const { createOtlpPusher } = await import('./otlp.js');
+  return createOtlpPusher({ url, onWarning: warn });
+}
+
+/**
+ * Whenever a sender or a recorder is ready to run, this thread can wait: it has the lowest priority there is. On Linux a thread
+ * has one of its own; elsewhere it would be the whole process's.
+ */
+function yieldToOthers() {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // As it is then: it has little to do.
+  }
+}

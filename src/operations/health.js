@@ -1,0 +1,60 @@
+/** `health`: `sys/health`, as load balancers ask it. No token. */
+import { createJsonClassifier, passed, prepareCalls } from './vault-call.js';
+import { REFUSAL_OUTCOMES } from './refusals.js';
+
+const GROUP = 'Health';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  'standby-ok': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'A standby node is healthy too (Vault answers it 429, 472 or 473)',
+  },
+};
+
+/** https://developer.hashicorp.com/vault/api-docs/system/health: what these statuses mean here alone. @type {Record<number, string>} */
+const BY_STATUS = {
+  429: 'standby',
+  472: 'standby',
+  473: 'standby',
+  501: 'uninitialised',
+  503: 'sealed',
+};
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  name: 'health',
+  describe: 'Ask sys/health, as load balancers do',
+  things: 'health checks',
+  examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
+  options,
+  outcomes: Object.freeze({
+    ...REFUSAL_OUTCOMES,
+    active: 'initialised, unsealed and active',
+    standby: 'a standby node (HTTP 429, 472 or 473)',
+    uninitialised: 'HTTP 501: not initialised',
+    sealed: 'HTTP 503: sealed',
+    not_json: 'HTTP 200, but the body is not a JSON object',
+    error_body: 'HTTP 200, but the body reports errors',
+    not_health: 'HTTP 200, but the body does not say that it is initialised and unsealed',
+  }),
+  prepare: (context) => prepareCalls(context, { withToken: false }),
+  createRequester(_plan, { basePath, headers }) {
+    /** @type {import('../http/exchange.js').Request} */
+    const request = { method: 'GET', path: `${basePath}/v1/sys/health`, headers, body: null };
+    return () => request;
+  },
+  createClassifier({ options: { standbyOk } }) {
+    const classify = createJsonClassifier('active', (json) =>
+      json.initialized === true && json.sealed === false && typeof json.version === 'string' ? null : 'not_health',
+    );
+    const standby = passed('standby');
+    return (status, body, index) => {
+      const outcome = BY_STATUS[status];
+      if (outcome === undefined) return classify(status, body, index);
+      if (outcome === 'standby' && standbyOk) return standby;
+      return { outcome, success: false, verification: null };
+    };
+  },
+};

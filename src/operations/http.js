@@ -1,0 +1,154 @@
+/** `http`: any request, for what is not listed, and for traffic that should be refused: each has the status that it should get. */
+import { readFileSync } from 'node:fs';
+import { usageError } from '../errors.js';
+import { checkPathOf } from './http-path.js';
+import { apiHeaders } from './issuance.js';
+import { expandName, hasPlaceholder } from './names.js';
+import { prepareCalls } from './vault-call.js';
+
+const GROUP = 'Request';
+const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'DELETE', 'LIST']);
+const TOKENS = Object.freeze(['own', 'none', 'bad']);
+
+/** A token that no server has given out: shaped like one, so that it is looked up. */
+const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  method: { type: 'choice', group: GROUP, choices: METHODS, default: 'GET', describe: 'HTTP method' },
+  path: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'PATH',
+    default: '/v1/sys/health',
+    describe: 'Path and query; {n} is the number of the request, {random} differs each time',
+    check: checkPathOf,
+  },
+  header: {
+    type: 'text',
+    group: GROUP,
+    placeholder: "'NAME: VALUE'",
+    repeatable: true,
+    describe: 'A header; repeatable. It stands in the result: nothing secret',
+  },
+  body: { type: 'text', group: GROUP, placeholder: 'TEXT', describe: 'Body; {n} and {random} too' },
+  'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File whose bytes are the body' },
+  token: {
+    type: 'choice',
+    group: GROUP,
+    choices: TOKENS,
+    default: 'own',
+    describe: 'Which token is sent: the one that there is, none, or one that must be refused',
+  },
+  status: {
+    type: 'list',
+    group: GROUP,
+    placeholder: 'CODES',
+    default: '200',
+    describe: 'Statuses that count as success, e.g. 200,204 or 403',
+  },
+  contains: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'TEXT',
+    describe: 'What the body must hold to count as success',
+  },
+};
+
+/** Of these the connection's own code takes care. */
+const NOT_TO_SET = new Set(['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect']);
+
+/** @typedef {import('./vault-call.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  name: 'http',
+  describe: 'Send any request, and count the statuses that it should get',
+  things: 'answers',
+  examples: [
+    'http --path /v1/sys/seal-status --rate 50 --duration 1m',
+    'http --method POST --path /v1/pki_int/issue/web --token bad --body {} --status 403 --rate 10',
+    'http --method POST --path /v1/pki_int/ocsp --body garbage --status 400 --rate 10',
+  ],
+  options,
+  outcomes: Object.freeze({
+    expected: 'one of the statuses that count as success, and the body holds what it must',
+    other_status: 'another status than those that count as success',
+    other_body: 'the status is right, but the body does not hold what it must',
+  }),
+  check({ body, bodyFile, status, header, method }) {
+    if (body !== null && bodyFile !== null) {
+      throw usageError('contradiction', '--body and --body-file are both given.', 'Give one of them.');
+    }
+    if ((body !== null || bodyFile !== null) && (method === 'GET' || method === 'LIST')) {
+      throw usageError('contradiction', `A ${method} request has no body.`, 'Add --method POST, or leave the body out.');
+    }
+    const wrong = status.find((/** @type {string} */ code) => !/^[1-5]\d\d$/.test(code));
+    if (wrong !== undefined || status.length === 0) {
+      throw usageError('bad_option', `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status.`);
+    }
+    for (const text of header) headerOf(text);
+  },
+  async prepare(context) {
+    const { plan, token } = context;
+    const fixture = await prepareCalls(context, { withToken: plan.options.token === 'own' && token !== null });
+    return { ...fixture, file: fileOf(plan.options.bodyFile) };
+  },
+  createRequester({ options: given, load: { seed }, target }, { basePath, headers, file }) {
+    const { method, path, body, header, token } = given;
+    const own = token === 'bad' ? apiHeaders(BAD_TOKEN, target.namespace) : headers;
+    const all = { ...own, ...Object.fromEntries(header.map(headerOf)) };
+    const build = (/** @type {number} */ index) => ({
+      method,
+      path: `${basePath}${expandName(path, seed, index)}`,
+      headers: all,
+      body: file ?? (body === null ? null : expandName(body, seed, index)),
+    });
+    if ([path, body ?? ''].some(hasPlaceholder)) return build;
+    const same = build(0);
+    return () => same;
+  },
+  createClassifier({ options: { status: statuses, contains } }) {
+    const wanted = new Set(statuses.map(Number));
+    return (status, body) => {
+      if (!wanted.has(status)) return OTHER_STATUS;
+      const holds = contains === null || Buffer.from(body).includes(contains);
+      return holds ? EXPECTED : OTHER_BODY;
+    };
+  },
+};
+
+/** @type {import('../load/recording/recorder.js').Verdict} */
+const EXPECTED = Object.freeze({ outcome: 'expected', success: true, verification: 'passed' });
+/** @type {import('../load/recording/recorder.js').Verdict} */
+const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, verification: 'failed' });
+/** @type {import('../load/recording/recorder.js').Verdict} */
+const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
+
+/**
+ * @param {string} text
+ * @returns {[name: string, value: string]}
+ */
+function headerOf(text) {
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t -~]*?)\s*$/.exec(text) ?? [];
+  if (name === undefined) {
+    throw usageError('bad_option', `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE.`);
+  }
+  const lower = name.toLowerCase();
+  if (NOT_TO_SET.has(lower)) throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`);
+  if (lower === 'x-vault-token' || lower === 'authorization') {
+    throw usageError('bad_option', `--header sets ${lower}, which would be visible to others.`, 'Use --token own, none or bad.');
+  }
+  return [lower, value];
+}
+
+/** @param {string | null} path @returns {Uint8Array | null} */
+function fileOf(path) {
+  if (path === null) return null;
+  try {
+    return new Uint8Array(readFileSync(path));
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    throw usageError('cannot_read', `--body-file ${path} cannot be read (${code}).`, 'Check the path.', error);
+  }
+}

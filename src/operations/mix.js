@@ -1,0 +1,173 @@
+/**
+ * What a run sends: one operation, or several by weight. Which of them request `index` is follows from the plan's seed and the index
+ * alone, so that every thread and every machine says the same.
+ */
+import { targetError } from '../errors.js';
+import { uniform } from '../random.js';
+import { loadOperation } from './index.js';
+
+/** @typedef {import('../plan.js').Plan} Plan */
+/** @typedef {import('./index.js').Fixture} Fixture */
+/** @typedef {import('./index.js').Kept} Kept */
+/** @typedef {import('./index.js').Operation} Operation */
+/** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
+/** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
+/** @typedef {Awaited<ReturnType<typeof loadMix>>} Mix */
+
+/** Keeps the choice apart from what else is drawn. */
+const STREAM = 51;
+
+/**
+ * @param {Plan} plan
+ */
+export async function loadMix(plan) {
+  /** @type {Member[]} */
+  const members = [];
+  for (const { name, operation, weight, options } of entriesOf(plan)) {
+    const own = plan.mix === null ? plan : { ...plan, operation, options };
+    members.push({ name, weight, operation: await loadOperation(operation), plan: own });
+  }
+  const fixturesOf = (/** @type {MixFixture} */ fixture) => fixture.members ?? [fixture];
+
+  return {
+    members,
+    /** What its members' answers are called, by their names. */
+    things: Object.fromEntries(members.map(({ name, operation }) => [name, operation.things])),
+    /** What outcomes mean: of one that several have, what the first of them says. */
+    outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
+
+    /**
+     * @param {import('./index.js').PrepareContext} context
+     * @returns {Promise<MixFixture>}
+     */
+    async prepare(context) {
+      if (plan.mix === null) return members[0].operation.prepare(context);
+      /** @type {Fixture[]} */
+      const fixtures = [];
+      try {
+        for (const { operation, plan: own } of members) {
+          fixtures.push(await operation.prepare({ ...context, plan: own }));
+        }
+        return together(members, fixtures);
+      } catch (error) {
+        await cleanupAll(members.slice(0, fixtures.length), context, fixtures);
+        throw error;
+      }
+    },
+
+    /**
+     * @param {MixFixture} fixture
+     * @returns {{request: (index: number) => import('../http/exchange.js').Request, memberOf: (index: number) => number}}
+     */
+    createRequester(fixture) {
+      const fixtures = fixturesOf(fixture);
+      const requests = members.map(({ operation, plan: own }, i) =>
+        operation.createRequester(own, fixtures[i]),
+      );
+      if (requests.length === 1) return { request: requests[0], memberOf: () => 0 };
+      const memberOf = createChooser(
+        members.map(({ weight }) => weight),
+        plan.load.seed,
+      );
+      return { request: (index) => requests[memberOf(index)](index), memberOf };
+    },
+
+    /**
+     * @param {MixFixture} fixture
+     * @returns {{name: string, classify: import('../load/recording/recorder.js').Classify}[]} in the order of the members
+     */
+    createClassifiers(fixture) {
+      const fixtures = fixturesOf(fixture);
+      return members.map(({ name, operation, plan: own }, i) => ({
+        name,
+        classify: operation.createClassifier(own, fixtures[i]),
+      }));
+    },
+
+    /** @returns {(import('./index.js').Keeper | null)[]} in the order of the members */
+    openKeepers: () => members.map(({ operation, plan: own }) => operation.openKeeper?.(own) ?? null),
+
+    /**
+     * @param {number} member
+     * @param {Kept} kept
+     * @returns {string | null} a sentence
+     */
+    describeKept(member, kept) {
+      const { operation, plan: own } = members[member];
+      return operation.describeKept?.(own, kept) ?? null;
+    },
+
+    /**
+     * Takes away what preparing and sending have made. What cannot be taken away is said; nothing is thrown.
+     *
+     * @param {import('./index.js').CleanupContext} context
+     * @param {MixFixture} fixture
+     */
+    cleanup: (context, fixture) => cleanupAll(members, context, fixturesOf(fixture)),
+  };
+}
+
+/**
+ * @param {Member[]} members
+ * @param {import('./index.js').CleanupContext} context
+ * @param {Fixture[]} fixtures theirs
+ */
+async function cleanupAll(members, context, fixtures) {
+  for (const [i, { name, operation, plan }] of members.entries()) {
+    try {
+      await operation.cleanup?.({ ...context, plan }, fixtures[i]);
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      context.warn(`What ${name} has made could not be taken away: ${message}`);
+    }
+  }
+}
+
+/**
+ * @param {Plan} plan
+ * @returns {readonly Readonly<import('../plan.js').MixEntry>[]}
+ */
+function entriesOf({ operation, options, mix }) {
+  return mix ?? [{ name: operation, operation, weight: 1, options }];
+}
+
+/**
+ * @param {readonly number[]} weights above zero
+ * @param {number} seed
+ * @returns {(index: number) => number} which of them
+ */
+export function createChooser(weights, seed) {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let sum = 0;
+  const bounds = weights.map((weight) => {
+    sum += weight;
+    return sum / total;
+  });
+  const last = weights.length - 1;
+  return (index) => {
+    const drawn = uniform(seed, index, STREAM);
+    for (let i = 0; i < last; i++) if (drawn < bounds[i]) return i;
+    return last;
+  };
+}
+
+/**
+ * A connection goes to one server: what is mixed must be there.
+ *
+ * @param {Member[]} members
+ * @param {Fixture[]} fixtures
+ * @returns {MixFixture}
+ */
+function together(members, fixtures) {
+  const [first] = fixtures;
+  const other = fixtures.findIndex(({ origin }) => origin !== first.origin);
+  if (other > 0) {
+    throw targetError(
+      'several_targets',
+      `${members[0].name} is asked of ${first.origin}, but ${members[other].name} of ${fixtures[other].origin}.`,
+      'Mix operations of one server, and ask the other in a run of its own.',
+    );
+  }
+  const known = fixtures.find(({ target }) => target.product !== null) ?? first;
+  return { origin: first.origin, targetUrl: first.targetUrl, target: known.target, members: fixtures };
+}

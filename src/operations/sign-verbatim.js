@@ -1,0 +1,48 @@
+/** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
+import { checkIssuer, checkMount } from '../vault/preflight.js';
+import { makeCsrs } from './csrs.js';
+import { apiPath } from './issuance.js';
+import { operation as issue } from './issue.js';
+import { openKeepFile } from './keep.js';
+import { createSerialMemory } from './serial-set.js';
+import { operation as sign } from './sign.js';
+import { prepareCalls } from './vault-call.js';
+
+const GROUP = 'Certificates';
+
+const { role: _role, 'ip-sans': _ipSans, ...options } = sign.options;
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @returns {import('../plan.js').Plan} as `issue --sign` would have it; addresses are not in these CSRs
+ */
+function asIssue(plan) {
+  return { ...plan, options: { ...plan.options, sign: true, ipSans: [] } };
+}
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  ...issue,
+  name: 'sign-verbatim',
+  describe: 'Have CSRs signed as they are, without a role, and check every certificate',
+  examples: ["sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m"],
+  options: Object.fromEntries(Object.entries(options).map(([name, spec]) => [name, { ...spec, group: GROUP }])),
+  check: undefined,
+  async prepare(context) {
+    const { client, plan, notice } = context;
+    const { mount } = plan.target;
+    if (plan.options.keep !== null) openKeepFile(plan.options.keep).close();
+    const fixture = await prepareCalls(context);
+    await checkMount(client, mount);
+    await checkIssuer(client, mount);
+    if (!plan.dev) notice(`sign-verbatim stores every certificate in ${mount}, and no role limits what is certified.`);
+    return {
+      ...fixture,
+      path: apiPath(fixture.basePath, mount, 'sign-verbatim'),
+      serials: createSerialMemory(),
+      csrs: await makeCsrs({ ...context, plan: asIssue(plan) }, null),
+    };
+  },
+  createRequester: (plan, fixture) => issue.createRequester(asIssue(plan), fixture),
+  createClassifier: (plan, fixture) => issue.createClassifier(asIssue(plan), fixture),
+};

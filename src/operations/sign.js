@@ -1,0 +1,30 @@
+/** `sign`: CSRs made beforehand, sent to `sign/<role>`: what `issue --sign` does, as an operation of its own for mixes. */
+import { operation as issue } from './issue.js';
+
+const { sign: _sign, ...options } = issue.options;
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @returns {import('../plan.js').Plan} as `issue --sign` would have it
+ */
+function asIssue(plan) {
+  return { ...plan, options: { ...plan.options, sign: true } };
+}
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  ...issue,
+  name: 'sign',
+  describe: 'Have CSRs signed and check every certificate',
+  examples: ["sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m"],
+  options: Object.fromEntries(
+    Object.entries(options).map(([name, spec]) => [
+      name,
+      { ...spec, describe: spec.describe.replace(/^With --sign: /, '').replace(/ \(with --sign: of the CSR\)/, ' (of the CSR)') },
+    ]),
+  ),
+  check: (given, common) => issue.check?.({ ...given, sign: true }, common),
+  prepare: (context) => issue.prepare({ ...context, plan: asIssue(context.plan) }),
+  createRequester: (plan, fixture) => issue.createRequester(asIssue(plan), fixture),
+  createClassifier: (plan, fixture) => issue.createClassifier(asIssue(plan), fixture),
+};

@@ -1,0 +1,29 @@
+/** `token-lookup`: `auth/token/lookup-self`, the cheapest request that a token is needed for. */
+import { apiPath } from './issuance.js';
+import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+
+/** @type {import('./index.js').Operation} */
+export const operation = {
+  name: 'token-lookup',
+  describe: 'Look the token up (auth/token/lookup-self)',
+  things: 'lookups',
+  examples: ['token-lookup --rate 100 --duration 1m'],
+  options: {},
+  outcomes: Object.freeze({
+    looked_up: 'the token that was asked with, and its policies',
+    other_token: 'HTTP 2xx, but about another token, or without policies',
+    ...CALL_OUTCOMES,
+  }),
+  prepare: (context) => prepareCalls(context),
+  createRequester(_plan, { basePath, headers }) {
+    /** @type {import('../http/exchange.js').Request} */
+    const request = { method: 'GET', path: apiPath(basePath, 'auth/token/lookup-self'), headers, body: null };
+    return () => request;
+  },
+  createClassifier(_plan, { headers }) {
+    const token = headers['x-vault-token'];
+    return createJsonClassifier('looked_up', ({ data }) =>
+      data?.id === token && Array.isArray(data.policies) ? null : 'other_token',
+    );
+  },
+};

@@ -1,0 +1,150 @@
+/** A comparison as plain text, 80 columns: what differs first, then the figures. Groups are called A (the base), B, C, ... */
+import { styleText } from 'node:util';
+import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
+import { VARIANCE_KEYS } from '../results/run-metrics.js';
+import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from './comparison-phrases.js';
+import { labelled, table, wrap } from './layout.js';
+
+/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+
+/** @type {Record<string, 'green' | 'yellow' | 'red'>} */
+const COLOURS = { good: 'green', passed: 'green', unsure: 'yellow', bad: 'red', failed: 'red' };
+
+/** Groups side by side in a table of medians. */
+const MOST_COLUMNS = 6;
+
+const MARKS = { best: '*', 'best median': '+' };
+
+/**
+ * @param {Comparison} comparison
+ * @param {{color?: boolean}} [options]
+ * @returns {string} ends with a newline
+ */
+export function render(comparison, { color = false } = {}) {
+  const others = comparison.groups.map((_, i) => i).slice(1);
+  const sections = [
+    [...wrap(`Comparison: ${headlineOf(comparison)}`), '', ...groups(comparison)],
+    failIf(comparison, color),
+    comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
+    ...(others.length > 1 ? medians(comparison) : []),
+    ...others.map((other) => [...answer(comparison, other, color), '', ...differences(comparison, other)]),
+    variances(comparison),
+    comparison.notes.flatMap((note) => labelled('Note', note)),
+  ];
+  const filled = sections.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** @param {Comparison} comparison */
+function groups({ groups: all }) {
+  return all.flatMap((group, i) => [
+    ...labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
+    ...group.leftOut.flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
+  ]);
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {boolean} color
+ */
+function failIf({ failIf: judged }, color) {
+  return judged.flatMap(({ text, failed, reason }) => {
+    const verdict = failed ? 'failed' : 'passed';
+    const lines = labelled(verdict, text);
+    lines[0] = paint(lines[0], verdict, verdict, color);
+    return [...lines, ...labelled('', reason)];
+  });
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ * @param {boolean} color
+ */
+function answer(comparison, other, color) {
+  const lines = conclusions(comparison, other).flatMap(({ verdict, worth, text }) => {
+    const told = labelled(verdict, text);
+    told[0] = paint(told[0], verdict, worth, color);
+    return told;
+  });
+  return [`${letterOf(other)} beside A`, ...lines];
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ */
+function differences({ groups: all, metrics }, other) {
+  const rows = metrics.map((metric) => {
+    const { differencePercent, interval, pValue } = differenceTo(metric, other);
+    const medianOf = (/** @type {number} */ i) => figureText(metric.unit, all[i].metrics[metric.key].median);
+    return [
+      metric.label,
+      medianOf(0),
+      medianOf(other),
+      differenceText(metric.unit, differencePercent),
+      intervalText(metric.unit, interval),
+      pText(pValue),
+    ];
+  });
+  return table([['Medians', 'A', letterOf(other), 'difference', '95 % interval', 'p'], ...rows]);
+}
+
+/**
+ * @param {Comparison} comparison
+ * @returns {string[][]} a table for every few groups
+ */
+function medians({ groups: all, metrics }) {
+  const marks = new Set(metrics.flatMap((metric) => all.map((_, i) => rankOf(metric, i))));
+  /** @type {string[][]} */
+  const tables = [];
+  for (let from = 0; from < all.length; from += MOST_COLUMNS) {
+    const shown = all.map((_, i) => i).slice(from, from + MOST_COLUMNS);
+    const rows = metrics.map((metric) => [
+      metric.label,
+      ...shown.map((i) => {
+        const rank = rankOf(metric, i);
+        return `${figureText(metric.unit, all[i].metrics[metric.key].median)}${rank === null ? ' ' : MARKS[rank]}`;
+      }),
+    ]);
+    tables.push(table([['Medians', ...shown.map((i) => `${letterOf(i)} `)], ...rows]));
+  }
+  const legend = [
+    ...(marks.has('best') ? wrap('* best: better than every other, which is shown') : []),
+    ...(marks.has('best median') ? wrap('+ best median, not shown to be better than every other') : []),
+  ];
+  return [...tables, legend];
+}
+
+/** @param {Comparison} comparison */
+function variances({ groups: all, metrics }) {
+  const rows = metrics
+    .filter(({ key }) => VARIANCE_KEYS.includes(key))
+    .flatMap(({ key, label, unit }) =>
+      all.map(({ metrics: summaries }, i) => {
+        const { mean, variance, min, max } = summaries[key];
+        const value = (/** @type {number | null} */ one) => figureText(unit, one);
+        return [`${label} ${letterOf(i)}`, value(mean), varianceText(unit, variance), value(min), value(max)];
+      }),
+    );
+  return rows.length === 0 ? [] : table([['Over runs', 'mean', 'variance', 'min', 'max'], ...rows]);
+}
+
+/**
+ * @param {number} group index
+ * @returns {string} A to Z, then G27, G28, ...
+ */
+function letterOf(group) {
+  return group < 26 ? String.fromCharCode(65 + group) : `G${group + 1}`;
+}
+
+/**
+ * @param {string} line
+ * @param {string} words of the line
+ * @param {string} worth
+ * @param {boolean} color
+ */
+function paint(line, words, worth, color) {
+  if (!color || !Object.hasOwn(COLOURS, worth)) return line;
+  return line.replace(words, styleText(COLOURS[worth], words, { validateStream: false }));
+}

@@ -1,0 +1,58 @@
+/** How late requests were sent: over time where the result has it, and by percentile. */
+import { formatLatency } from '../../../units.js';
+import { latencyAxis } from '../axes.js';
+import { hasAfter, timeFigure } from '../time-figure.js';
+import { AFTER_NOTE, between, sentences } from '../words.js';
+import { distribution } from './distribution.js';
+
+/** @typedef {import('../../../results/schema.js').Result} Result */
+/** @typedef {import('../time-figure.js').Drawn} Drawn */
+
+/**
+ * @param {Result} result
+ * @returns {Drawn[]} the one over time only where there is something in it
+ */
+export function sendLag(result) {
+  return [...lagOverTime(result), lagDistribution(result)];
+}
+
+/** @param {Result} result @returns {Drawn[]} */
+function lagOverTime({ timeline, windowSeconds }) {
+  const values = timeline.map(({ lag99 }) => lag99).filter((ms) => typeof ms === 'number');
+  if (values.length === 0) return [];
+  return [
+    timeFigure({
+      id: 'send-lag-over-time',
+      title: 'Send lag over time',
+      summary: sentences(
+        `Of the requests of a second, 99 % were sent no later than this after they were due: ${between(values, formatLatency)}.`,
+        'A lag that grows is a backlog: the target took less than was offered.',
+        hasAfter(windowSeconds, timeline.length) && AFTER_NOTE,
+      ),
+      rows: timeline,
+      series: [{ name: 'p99 of the send lag', style: 5, value: (row) => row.lag99 }],
+      yAxis: latencyAxis('send lag', values),
+      text: formatLatency,
+      weight: ({ lag99 }) => lag99 ?? -1,
+      heaviest: 'the one with the longest lag',
+      measuredSeconds: windowSeconds,
+    }),
+  ];
+}
+
+/** @param {Result} result @returns {Drawn} */
+function lagDistribution({ latencyMs: { sendLag: latency } }) {
+  const { p50, p99, max } = latency;
+  const figures =
+    p50 === null || p99 === null || max === null
+      ? ''
+      : `Half of the requests were sent within ${formatLatency(p50)} of when they were due, 99 % within ${formatLatency(p99)}, the last ${formatLatency(max)} late.`;
+  return distribution({
+    id: 'send-lag',
+    title: 'Send lag by percentile',
+    summary: sentences(figures, 'It holds the wait for a free connection and any lateness of the tool.'),
+    empty: 'No request was sent: there is nothing to draw.',
+    yTitle: 'send lag',
+    series: [{ name: 'send lag', style: 5, latency }],
+  });
+}

@@ -1,0 +1,33 @@
+/** Sentences about charts, for those who do not see them and those who do. */
+
+/** Said of a chart that has a shaded part. */
+export const AFTER_NOTE = 'The shaded part is the wait for the last answers.';
+
+/**
+ * @param {(number | null | undefined)[]} values at least one is a number
+ * @param {(value: number) => string} text
+ * @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
+ */
+export function between(values, text) {
+  const [low, high] = extent(values).map(text);
+  return low === high ? low : `between ${low} and ${high}`;
+}
+
+/**
+ * @param {Iterable<number | null | undefined>} values
+ * @returns {[number, number]} the least and the greatest; infinite where there is no number
+ */
+export function extent(values) {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+/** @param {(string | false)[]} parts @returns {string} those there are, with spaces between */
+export function sentences(...parts) {
+  return parts.filter((part) => part !== false && part !== '').join(' ');
+}

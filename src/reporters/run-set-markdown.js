@@ -1,0 +1,59 @@
+/** A run set as Markdown: what was required first, then the figures over runs, then each run. */
+import { figureText, varianceText } from '../results/figures.js';
+import { METRICS } from '../results/run-metrics.js';
+import { namedRuns, summariseRunSet } from '../results/run-summary.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
+import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+
+/** @typedef {import('../results/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+
+/**
+ * @param {RunSet} runSet
+ * @returns {string} ends with a newline
+ */
+export function render(runSet) {
+  const summary = summariseRunSet(runSet);
+  return paragraphs([
+    `## ${plain(summary.name)}`,
+    `${plain(runSetPhrase(runSet))}: ${plain(runSetCount(summary))}.`,
+    bullets(summary.requirements.map(requirementItem)),
+    bullets(summary.leftOut.map(({ run, why }) => plain(`left out: ${run}: ${why}`))),
+    overRuns(summary),
+    eachRun(runSet),
+  ]);
+}
+
+/** @param {RunSetSummary['requirements'][number]} requirement */
+function requirementItem(requirement) {
+  const { verdict, text } = requirementOverRuns(requirement);
+  return `**${verdict}** ${plain(text)}`;
+}
+
+/** @param {RunSetSummary} summary */
+function overRuns({ used, metrics }) {
+  if (used.length === 0) return 'No run counts, so there is nothing to say of them together.';
+  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) =>
+    [
+      label,
+      figureText(unit, median),
+      figureText(unit, mean),
+      varianceText(unit, variance),
+      figureText(unit, min),
+      figureText(unit, max),
+    ].map(plain),
+  );
+  return markdownTable(['Over runs', 'median', 'mean', 'variance', 'min', 'max'], rows);
+}
+
+/** @param {RunSet} runSet */
+function eachRun({ runs }) {
+  const rows = namedRuns(runs).map(({ name, result }) =>
+    [
+      name,
+      ...METRICS.map(({ unit, read }) => figureText(unit, read(result))),
+      result.measurement.verdict,
+    ].map(plain),
+  );
+  return markdownTable(['Run', ...METRICS.map(({ label }) => label), 'measurement'], rows);
+}

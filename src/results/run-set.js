@@ -1,0 +1,70 @@
+/** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
+import { z } from 'zod';
+import { usageError } from '../errors.js';
+import { TOOL_VERSION } from '../version.js';
+import { RUN_SET_SCHEMA_ID } from './document.js';
+import { Result } from './schema.js';
+
+export { isRunSet, RUN_SET_SCHEMA_ID } from './document.js';
+export { summariseRunSet } from './run-summary.js';
+
+export const RunSet = z
+  .object({
+    schema: z.literal(RUN_SET_SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    /** What it is called in a comparison. */
+    name: z.string(),
+    runs: z.array(Result).min(1, 'there is no run in it'),
+  })
+  .meta({ title: 'Results of several runs of one vault-pki-load plan' });
+
+/** @typedef {z.infer<typeof RunSet>} RunSet */
+/** @typedef {import('./run-summary.js').RunSetSummary} RunSetSummary */
+
+/**
+ * @param {string} name
+ * @param {import('./schema.js').Result[]} results at least one
+ * @returns {RunSet}
+ */
+export function makeRunSet(name, results) {
+  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, runs: [...results] };
+}
+
+/**
+ * @param {unknown} value e.g. parsed from a file
+ * @param {string} [name] what to call it in an error
+ * @returns {RunSet} the same value, unknown keys and all
+ * @throws {import('../errors.js').PkiLoadError} code `bad_run_set`, naming the place
+ */
+export function validateRunSet(value, name = 'The run set') {
+  const parsed = RunSet.safeParse(value);
+  if (parsed.success) return /** @type {RunSet} */ (value);
+  const [issue] = parsed.error.issues;
+  throw usageError(
+    'bad_run_set',
+    `${name} is not a ${RUN_SET_SCHEMA_ID}: ${placeOf(issue.path)}: ${issue.message}.`,
+    'Give a file that vault-pki-load wrote with --repeat N --out FILE.json.',
+  );
+}
+
+/**
+ * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of a run set
+ */
+export function runSetJsonSchema() {
+  const { $schema, ...rest } = z.toJSONSchema(RunSet, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, $id: RUN_SET_SCHEMA_ID, ...rest };
+}
+
+/**
+ * People count runs from 1.
+ *
+ * @param {PropertyKey[]} path
+ * @returns {string} `runs[2] (run 3): totals.sent`
+ */
+function placeOf(path) {
+  if (path.length === 0) return 'the whole';
+  const [first, at, ...inner] = path.map(String);
+  if (first !== 'runs' || at === undefined) return path.map(String).join('.');
+  const run = `runs[${at}] (run ${Number(at) + 1})`;
+  return inner.length === 0 ? run : `${run}: ${inner.join('.')}`;
+}

@@ -1,0 +1,128 @@
+/** The view on a terminal: what is drawn over what. What the lines say is in panel.test.js. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { createView } from '../../src/live/view.js';
+import { sampleResult } from '../results/sample.js';
+import { interval, START } from './interval.js';
+
+/** A terminal that remembers. @param {Partial<import('../../src/live/view.js').Terminal>} [changes] */
+function stage(changes) {
+  const written = { text: '' };
+  const view = createView({
+    write: (text) => {
+      written.text += text;
+    },
+    terminal: { isTTY: true, columns: 80, rows: 24, ...changes },
+  });
+  /** Waits, turn by turn, until log-update has loaded and something is drawn. */
+  async function drawn() {
+    await import('log-update');
+    for (let turns = 0; turns < 100 && written.text === ''; turns++) await turn();
+  }
+  /** What was written since it was asked last, without escape sequences. */
+  function seen() {
+    const { text } = written;
+    written.text = '';
+    return { raw: text, plain: stripVTControlCharacters(text) };
+  }
+  return { view, drawn, seen };
+}
+
+test('the start stays, a few lines are drawn over again, and are gone at the end', async () => {
+  const { view, drawn, seen } = stage();
+  view.event(START);
+  assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
+  view.event(interval({ elapsedMs: 1000 }));
+  await drawn();
+  const { plain } = seen();
+  assert.match(
+    plain,
+    /^Progress {3}█+░+ {3}5 % {2}1 s of 20 s, 19 s left\nRate {7}19\/s succeeded, 20\/s offered\n/,
+  );
+  assert.ok(plain.split('\n').every((line) => line.length < 80));
+  view.event(interval({ elapsedMs: 2000 }));
+  const second = seen();
+  assert.ok(second.raw.includes('\u001b[1A'), 'goes up to draw over the last lines');
+  assert.match(second.plain, /2 s of 20 s, 18 s left/);
+  view.event({ type: 'warning', text: 'late' });
+  assert.match(seen().plain, /^Warning: late\nProgress /);
+  view.event({ type: 'result', result: sampleResult([]) });
+  const end = seen();
+  assert.equal(end.plain, '');
+  assert.ok(end.raw.includes('\u001b[2K'), 'erases the lines');
+  view.event(interval({ elapsedMs: 3000 }));
+  view.close();
+  assert.equal(seen().raw, '', 'nothing after the end');
+});
+
+test('preparation is one line, and gives way to the run', async () => {
+  const { view, drawn, seen } = stage();
+  view.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
+  await drawn();
+  assert.equal(seen().plain, 'Making keys  1 of 2,000\n');
+  view.event({ type: 'progress', label: 'Making keys', done: 2, total: 2000 });
+  assert.match(seen().plain, /2 of 2,000/);
+  view.event(START);
+  view.event(interval());
+  assert.match(seen().plain, /Progress [\s\S]*Errors {5}none\n/);
+  view.close();
+});
+
+test('requirements are shown as far as they are judged', async () => {
+  const { view, drawn, seen } = stage();
+  const judged = { limit: 200, unit: /** @type {const} */ ('ms'), reason: '' };
+  view.event(START);
+  seen();
+  view.soFar({ requirements: [{ text: 'p99<200ms', verdict: 'not proven', actual: 12.3, ...judged }] });
+  view.event(interval());
+  await drawn();
+  assert.match(seen().plain, /\nRequired {3}p99<200ms {2}not proven yet: 12\.3 ms\n$/);
+  view.event(START);
+  seen();
+  view.event(interval());
+  assert.doesNotMatch(seen().plain, /not proven/, 'another run, other verdicts');
+  view.close();
+});
+
+test('on a narrow terminal one line has to do, whole parts left out', async () => {
+  const { view, drawn, seen } = stage({ columns: 30 });
+  view.event(interval());
+  await drawn();
+  assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
+  view.resize(100, 30);
+  view.event(interval({ elapsedMs: 2000 }));
+  assert.match(seen().plain, /Progress /, 'until it is made wider');
+  view.close();
+});
+
+test('colour only where it is asked for', async () => {
+  const failed = { text: 'p99<1ms', verdict: /** @type {const} */ ('not met'), actual: 12.3, limit: 1 };
+  const requirements = [{ ...failed, unit: /** @type {const} */ ('ms'), reason: '' }];
+  for (const color of [true, false]) {
+    const { view, drawn, seen } = stage({ color });
+    view.soFar({ requirements });
+    view.event(interval());
+    await drawn();
+    assert.equal(seen().raw.includes('\u001b[31m'), color);
+    view.close();
+  }
+});
+
+test('a low rate is a mean over many seconds, so that it does not flicker', async () => {
+  const { view, drawn, seen } = stage();
+  view.event({
+    ...START,
+    plan: { operation: 'ocsp', load: { ratePerSecond: 0.5, rampUpMs: 0, shard: null } },
+  });
+  view.event(interval({ elapsedMs: 1000, ratePerSecond: 0 }));
+  await drawn();
+  for (let second = 2; second <= 40; second++) {
+    seen();
+    view.event(interval({ elapsedMs: second * 1000, ratePerSecond: second % 2 }));
+  }
+  view.event({ type: 'warning', text: 'all of it once more' });
+  assert.match(seen().plain, /Rate {7}0\.4\d+\/s succeeded, 0\.5\/s offered/);
+  view.close();
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { PkiLoadError } from '../../src/errors.js';
+import { isComparison, isResult, isRunSet, kindOf } from '../../src/results/document.js';
+import { makeRunSet, runSetJsonSchema, summariseRunSet, validateRunSet } from '../../src/results/run-set.js';
+import { runOf, TEN } from './runs.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+// ajv-formats is CommonJS whose types and value differ in where `default` is.
+/** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
+const valid = ajv.compile(runSetJsonSchema());
+
+const runs = () => TEN.map((factor, i) => runOf(factor, i));
+
+/** @param {Parameters<typeof runOf>[2]} changes @returns {Result[]} of which the third is changed */
+const runsWith = (changes) => runs().map((run, i) => (i === 2 ? runOf(TEN[2], 2, changes) : run));
+
+describe('a run set', () => {
+  test('is made, known and taken as it is, by validator and by JSON Schema', () => {
+    const runSet = makeRunSet('base', runs());
+    assert.equal(kindOf(runSet), 'run-set');
+    assert.ok(isRunSet(runSet) && !isResult(runSet) && !isComparison(runSet));
+    assert.equal(validateRunSet(runSet), runSet);
+    assert.equal(valid(JSON.parse(JSON.stringify(runSet))), true, JSON.stringify(valid.errors));
+    assert.match(runSet.tool.version, /^\d+\.\d+\.\d+/);
+  });
+
+  test('of a later version may have more keys', () => {
+    const runSet = { ...makeRunSet('base', runs()), novelty: 1 };
+    assert.equal(validateRunSet(runSet), runSet);
+  });
+});
+
+describe('is refused:', () => {
+  const good = makeRunSet('base', runs());
+  const [first, ...others] = good.runs;
+  /** @type {[string, unknown, RegExp][]} */
+  const TABLE = [
+    ['nothing', null, /the whole: /],
+    ['a list', [], /the whole: /],
+    ['another schema', { ...good, schema: 'vault-pki-load/run-set/2' }, /: schema: /],
+    ['a result', first, /: schema: /],
+    ['no name', { ...good, name: undefined }, /: name: /],
+    ['no version', { ...good, tool: {} }, /: tool\.version: /],
+    ['no runs', { ...good, runs: undefined }, /: runs: /],
+    ['an empty set', { ...good, runs: [] }, /: runs: there is no run in it\./],
+    ['runs by name', { ...good, runs: { first } }, /: runs: /],
+    ['a run that is none', { ...good, runs: [first, 5] }, /: runs\[1\] \(run 2\): /],
+    [
+      'a run with half a request',
+      { ...good, runs: [{ ...first, totals: { ...first.totals, sent: 0.5 } }, ...others] },
+      /: runs\[0\] \(run 1\): totals\.sent: /,
+    ],
+  ];
+  for (const [why, value, message] of TABLE) {
+    test(why, () => {
+      assert.throws(
+        () => validateRunSet(value, 'set.json'),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.equal(error.code, 'bad_run_set');
+          assert.match(error.message, /^set\.json is not a vault-pki-load\/run-set\/1: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
+
+describe('the kind of', () => {
+  /** @type {[string, unknown, RegExp][]} */
+  const UNKNOWN = [
+    ['nothing', null, /it has no schema/],
+    ['a number', 5, /it has no schema/],
+    ['a schema that is no text', { schema: 5 }, /it has no schema/],
+    ['another program', { schema: 'k6/summary' }, /its schema is "k6\/summary"/],
+    ['what every object has', { schema: 'constructor' }, /its schema is "constructor"/],
+  ];
+  for (const [why, value, message] of UNKNOWN) {
+    test(`${why} is none`, () => {
+      assert.throws(
+        () => kindOf(value, 'x.json'),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.equal(error.code, 'bad_document');
+          assert.match(error.message, /^x\.json is not a file of vault-pki-load: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('a result is result', () => assert.equal(kindOf(runOf(1, 0)), 'result'));
+});
+
+describe('over runs', () => {
+  /** @param {ReturnType<typeof summariseRunSet>} summary @param {string} key */
+  const metric = ({ metrics }, key) => {
+    const found = metrics.find((one) => one.key === key);
+    assert.ok(found !== undefined, key);
+    return found;
+  };
+
+  test('median, mean, variance and extremes are of one value per run', () => {
+    const max = metric(
+      summariseRunSet(
+        makeRunSet(
+          'x',
+          [1, 2, 6].map((factor, i) => runOf(factor, i)),
+        ),
+      ),
+      'max',
+    );
+    assert.deepEqual(max.values, [10, 20, 60]);
+    assert.deepEqual([max.median, max.mean, max.min, max.max], [20, 30, 10, 60]);
+    assert.equal(max.variance, (400 + 100 + 900) / 2);
+    assert.equal(max.unit, 'ms');
+  });
+
+  test('one run has no variance', () => {
+    const max = metric(summariseRunSet(makeRunSet('x', [runOf(1, 0)])), 'max');
+    assert.deepEqual([max.median, max.variance], [10, null]);
+  });
+
+  test('a run without an answer has no latency, but a rate', () => {
+    const silent = runOf(1, 5);
+    silent.latencyMs.response = { ...silent.latencyMs.response, p99: null };
+    const summary = summariseRunSet(makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]));
+    // The 99th of 100 values that are evenly spread from 1 to 10, and from 2 to 20.
+    assert.deepEqual(metric(summary, 'p99').values, [1 + (9 * 98) / 99, null, 2 + (18 * 98) / 99]);
+    assert.equal(metric(summary, 'rate').values.length, 3);
+  });
+
+  test('errors are the share of what was due and had no good answer', () => {
+    const run = runOf(1, 0);
+    run.totals = { ...run.totals, succeeded: 90, failed: 5, dropped: 3, neverSentDue: 2 };
+    assert.deepEqual(metric(summariseRunSet(makeRunSet('x', [run])), 'errors').values, [0.1]);
+  });
+
+  /** @type {[string, Parameters<typeof runOf>[2], RegExp][]} */
+  const LEFT_OUT = [
+    ['interrupted', { interrupted: true }, /^it was interrupted$/],
+    ['unfinished', { unfinished: true }, /^it was cut off/],
+    ['a part', { shard: { index: 1, of: 4 } }, /^it is only part 1\/4 of a run/],
+    [
+      'invalid',
+      { measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Sent late.' }] } },
+      /^its measurement is invalid: Sent late$/,
+    ],
+    ['invalid without a reason', { measurement: { verdict: 'invalid', reasons: [] } }, /is invalid$/],
+  ];
+  for (const [why, changes, message] of LEFT_OUT) {
+    test(`a run that is ${why} is left out and named, unless asked for`, () => {
+      const runSet = makeRunSet('x', runsWith(changes));
+      const summary = summariseRunSet(runSet);
+      assert.equal(summary.runs, 10);
+      assert.equal(summary.used.length, 9);
+      assert.deepEqual(
+        summary.leftOut.map(({ run }) => run),
+        ['run 3'],
+      );
+      assert.match(summary.leftOut[0].why, message);
+      assert.equal(metric(summary, 'p99').values.length, 9);
+      assert.equal(summariseRunSet(runSet, { allowInvalid: true }).used.length, 10);
+    });
+  }
+
+  for (const [why, changes] of /** @type {[string, Parameters<typeof runOf>[2]][]} */ ([
+    ['suspect', { measurement: { verdict: 'suspect', reasons: [] } }],
+    ['the only part of its plan', { shard: { index: 0, of: 1 } }],
+  ])) {
+    test(`a run that is ${why} counts`, () => {
+      assert.equal(summariseRunSet(makeRunSet('x', runsWith(changes))).used.length, 10);
+    });
+  }
+
+  test('of requirements, how often each verdict was given', () => {
+    const required = (/** @type {'met' | 'not met'} */ verdict) => ({
+      requirements: [
+        {
+          text: 'p99<20ms',
+          verdict,
+          actual: 10,
+          limit: 20,
+          unit: /** @type {const} */ ('ms'),
+          reason: 'So.',
+        },
+      ],
+    });
+    const results = [
+      runOf(1, 0, required('met')),
+      runOf(3, 1, required('not met')),
+      runOf(1, 2, required('met')),
+    ];
+    assert.deepEqual(summariseRunSet(makeRunSet('x', results)).requirements, [
+      { text: 'p99<20ms', verdicts: { met: 2, 'not met': 1 } },
+    ]);
+  });
+});
