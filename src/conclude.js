@@ -1,16 +1,13 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
 import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
-import { createDuePerSecond, scheduleOf } from './load/due.js';
 import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
-import { stageFacts } from './load/stages.js';
 import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
 import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
 import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
 import { checkResult } from './results/check.js';
-import { foldStages, mergeSnapshots } from './results/merge.js';
-import { mergeBlockOf } from './results/merge-block.js';
+import { mergeSnapshots } from './results/merge.js';
 import { buildResult } from './results/result.js';
 
 /**
@@ -27,7 +24,7 @@ import { buildResult } from './results/result.js';
  *
  * @param {object} parts
  * @param {import('./plan.js').Plan} parts.plan
- * @param {import('./operations/mix.js').Mix} parts.mix
+ * @param {import('./operations/index.js').Operation} parts.operation
  * @param {import('./load/verdict/window.js').Window} parts.window
  * @param {import('./results/schema.js').Result['target']} parts.target
  * @param {string} parts.command
@@ -35,10 +32,9 @@ import { buildResult } from './results/result.js';
  * @param {Sent} parts.sent
  * @returns {import('./results/schema.js').Result}
  */
-export function conclude({ plan, mix, window, target, command, seconds, sent }) {
-  const { operations: cells, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
-  const operations = foldStages(cells);
-  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix) };
+export function conclude({ plan, operation, window, target, command, seconds, sent }) {
+  const { operations, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(operation) };
   const block = buildBlock(operations, facts);
   const observed = {
     ...observe({ plan, operations, block, facts, seconds }),
@@ -49,19 +45,12 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
   };
   const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
   const { startedAt, startedAtNs } = sent;
-  const schedule = scheduleOf(plan.load);
-  const { shard, warmupMs } = plan.load;
-  const dueIn = schedule === null ? null : createDuePerSecond(schedule, shard, warmupMs);
-  const staged = { cells, stages: stageFacts(plan.load, schedule) };
-  const run = { plan, target, command, startedAt, startedAtNs };
-  const parts = { ...run, operations, ...staged, block, facts, seconds, dueIn };
-  const merge =
-    plan.load.shard === null ? undefined : mergeBlockOf({ operations, facts, observed, ...lagsOf(seconds) });
-  const result = buildResult({ ...parts, measurement, merge });
+  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, seconds };
+  const result = buildResult({ ...parts, measurement });
   const problems = checkResult(result);
   return problems.length === 0
     ? result
-    : buildResult({ ...parts, measurement: unbelievable(measurement, problems), merge });
+    : buildResult({ ...parts, measurement: unbelievable(measurement, problems) });
 }
 
 /**
@@ -96,24 +85,10 @@ function observe({ plan: { load }, operations, block, facts, seconds }) {
   };
 }
 
-/**
- * @param {import('./results/seconds.js').Second[]} seconds of a part of a plan
- * @returns {{lagPerSecond: (string | null)[], lagMaxPerSecond: (number | null)[]}}
- */
-export function lagsOf(seconds) {
+/** @param {import('./operations/index.js').Operation} operation */
+function wordsOf({ name, things, outcomes }) {
   return {
-    lagPerSecond: seconds.map(({ lag }) => lag),
-    lagMaxPerSecond: seconds.map(({ lagMax }) => lagMax),
-  };
-}
-
-/**
- * @param {Pick<import('./operations/mix.js').Mix, 'things' | 'outcomes'>} mix
- * @returns {Pick<import('./results/build.js').RunFacts, 'things' | 'meanings'>}
- */
-export function wordsOf({ things, outcomes }) {
-  return {
-    things,
+    things: { [name]: things },
     meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
   };
 }

@@ -7,13 +7,12 @@ import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
 import { intervalEvent, startTicking } from './load/interval.js';
 import { describeSpinning } from './load/pacing/choose.js';
-import { leadMs, untilConnecting } from './load/start.js';
 import { createShards } from './load/threads.js';
 import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
-import { loadMix } from './operations/mix.js';
+import { loadOperation } from './operations/index.js';
 import { total } from './results/merge.js';
-import { createRunSeconds } from './results/seconds.js';
+import { createSeconds } from './results/seconds.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
 
@@ -29,36 +28,16 @@ import { startRenewal } from './vault/preflight.js';
 /** @typedef {import('./load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
- * @typedef {object} TimeZero said when sending is about to begin
- * @property {Date} startedAt start of the measured part
- * @property {bigint} startedAtNs the same on the monotonic clock
- * @property {number | null} windowMs planned length of the measured part; null: the requests decide
- */
-/**
- * @typedef {object} LiveHook how another thread learns how the run goes without a share of the sending thread's time
- * @property {(count: number) => import('node:worker_threads').MessagePort[]} ports one for each recorder, which posts a Report
- *   on it every two seconds; none: nobody wants them
- * @property {(zero: TimeZero) => void} begin
- */
-/**
  * @typedef {object} RunOptions
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for what is in flight, reports
  * @property {AbortSignal} [cutOff] ends what is in flight too
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
- * @property {LiveHook} [live]
- */
-/**
- * @typedef {object} Context of a run
- * @property {string | null} token
- * @property {AbortSignal} stop
- * @property {AbortSignal | undefined} cutOff
- * @property {(event: RunEvent) => void} onEvent
- * @property {string} command
- * @property {LiveHook | undefined} live
  */
 
+/** Time between the agreement on time zero and time zero. */
+const LEAD_NS = 30_000_000n;
 /**
  * Runs a plan to its end.
  *
@@ -67,15 +46,12 @@ import { startRenewal } from './vault/preflight.js';
  * @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
  */
-export async function run(
-  plan,
-  { token = null, signal, cutOff, onEvent = () => {}, command = '', live } = {},
-) {
+export async function run(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' } = {}) {
   const stop = signal ?? new AbortController().signal;
   const server = plan.dev ? await startDev(plan.target.mount) : null;
   try {
     const aimed = server === null ? plan : { ...plan, target: { ...plan.target, url: server.url } };
-    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command, live });
+    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command });
   } finally {
     await server?.stop();
   }
@@ -89,12 +65,11 @@ async function startDev(mount) {
 
 /**
  * @param {Plan} plan
- * @param {Context} context
+ * @param {{token: string | null, stop: AbortSignal, cutOff: AbortSignal | undefined, onEvent: (event: RunEvent) => void, command: string}} context
  * @returns {Promise<Result>}
  */
-async function runAgainst(plan, context) {
-  const { token, stop, onEvent, command, live } = context;
-  const mix = await loadMix(plan);
+async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
+  const operation = await loadOperation(plan.operation);
   const tls = loadTls(plan.target.tls);
   const { url, namespace } = plan.target;
   const client = createVaultClient({
@@ -108,8 +83,6 @@ async function runAgainst(plan, context) {
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
   /** @type {import('./load/shard.js').Shard[]} */
   let shards = [];
-  /** @type {import('./operations/mix.js').MixFixture | null} */
-  let fixture = null;
   let renewal = /** @type {{stop: () => void} | null} */ (null);
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
     // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
@@ -121,35 +94,32 @@ async function runAgainst(plan, context) {
     const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
       onEvent({ type: 'progress', label, done, total: all });
     throwIfStopped(stop);
-    fixture = await unlessStopped(
+    const fixture = await unlessStopped(
       stop,
-      mix.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
+      operation.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
     );
-    const { threads, startAt } = plan.load;
     const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
-    const seconds = createRunSeconds(plan.load);
+    const seconds = createSeconds(plan.load.threads);
     const window = plannedWindow(plan.load);
     shards = await createShards(
       { plan, fixture, tls, measuredMs: window.windowMs },
-      { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
+      { onSecond: (_shard, row) => seconds.add(row) },
     );
-    await untilConnecting(startAt, stop);
     throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned });
-    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
-    for (const event of describeKept(mix, sent.ends)) onEvent(event);
+    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, cutOff, onEvent });
+    for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
+    const result = conclude({ plan, operation, window, target, command, seconds: seconds.rows, sent });
     onEvent({ type: 'result', result });
     return result;
   } finally {
     renewal?.stop();
     await Promise.all(shards.map((shard) => shard.close()));
-    if (fixture !== null) await mix.cleanup({ plan, client, token, tls, notice, warn, signal: stop }, fixture);
     await client.close();
   }
 }
@@ -196,19 +166,19 @@ async function warmAll(shards) {
 /**
  * Time zero to the last answer.
  *
- * @param {object} what
- * @param {Plan} what.plan
- * @param {number | null} what.windowMs planned length of the measured part
- * @param {import('./load/shard.js').Shard[]} what.shards
- * @param {ReturnType<typeof createRunSeconds>} what.seconds
- * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
+ * @param {object} context
+ * @param {Plan} context.plan
+ * @param {number | null} context.windowMs planned length of the measured part
+ * @param {import('./load/shard.js').Shard[]} context.shards
+ * @param {ReturnType<typeof createSeconds>} context.seconds
+ * @param {AbortSignal} context.stop
+ * @param {AbortSignal | undefined} context.cutOff
+ * @param {(event: RunEvent) => void} context.onEvent
  */
-async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent, live }) {
-  const { warmupMs, startAt } = plan.load;
-  const lead = leadMs(startAt);
-  const originNs = process.hrtime.bigint() + BigInt(Math.round(lead * 1e6));
-  const startedAt = new Date(Date.now() + lead + warmupMs);
-  const startedAtNs = originNs + BigInt(Math.round(warmupMs * 1e6));
+async function send({ plan, windowMs, shards, seconds, stop, cutOff, onEvent }) {
+  const originNs = process.hrtime.bigint() + LEAD_NS;
+  const startedAt = new Date(Date.now() + Number(LEAD_NS) / 1e6 + plan.load.warmupMs);
+  const startedAtNs = originNs + BigInt(Math.round(plan.load.warmupMs * 1e6));
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
   let stoppedMs = Number.POSITIVE_INFINITY;
   const onStop = () => {
@@ -219,15 +189,14 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
     for (const shard of shards) shard.cutOff();
   };
   for (const shard of shards) shard.start(originNs);
-  live?.begin({ startedAt, startedAtNs, windowMs });
-  const endWatch = watchMachine(warmupMs - elapsed(), windowMs);
+  const endWatch = watchMachine(plan.load.warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
   // Whoever was told of the start may have stopped the run there and then.
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
-  const stopTicking = startTicking(lead, () =>
-    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsed())),
+  const stopTicking = startTicking(Number(LEAD_NS) / 1e6, () =>
+    onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
@@ -241,16 +210,15 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
 }
 
 /**
- * @param {import('./operations/mix.js').Mix} mix
+ * @param {import('./operations/index.js').Operation} operation
+ * @param {Plan} plan
  * @param {import('./load/shard.js').ShardEnd[]} ends
- * @returns {{type: 'notice' | 'warning', text: string}[]} one for each operation that kept something; a warning where not all was
+ * @returns {{type: 'notice' | 'warning', text: string}[]} one, where something was kept; a warning where not all was
  */
-function describeKept(mix, ends) {
-  return mix.members.flatMap((_, member) => {
-    const kept = ends.flatMap((end) => end.kept[member] ?? []);
-    if (kept.length === 0) return [];
-    const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
-    const text = mix.describeKept(member, { count: total(kept.map(({ count }) => count)), failure });
-    return text === null ? [] : [{ type: failure === null ? 'notice' : 'warning', text }];
-  });
+function describeKept(operation, plan, ends) {
+  const kept = ends.flatMap((end) => end.kept ?? []);
+  if (kept.length === 0 || operation.describeKept === undefined) return [];
+  const failure = kept.find((one) => one.failure !== null)?.failure ?? null;
+  const text = operation.describeKept(plan, { count: total(kept.map(({ count }) => count)), failure });
+  return [{ type: failure === null ? 'notice' : 'warning', text }];
 }

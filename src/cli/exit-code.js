@@ -2,12 +2,10 @@ import { EXIT } from '../errors.js';
 
 /**
  * @param {import('../results/schema.js').Result} result
- * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
- *   does not answer for requirements, which are judged on the sum of all parts
+ * @returns {number} see EXIT; an interruption tells more than what was not proven because of it
  */
-export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
+export function exitCodeOf({ interrupted, measurement, requirements }) {
   if (interrupted) return EXIT.interrupted;
   if (measurement.verdict === 'invalid') return EXIT.invalidMeasurement;
-  if (shard !== undefined) return EXIT.ok;
   return requirements.every(({ verdict }) => verdict === 'met') ? EXIT.ok : EXIT.requirement;
 }

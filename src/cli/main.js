@@ -4,10 +4,15 @@ import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
-import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
-import { declare, listFlags, wordsOf } from './declare.js';
+import { describeMisuse, normaliseArguments, textOfFlags } from './arguments.js';
 
-/** @typedef {import('./declare.js').Command} Command */
+/**
+ * @typedef {object} Command
+ * @property {Record<string, import('../options.js').OptionSpec>} options
+ * @property {string[]} examples command lines without the program's name
+ * @property {string} [epilogue] for `--help`
+ * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
+ */
 
 /** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
 const commands = {
@@ -17,40 +22,16 @@ const commands = {
       { describe, load: async () => (await import('./operation.js')).operationCommand(name) },
     ]),
   ),
-  run: {
-    describe: 'Run a scenario: mixes of operations, stages, several targets',
-    load: async () => (await import('./scenario.js')).command,
-  },
-  setup: {
-    describe: 'Make a PKI fit for testing on a real Vault',
-    load: async () => (await import('./setup.js')).setup,
-  },
-  teardown: {
-    describe: 'Take away what setup has made, and nothing else',
-    load: async () => (await import('./setup.js')).teardown,
-  },
   dev: {
     describe: 'Run the embedded PKI server, to try things out',
     load: async () => (await import('./dev.js')).command,
-  },
-  report: {
-    describe: 'Make reports of result files',
-    load: async () => (await import('./report.js')).command,
-  },
-  compare: {
-    describe: 'Compare groups of result files: is the difference more than chance?',
-    load: async () => (await import('./compare.js')).command,
-  },
-  merge: {
-    describe: 'Add the results of the parts of one plan (--shard)',
-    load: async () => (await import('./merge.js')).command,
   },
   calibrate: {
     describe: 'Find out what this machine can honestly measure',
     load: async () => (await import('./calibrate.js')).command,
   },
   schema: {
-    describe: 'Print the JSON Schema of result files',
+    describe: 'Print the JSON Schema of the result file',
     load: async () => (await import('./schema.js')).command,
   },
 };
@@ -70,8 +51,9 @@ export async function main(args) {
     process.exit(EXIT.usage);
   });
   try {
-    const { command, given } = await parse(normaliseArguments(args));
-    return command === null ? EXIT.ok : await command.run(given, commandLine(args));
+    const { name, given } = await parse(normaliseArguments(args));
+    if (name === null) return EXIT.ok;
+    return await (await commands[name].load()).run(given, commandLine(args));
   } catch (error) {
     report(error);
     if (error instanceof PkiLoadError) return error.exitCode;
@@ -83,15 +65,12 @@ export async function main(args) {
 
 /**
  * @param {string[]} args
- * @returns {Promise<{command: Command | null, given: Record<string, unknown>}>} null: help or version was shown
+ * @returns {Promise<{name: string | null, given: Record<string, unknown>}>} null: help or version was shown
  */
 async function parse(args) {
-  /** @type {{command: Command | null, given: Record<string, unknown>}} */
-  let chosen = { command: null, given: {} };
-  /** @type {Command | null} */
-  let declared = null;
-  const lists = await listFlagsIn(args);
-  const parser = yargs(joinValues(args, lists))
+  /** @type {{name: string | null, given: Record<string, unknown>}} */
+  let chosen = { name: null, given: {} };
+  const parser = yargs(args)
     .scriptName('vault-pki-load')
     .usage(
       'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
@@ -101,7 +80,6 @@ async function parse(args) {
       'boolean-negation': false,
       'dot-notation': false,
       'parse-numbers': false,
-      'parse-positional-numbers': false,
     })
     .version(TOOL_VERSION)
     .strict()
@@ -116,14 +94,9 @@ async function parse(args) {
     parser.command({
       command: name,
       describe: text,
-      builder: async (/** @type {import('yargs').Argv} */ sub) => {
-        declared = await load();
-        return declare(sub, name, declared);
-      },
+      builder: async (/** @type {import('yargs').Argv} */ sub) => declare(sub, name, await load()),
       handler: (/** @type {Record<string, unknown>} */ given) => {
-        const command = /** @type {Command} */ (declared);
-        const own = { ...ownOptions(given), ...textOfFlags(args, given), ...listsOf(given, lists) };
-        chosen = { command, given: { ...own, ...wordsOf(command, given._) } };
+        chosen = { name, given: { ...ownOptions(given), ...textOfFlags(args, given) } };
       },
     });
   }
@@ -142,21 +115,49 @@ async function parse(args) {
  * @param {string[]} args
  */
 function misuse(message, args) {
-  const name = commandIn(args);
   return usageError(
     'bad_usage',
     describeMisuse(message, args),
-    `See: vault-pki-load${name === undefined ? '' : ` ${name}`} --help`,
+    `See: vault-pki-load${commandIn(args)} --help`,
   );
 }
 
 /**
- * @param {string[]} args
- * @returns {Promise<string[]>} flags of their command that take several values at a time
+ * Declarations -> flags. Everything is text to yargs; options.js turns it into values and says what is wrong.
+ *
+ * @param {import('yargs').Argv} parser
+ * @param {string} name
+ * @param {Command} command
  */
-async function listFlagsIn(args) {
-  const name = commandIn(args);
-  return name === undefined ? [] : listFlags(await commands[name].load());
+function declare(parser, name, { options, examples, epilogue }) {
+  for (const [flag, spec] of Object.entries(options)) {
+    const isFlag = spec.type === 'flag';
+    parser.option(flag, {
+      alias: spec.alias,
+      ...(isFlag ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
+      describe: describeOption(spec),
+      group: `${spec.group}:`,
+    });
+  }
+  for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
+  return parser
+    .usage(`$0 ${name} [OPTIONS]`)
+    .epilogue(epilogue ?? '')
+    .demandCommand(0, 0, '', `${name} takes options only.`);
+}
+
+/** @param {import('../options.js').OptionSpec} spec */
+function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
+  const notes = [
+    choices === undefined ? null : choices.join(' | '),
+    defaultText !== undefined
+      ? `default: ${defaultText}`
+      : value === undefined || value === 0
+        ? null
+        : `default: ${value}`,
+  ].filter((note) => note !== null);
+  const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
+  return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
 }
 
 /** @param {Record<string, unknown>} given what yargs found, with its own additions */
@@ -166,7 +167,8 @@ function ownOptions({ _, $0, help, version, ...given }) {
 
 /** @param {string[]} args */
 function commandIn(args) {
-  return args.find((arg) => Object.hasOwn(commands, arg));
+  const name = args.find((arg) => Object.hasOwn(commands, arg));
+  return name === undefined ? '' : ` ${name}`;
 }
 
 /** @param {string[]} args */

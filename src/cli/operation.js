@@ -5,12 +5,13 @@
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
+import { readOptions } from '../options.js';
 import { makePlan } from '../plan.js';
+import { createProgress } from '../reporters/progress.js';
 import { readEnvironment } from '../vault/environment.js';
+import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
-import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
-
-/** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: import('../run.js').LiveHook}} Live */
+import { checkOutputs, outputOptions, writeOutputs } from './output.js';
 
 const EPILOGUE = [
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
@@ -26,11 +27,11 @@ const EPILOGUE = [
 
 /**
  * @param {string} name
- * @returns {Promise<import('./declare.js').Command>}
+ * @returns {Promise<import('./main.js').Command>}
  */
 export async function operationCommand(name) {
   const operation = await loadOperation(name);
-  const options = { ...operation.options, ...commonOptions, ...runOptions };
+  const options = { ...operation.options, ...commonOptions, ...outputOptions };
   return {
     options,
     examples: operation.examples,
@@ -46,112 +47,54 @@ export async function operationCommand(name) {
  * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
-  const { planned, asked } = splitOptions(given);
-  const settings = await readRunOptions(asked);
+  const { planned, output } = split(given);
+  const outputs = readOptions(outputOptions, output);
+  checkOutputs(outputs.out);
   const environment = readEnvironment();
   const plan = makePlan(operation, planned, environment);
-  checkRepeat(settings, plan.load);
-  const { code } = await runPlan(plan, { token: environment.token, settings, line });
-  return code;
-}
-
-/**
- * Runs a plan as often as is asked, shows how it goes, and writes what it gave.
- *
- * @param {import('../plan.js').Plan} plan
- * @param {object} how
- * @param {string | null} how.token a secret
- * @param {import('./run-options.js').RunSettings} how.settings
- * @param {string} how.line the command line
- * @returns {ReturnType<typeof import('./runs.js').runAll>}
- */
-export async function runPlan(plan, { token, settings, line }) {
-  const command = withoutQuery(line, settings.otlp);
-  const [{ run }, { runAll }, live] = await Promise.all([
-    import('../run.js'),
-    import('./runs.js'),
-    startShowing(plan, settings, command),
-  ]);
-  const { event, hook, resize, close } = live;
   const { stderr } = process;
-  const onResize = () => resize(stderr.columns, stderr.rows);
-  stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }));
-  const { stop, cutOff } = interrupt;
-  const runOnce = () =>
-    run(plan, {
-      token,
-      signal: stop,
-      cutOff,
-      command,
-      // The result goes there when it is finished with.
-      onEvent: (one) => one.type !== 'result' && event(one),
-      live: hook,
-    });
+  const progress = createProgress({
+    stream: stderr,
+    isTTY: stderr.isTTY,
+    columns: stderr.columns,
+    quiet: outputs.quiet,
+  });
+  const interrupt = onInterrupt(process, (text) => progress.event({ type: 'warning', text }));
   try {
-    return await runAll({ name: plan.operation, settings, runOnce, live, stop });
+    const { run } = await import('../run.js');
+    const result = await run(plan, {
+      token: environment.token,
+      signal: interrupt.stop,
+      cutOff: interrupt.cutOff,
+      command: line,
+      onEvent: progress.event,
+    });
+    progress.close();
+    await writeOutputs(result, outputs);
+    return exitCodeOf(result);
   } catch (error) {
-    if (stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
+    if (interrupt.stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
       throw new PkiLoadError(error.code, error.message, { remedy: error.remedy, exitCode: EXIT.interrupted });
     }
     throw error;
   } finally {
-    stderr.off('resize', onResize);
-    await close();
+    progress.close();
     interrupt.release();
   }
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
- * @param {import('./run-options.js').RunSettings} settings
- * @param {string} command the command line, for the result
- * @returns {Promise<Live>} on a thread of its own, where there is anything to do but to warn
- */
-async function startShowing(plan, { out, metrics, otlp, quiet, repeat }, command) {
-  const { stderr, env } = process;
-  if (quiet && out.length === 0 && metrics === null && otlp === null) return showWarnings(stderr);
-  const { startLive } = await import('../live/thread.js');
-  const isTTY = Boolean(stderr.isTTY) && env.TERM !== 'dumb';
-  const { columns, rows } = stderr;
-  return startLive(
-    {
-      plan,
-      command,
-      runs: repeat,
-      outs: out,
-      metrics,
-      otlp,
-      terminal: { isTTY, columns, rows, color: isTTY && !env.NO_COLOR },
-      quiet,
-    },
-    ({ message }) =>
-      stderr.write(`Warning: How the run goes cannot be shown any more (${message}); it goes on.\n`),
-  );
-}
-
-/**
- * @param {NodeJS.WritableStream} stream
- * @returns {Promise<Live>}
- */
-async function showWarnings(stream) {
-  const { createProgress } = await import('../live/progress.js');
-  const { event, close } = createProgress({ stream, quiet: true });
-  return { event, resize() {}, finish: async () => {}, close: async () => close() };
-}
-
-/**
  * @param {Record<string, unknown>} given
- * @returns {{planned: Record<string, unknown>, asked: Record<string, unknown>}}
+ * @returns {{planned: Record<string, unknown>, output: Record<string, unknown>}}
  */
-export function splitOptions(given) {
+function split(given) {
   const aliases = new Set(
-    Object.values({ ...commonOptions, ...runOptions }).flatMap(({ alias = [] }) => alias),
+    Object.values({ ...commonOptions, ...outputOptions }).flatMap(({ alias = [] }) => alias),
   );
   const own = Object.entries(given).filter(([key]) => !aliases.has(key));
-  const isAsked = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(runOptions, key);
+  const isOutput = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(outputOptions, key);
   return {
-    planned: Object.fromEntries(own.filter((entry) => !isAsked(entry))),
-    asked: Object.fromEntries(own.filter(isAsked)),
+    planned: Object.fromEntries(own.filter((entry) => !isOutput(entry))),
+    output: Object.fromEntries(own.filter(isOutput)),
   };
 }

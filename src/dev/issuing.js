@@ -84,25 +84,6 @@ export async function signCsr(ca, role, params) {
   return { data: answer(ca, issued, format, null), warnings: [...warnings, ...ignored(params, 'sign')] };
 }
 
-/** What no role limits, and what the role of a CSR as it is would say. */
-const VERBATIM = Object.freeze({ no_store: false, not_before_duration: 30, ttl: 0, max_ttl: 768 * 3600 });
-
-/**
- * Names and key are those of the CSR, whatever they are.
- *
- * @param {Ca} ca
- * @param {Params} params
- * @returns {Promise<Issued>}
- */
-export async function signVerbatim(ca, params) {
-  const format = readFormat(params);
-  const { seconds, warnings } = lifetime(/** @type {Role} */ (VERBATIM), params);
-  const { commonName, altNames, spki } = parseCsr(textParam(params, 'csr'));
-  const subject = { commonName, names: altNames, spki, seconds };
-  const issued = await certify(ca, /** @type {Role} */ (VERBATIM), subject);
-  return { data: answer(ca, issued, format, null), warnings };
-}
-
 /**
  * @param {Ca} ca
  * @param {Role} role

@@ -1,6 +1,6 @@
 /** The PKI mount: what needs a token. */
 import { X509Certificate } from 'node:crypto';
-import { issue, signCsr, signVerbatim } from './issuing.js';
+import { issue, signCsr } from './issuing.js';
 import { listParam, readParams, textParam } from './params.js';
 import { secret, VaultError } from './replies.js';
 import { colonHex, fromPem } from './text.js';
@@ -24,14 +24,6 @@ export function mountRoutes(world) {
   return [
     { method: 'POST', path: new RegExp(`^issue/${NAME}$`), handle: (call) => certify(world, issue, call) },
     { method: 'POST', path: new RegExp(`^sign/${NAME}$`), handle: (call) => certify(world, signCsr, call) },
-    {
-      method: 'POST',
-      path: new RegExp(`^sign-verbatim(?:/${NAME})?$`),
-      handle: async (call) => {
-        const { data, warnings } = await signVerbatim(ca, paramsOf(call));
-        return pki(data, warnings);
-      },
-    },
     { method: 'POST', path: /^revoke$/, handle: (call) => revoke(ca, paramsOf(call)) },
     {
       method: 'GET',

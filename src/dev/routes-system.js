@@ -1,6 +1,5 @@
 /** `sys/` and `auth/token/`. */
 import { randomUUID } from 'node:crypto';
-import { mountingRoutes, mountShape } from './mounts.js';
 import { listParam, readParams, secondsParam } from './params.js';
 import { json, secret, VaultError } from './replies.js';
 
@@ -91,7 +90,6 @@ export function systemRoutes(world) {
     },
     { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ request }) => capabilities(request) },
     ...mountRoutes(world),
-    ...mountingRoutes(world),
   ];
 }
 
@@ -132,9 +130,8 @@ function mountEntry(version) {
  * @param {World} world
  * @returns {Route[]}
  */
-function mountRoutes({ mount, mounts, version }) {
+function mountRoutes({ mount, version }) {
   const entry = mountEntry(version);
-  const others = () => Object.fromEntries(mounts.list('mounts').map((one) => [`${one.path}/`, mountShape(one, version)]));
   return [
     {
       method: 'GET',
@@ -142,8 +139,6 @@ function mountRoutes({ mount, mounts, version }) {
       handle: ({ match }) => {
         if (`${match[1]}/`.startsWith(`${mount}/`))
           return secret({ data: { ...entry(2_764_800), path: `${mount}/` } });
-        const other = mounts.find(`${match[1]}/`)?.mount;
-        if (other !== undefined) return secret({ data: { ...mountShape(other, version), path: `${other.path}/` } });
         const path = JSON.stringify(`${match[1]}/`);
         throw new VaultError(
           403,
@@ -154,16 +149,13 @@ function mountRoutes({ mount, mounts, version }) {
     {
       method: 'GET',
       path: /^sys\/mounts$/,
-      handle: () => secret({ data: { [`${mount}/`]: entry(0), ...others() }, mountType: 'system', spread: true }),
+      handle: () => secret({ data: { [`${mount}/`]: entry(0) }, mountType: 'system', spread: true }),
     },
     {
       method: 'GET',
       path: /^sys\/mounts\/(.+?)\/?$/,
       handle: ({ match }) => {
         if (match[1] === mount) return secret({ data: entry(0), mountType: 'system', spread: true });
-        const other = mounts.list('mounts').find(({ path }) => path === match[1]);
-        if (other !== undefined)
-          return secret({ data: mountShape(other, version), mountType: 'system', spread: true });
         throw new VaultError(400, `No secret engine mount at ${match[1]}/`);
       },
     },

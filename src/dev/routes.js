@@ -28,7 +28,6 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {string} mount without slashes at its ends
  * @property {string} version
  * @property {string} issuerId
- * @property {import('./mounts.js').Mounts} mounts beside the PKI mount
  * @property {import('./tokens.js').Tokens} tokens
  * @property {import('./issuing.js').Ca} ca
  * @property {Readonly<Record<string, import('./roles.js').Role>>} roles
@@ -70,27 +69,17 @@ function answer(world, tables, request) {
   const route = path.slice(4);
   const method = verb(request.method, query);
   const below = route.startsWith(`${world.mount}/`) ? route.slice(world.mount.length + 1) : null;
-  const other = below === null ? world.mounts.find(route) : null;
   const open =
-    other !== null
-      ? find(other.mount.engine.openRoutes, method, other.below)
-      : below === null
-        ? find(tables.openSystem, method, route)
-        : find(tables.openMount, method, below);
+    below === null ? find(tables.openSystem, method, route) : find(tables.openMount, method, below);
   if (open === 'method') throw new VaultError(405, below === null ? undefined : 'unsupported operation');
   if (open !== null) return open.handle({ request, match: open.match });
   world.tokens.check(tokenOf(request.headers));
   if (method === 'POST' && route.endsWith('/'))
     throw new VaultError(400, "cannot write to a path ending in '/'");
-  const known =
-    other !== null
-      ? find(other.mount.engine.routes, method, other.below)
-      : below === null
-        ? find(tables.system, method, route)
-        : find(tables.mount, method, below);
+  const known = below === null ? find(tables.system, method, route) : find(tables.mount, method, below);
   if (known === 'method') throw new VaultError(405, listed('unsupported operation'));
   if (known !== null) return known.handle({ request, match: known.match });
-  if (below === null && other === null && !/^(sys|auth\/token)\//.test(route)) {
+  if (below === null && !/^(sys|auth\/token)\//.test(route)) {
     throw new VaultError(404, `no handler for route ${JSON.stringify(route)}. route entry not found.`);
   }
   throw new VaultError(404, listed('unsupported path'));

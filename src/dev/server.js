@@ -9,7 +9,6 @@ import { createAuthorities, createServerCertificate } from './authority.js';
 import { createCrlBuilder } from './crl.js';
 import { createListener } from './http.js';
 import { createResponder } from './ocsp-responder.js';
-import { createMounts } from './mounts.js';
 import { ROLES } from './roles.js';
 import { createHandler } from './routes.js';
 import { Store } from './store.js';
@@ -57,7 +56,6 @@ export async function createDevServer(options = {}) {
     mount,
     version: `vault-pki-load-dev/${packageVersion()}`,
     issuerId: randomUUID(),
-    mounts: createMounts(),
     tokens,
     ca,
     roles: ROLES,

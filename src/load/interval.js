@@ -5,7 +5,7 @@ import { total } from '../results/merge.js';
  * @typedef {object} IntervalEvent once a second
  * @property {'interval'} type
  * @property {number} elapsedMs of the whole run, warm-up included
- * @property {number | null} totalMs planned, warm-up included; null: the requests decide
+ * @property {number | null} totalMs
  * @property {number} sent
  * @property {number} succeeded
  * @property {number} failed
@@ -35,18 +35,16 @@ export function startTicking(leadMs, tick) {
 }
 
 /**
- * @param {object} run
- * @param {number} run.warmupMs
- * @param {number | null} run.windowMs planned length of the measured part
- * @param {import('./shard.js').Shard[]} run.shards
- * @param {ReturnType<typeof import('../results/seconds.js').createSeconds>} run.seconds
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {import('./shard.js').Shard[]} shards
+ * @param {ReturnType<typeof import('../results/seconds.js').createSeconds>} seconds
  * @param {number} elapsedMs
  * @returns {IntervalEvent}
  */
-export function intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsedMs) {
+export function intervalEvent({ warmupMs, durationMs }, shards, seconds, elapsedMs) {
   const states = shards.map((shard) => shard.state());
   const last = seconds.rows.at(-1);
-  const totalMs = windowMs === null ? null : warmupMs + windowMs;
+  const totalMs = durationMs === null ? null : warmupMs + durationMs;
   return {
     type: 'interval',
     elapsedMs,

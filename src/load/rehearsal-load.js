@@ -29,6 +29,5 @@ export function partOf(load, { requests, perSecond, longestMs }) {
     warmupMs: 0,
     timeoutMs: isOpen ? longestMs - durationMs : TIMEOUT_MS,
     threads: 1,
-    stages: null,
   };
 }

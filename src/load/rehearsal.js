@@ -35,9 +35,6 @@ const TIMEOUT_MS = 1000;
 /** What went into the ring is taken out again so often. */
 const FORGET_MS = 5;
 
-/** What is recorded of a rehearsal is not told apart. */
-const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
-
 /** Until the rehearsal's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 
@@ -147,8 +144,6 @@ async function send(input, connections, request, { byThread, spins }) {
       clock: createClock(origin),
       connections,
       request,
-      memberOf: () => 0,
-      cells: ONE_CELL,
       recorder: { ...writing, finish: async () => /** @type {any} */ ({}) },
       pacing: thread,
       spins,

@@ -19,26 +19,12 @@ const LATE_MS = 20;
  * @param {import('./clock.js').Clock} context.clock
  * @param {import('../http/exchange.js').Connection[]} context.connections
  * @param {(index: number) => import('../http/exchange.js').Request} context.request
- * @param {(index: number) => number} context.memberOf which of the plan's operations
- * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the snapshot
  * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'tell' | 'behind' | 'finish'>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
  * @param {import('./pacing/choose.js').Pacing['spins']} context.spins
  * @param {import('./shard.js').End} context.end
  */
-export function startSending({
-  input,
-  arrivals,
-  clock,
-  connections,
-  request,
-  memberOf,
-  cells,
-  recorder,
-  pacing,
-  spins,
-  end,
-}) {
+export function startSending({ input, arrivals, clock, connections, request, recorder, pacing, spins, end }) {
   const { load } = input.plan;
   const { add, tell, behind, finish: endRecording } = recorder;
   const { schedule, shards } = arrivals;
@@ -48,7 +34,7 @@ export function startSending({
   const backlog = watchBacklog(Math.max(load.warmupMs, load.rampUpMs), schedule?.endMs ?? 0);
   let sent = 0;
   let dialled = 0;
-  const dropped = new Array(cells.count).fill(0);
+  let dropped = 0;
   let droppedLate = 0;
   let leftWhileFree = false;
   let over = false;
@@ -62,7 +48,7 @@ export function startSending({
     onDone(slot, done, failure, status, body) {
       if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
       add({
-        operation: memberOf(slot.index),
+        operation: 0,
         index: slot.index,
         intended: slot.intended,
         sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
@@ -92,9 +78,9 @@ export function startSending({
           : pacing.createAlarm(clock, onTime);
       return alarm;
     },
-    onDrop(index, intended, now) {
+    onDrop(_index, intended, now) {
       if (intended < load.warmupMs) return;
-      dropped[cells.of(intended, memberOf(index))]++;
+      dropped++;
       if (now - intended > LATE_MS) droppedLate++;
     },
     onEnd() {

@@ -5,7 +5,7 @@
 import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
-import { loadMix } from '../operations/mix.js';
+import { loadOperation } from '../operations/index.js';
 import { createClock } from './clock.js';
 import { arrivalsOf, share } from './pacing/arrivals.js';
 import { choosePacing } from './pacing/choose.js';
@@ -13,22 +13,15 @@ import { startPacingThread } from './pacing/thread.js';
 import { startRecorder } from './recording/thread.js';
 import { rehearse } from './rehearsal.js';
 import { startSending } from './sending.js';
-import { createStageFinder, spansOf } from './stages.js';
 
 /**
  * @typedef {object} ShardInput plain data
  * @property {import('../plan.js').Plan} plan
- * @property {import('../operations/mix.js').MixFixture} fixture
+ * @property {import('../operations/index.js').Fixture} fixture
  * @property {import('../http/tls.js').Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
- * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
- */
-/**
- * @typedef {object} ShardEvents
- * @property {(row: import('./recording/recorder.js').SecondRow) => void} onSecond
- * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
- *   wants them
+ * @property {number} shards N
  */
 /**
  * @typedef {object} ShardState
@@ -39,7 +32,7 @@ import { createStageFinder, spansOf } from './stages.js';
 /**
  * @typedef {object} ShardEnd
  * @property {import('./recording/recorder.js').Snapshot} snapshot
- * @property {(import('../operations/index.js').Kept | null)[]} kept by each operation of the plan
+ * @property {import('../operations/index.js').Kept | null} kept
  * @property {number} endedMs when the last answer was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
@@ -64,15 +57,14 @@ const OPEN_AT_ONCE = 32;
 
 /**
  * @param {ShardInput} input
- * @param {ShardEvents} events
+ * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
  * @returns {Promise<Shard>}
  */
-export async function createShard(input, { onSecond, livePort }) {
+export async function createShard(input, { onSecond }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
-  const mix = await loadMix(plan);
-  const { request, memberOf } = mix.createRequester(fixture);
-  const cells = createCells(plan, measuredMs, mix.members.length);
-  const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
+  const operation = await loadOperation(plan.operation);
+  const request = operation.createRequester(plan, fixture);
+  const pacingPlan = choosePacing(plan.load, shards, cpus().length);
   // First of all, so that its memory is free again when the recorder takes its own.
   await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./watch/prober.js').Probe) => void} */
@@ -80,10 +72,8 @@ export async function createShard(input, { onSecond, livePort }) {
   const recorder = await startRecorder({
     plan,
     fixture,
-    cells: cells.count,
     shards,
     measuredMs,
-    livePort,
     onSecond,
     onProbe: (probe) => onProbe(probe),
   });
@@ -122,8 +112,6 @@ export async function createShard(input, { onSecond, livePort }) {
         clock: createClock(originNs),
         connections,
         request,
-        memberOf,
-        cells,
         recorder,
         pacing,
         spins,
@@ -158,23 +146,6 @@ async function startPacing(input, spins, recorder) {
     await recorder.terminate();
     throw error;
   }
-}
-
-/**
- * The snapshot's list of operations: those of the first stage, then those of the next.
- *
- * @param {import('../plan.js').Plan} plan
- * @param {number | null} measuredMs
- * @param {number} members
- */
-export function createCells({ load }, measuredMs, members) {
-  const spans = spansOf(load, measuredMs);
-  const stageAt = createStageFinder(spans);
-  return {
-    count: spans.length * members,
-    /** @param {number} intended ms from time zero, in the measured part @param {number} member */
-    of: (intended, member) => stageAt(intended - load.warmupMs) * members + member,
-  };
 }
 
 /** @typedef {Pick<ReturnType<typeof withEnd>, 'settle'>} End */

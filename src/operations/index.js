@@ -39,10 +39,7 @@ import { usageError } from '../errors.js';
  * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
  * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
- * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
- *   preparing and sending have made, or says what is left; may throw
  */
-/** @typedef {Omit<PrepareContext, 'keepAlive' | 'progress'>} CleanupContext */
 /**
  * @typedef {object} Keeper runs beside the recorder, off the sending thread
  * @property {(items: any[]) => void} write
@@ -57,48 +54,9 @@ import { usageError } from '../errors.js';
 /** @type {Record<string, {describe: string, load: () => Promise<{operation: Operation}>}>} */
 export const operations = {
   issue: { describe: 'Issue certificates and check every one', load: () => import('./issue.js') },
-  sign: { describe: 'Have CSRs signed and check every certificate', load: () => import('./sign.js') },
-  'sign-verbatim': {
-    describe: 'Have CSRs signed as they are, without a role, and check every certificate',
-    load: () => import('./sign-verbatim.js'),
-  },
-  revoke: {
-    describe: 'Revoke certificates that are issued before the run',
-    load: () => import('./revoke.js'),
-  },
   ocsp: {
     describe: 'Ask an OCSP responder for certificate status and check every answer',
     load: () => import('./ocsp.js'),
-  },
-  crl: {
-    describe: "Fetch the mount's certificate revocation list and check it",
-    load: () => import('./crl.js'),
-  },
-  'ca-chain': { describe: "Fetch the mount's CA chain and check it", load: () => import('./ca-chain.js') },
-  'approle-login': {
-    describe: 'Log in by AppRole, with a role made for the run',
-    load: () => import('./approle-login.js'),
-  },
-  'kv-write': {
-    describe: 'Write random secrets into a key-value store made for the run',
-    load: () => import('./kv-write.js'),
-  },
-  'kv-read': {
-    describe: 'Read secrets back from a key-value store made and filled for the run',
-    load: () => import('./kv-read.js'),
-  },
-  transit: {
-    describe: 'Encrypt, decrypt, sign or verify with a transit key made for the run',
-    load: () => import('./transit.js'),
-  },
-  'token-lookup': {
-    describe: 'Look the token up (auth/token/lookup-self)',
-    load: () => import('./token-lookup.js'),
-  },
-  health: { describe: 'Ask sys/health, as load balancers do', load: () => import('./health.js') },
-  http: {
-    describe: 'Send any request, and count the statuses that it should get',
-    load: () => import('./http.js'),
   },
 };
 

@@ -1,9 +1,9 @@
-/** The whole document as JSON, one object, indented. */
+/** The whole Result as JSON, one object, indented. */
 
 /**
- * @param {import('../results/document.js').Document} document
+ * @param {import('../results/schema.js').Result} result
  * @returns {string} ends with a newline
  */
-export function render(document) {
-  return `${JSON.stringify(document, null, 2)}\n`;
+export function render(result) {
+  return `${JSON.stringify(result, null, 2)}\n`;
 }

@@ -6,15 +6,12 @@ export const WIDTH = 80;
 /** Where the text beside a label begins. */
 const INDENT = 14;
 
-/** Control characters, other line breaks, and what turns the direction of text around. */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
 /**
  * @param {string} text possibly from a server
- * @returns {string} without characters that could drive a terminal; of the same length
+ * @returns {string} without control characters, which could drive a terminal
  */
 export function clean(text) {
-  return text.replace(UNSAFE, '?');
+  return text.replace(/\p{Cc}/gu, '?');
 }
 
 /**
@@ -62,9 +59,9 @@ export function labelled(label, text, indent = INDENT) {
  */
 export function table(rows) {
   const others = rows[0].slice(1).map((_, i) => Math.max(...rows.map((row) => row[i + 1].length)));
-  const room = Math.max(0, WIDTH - others.reduce((sum, width) => sum + width + 2, 0));
+  const room = WIDTH - others.reduce((sum, width) => sum + width + 2, 0);
   const fitting = rows.map(([first]) => first.length).filter((length) => length <= room);
-  const width = Math.max(Math.min(INDENT - 2, room), ...fitting);
+  const width = Math.max(INDENT - 2, ...fitting);
   return rows.flatMap(([first, ...cells]) => {
     const numbers = cells.map((cell, i) => `  ${clean(cell).padStart(others[i])}`).join('');
     if (first.length <= width) return [(clean(first).padEnd(width) + numbers).trimEnd()];

@@ -17,7 +17,6 @@ import { sumArrays, sumRecords, total } from './merge.js';
  * @property {boolean} interrupted
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -184,31 +183,22 @@ function buildVerification(operations) {
 
 /**
  * @param {MergedOperation[]} operations
- * @param {import('./merge.js').Second[]} seconds in order
- * @param {((seconds: number) => number[]) | null} [dueIn] arrivals planned in each of so many seconds; null: a closed loop
- *   plans none
+ * @param {ReturnType<typeof import('./merge.js').mergeSeconds>[]} seconds in order
  * @returns {import('./schema.js').TimelineRow[]}
  */
-export function buildTimeline(operations, seconds, dueIn = null) {
+export function buildTimeline(operations, seconds) {
   const sent = sumArrays(operations.map(({ perSecond }) => perSecond.sent));
   const length = Math.max(sent.length, seconds.length);
-  const due = dueIn?.(length);
   return Array.from({ length }, (_, second) => {
     const row = seconds[second];
     return {
       second,
-      ...(due === undefined ? {} : { due: due[second] ?? 0 }),
       sent: sent[second] ?? 0,
       succeeded: row?.succeeded ?? 0,
       failed: row?.failed ?? 0,
-      failures: row?.failures ?? {},
       p50: row?.p50 ?? null,
-      p90: row?.p90 ?? null,
       p99: row?.p99 ?? null,
       max: row?.max ?? null,
-      lag99: row?.lag99 ?? null,
-      histogram: row?.histogram ?? null,
-      ...((row?.histogramSeconds ?? 1) > 1 ? { histogramSeconds: row.histogramSeconds } : {}),
     };
   });
 }
@@ -238,11 +228,9 @@ export function buildView(operations, block, facts, load, measurementValid) {
     ratePerSecond: block.rates.perSecond,
     completedPerSecond: Array.from({ length: fullSeconds }, (_, second) => succeededPerSecond[second] ?? 0),
     model: load.model,
-    // Of stages there is no one rate.
-    offeredPerSecond: load.stages === null ? load.ratePerSecond : null,
+    offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
-    allOnTime:
-      facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),
+    allOnTime: succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs,
     unchecked: block.verification.unchecked,
     measurementValid,
   };

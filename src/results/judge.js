@@ -9,7 +9,7 @@ import { judgeRate } from './judge-rate.js';
 import { proportionUpperBound, samplesNeeded } from './statistics.js';
 import { formatPercent, sentence, timeMargin } from './wording.js';
 
-/** @typedef {import('../plan.js').PlannedRequirement} Requirement */
+/** @typedef {import('./requirements.js').Requirement} Requirement */
 /** @typedef {import('./requirements.js').Series} Series */
 /** @typedef {import('./schema.js').RequirementVerdict} RequirementVerdict */
 
@@ -50,7 +50,7 @@ import { formatPercent, sentence, timeMargin } from './wording.js';
  * @returns {RequirementVerdict}
  */
 export function judgeRequirement(requirement, view) {
-  const { text, limit, metric, operation, stage } = requirement;
+  const { text, limit, metric } = requirement;
   const judgement = judge(requirement, view);
   const { unchecked = 0 } = view;
   if (
@@ -68,8 +68,6 @@ export function judgeRequirement(requirement, view) {
   const unit = metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms';
   return {
     text,
-    ...(operation === undefined ? {} : { operation }),
-    ...(stage === undefined ? {} : { stage }),
     verdict: judgement.verdict,
     actual: judgement.actual,
     limit,

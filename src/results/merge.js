@@ -1,5 +1,5 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
-import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
+import { figures, sumHistograms } from '../histogram.js';
 
 /** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
 /** @typedef {import('../load/recording/recorder.js').OperationSnapshot} OperationSnapshot */
@@ -12,22 +12,8 @@ import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
  * @property {Record<'response' | 'service' | 'sendLag', Histogram>} latency
  */
 /** @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>}} MergedOperation */
-/** @typedef {SecondRow} Second of all shards */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
-
-/** Of a second in which nothing was done. */
-const NO_FIGURES = Object.freeze({
-  p50: null,
-  p90: null,
-  p99: null,
-  max: null,
-  lag99: null,
-  lagMax: null,
-  histogram: null,
-  histogramSeconds: 1,
-  lag: null,
-});
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
@@ -45,23 +31,7 @@ export function mergeSnapshots(snapshots) {
 }
 
 /**
- * Each operation over all stages. What was still under way when the measured part was to end is the last stage's.
- *
- * @param {MergedOperation[]} cells all of the first stage, then all of the next
- * @returns {MergedOperation[]}
- */
-export function foldStages(cells) {
-  const names = [...new Set(cells.map(({ name }) => name))];
-  if (names.length === cells.length) return cells;
-  return names.map((name) => {
-    const own = cells.filter((cell) => cell.name === name);
-    const { firstHalf, successesAfter } = own[own.length - 1];
-    return { ...mergeOperation(own), firstHalf, successesAfter };
-  });
-}
-
-/**
- * @param {(OperationSnapshot | MergedOperation)[]} parts
+ * @param {OperationSnapshot[]} parts
  * @returns {MergedOperation}
  */
 function mergeOperation(parts) {
@@ -72,7 +42,6 @@ function mergeOperation(parts) {
   ]);
   return {
     name: parts[0].name,
-    stage: parts[0].stage,
     outcomes: Object.fromEntries(outcomes),
     verification: {
       checked: total(parts.map(({ verification }) => verification.checked)),
@@ -99,7 +68,7 @@ function mergeOperation(parts) {
 }
 
 /**
- * @param {(import('../load/recording/recorder.js').OutcomeSnapshot | MergedOutcome)[]} parts
+ * @param {import('../load/recording/recorder.js').OutcomeSnapshot[]} parts
  * @returns {MergedOutcome}
  */
 function mergeOutcome(parts) {
@@ -112,52 +81,32 @@ function mergeOutcome(parts) {
 }
 
 /**
- * @param {number} second
- * @param {SecondRow[]} rows this second of every shard that has one
- * @returns {Second}
+ * @param {SecondRow[]} rows the same second of every shard
+ * @returns {Omit<SecondRow, 'response'>}
  */
-export function mergeSeconds(second, rows) {
+export function mergeSeconds(rows) {
+  const parts = rows.flatMap(({ response }) => response ?? []);
   return {
-    second,
+    second: rows[0].second,
     succeeded: total(rows.map(({ succeeded }) => succeeded)),
     failed: total(rows.map(({ failed }) => failed)),
     failures: sumRecords(rows.map(({ failures }) => failures)),
-    ...(rows.length === 1 ? ownFigures(rows[0]) : figuresOf(rows.filter(({ max }) => max !== null))),
+    ...figuresOf(rows, parts),
   };
-}
-
-/** @typedef {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>} Figures */
-
-/** @param {SecondRow} row @returns {Figures} */
-function ownFigures({ second, succeeded, failed, failures, ...figures }) {
-  return figures;
 }
 
 /**
  * The largest value is known exactly, a histogram only has its bucket.
  *
- * @param {SecondRow[]} rows of parts, with answers
- * @returns {Figures}
+ * @param {SecondRow[]} rows
+ * @param {string[]} histograms
  */
-function figuresOf(rows) {
-  if (rows.length === 0) return NO_FIGURES;
-  if (rows.length === 1) return ownFigures(rows[0]);
-  const max = Math.max(...rows.map((row) => Number(row.max)));
-  const response = sumHistograms(rows.map(({ histogram }) => String(histogram)));
-  const lag = sumHistograms(rows.flatMap((row) => row.lag ?? []));
-  const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
-  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
-  return {
-    p50: at(0.5),
-    p90: at(0.9),
-    p99: at(0.99),
-    max,
-    lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
-    lagMax,
-    histogram: encodeHistogram(response),
-    histogramSeconds: 1,
-    lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
-  };
+function figuresOf(rows, histograms) {
+  if (rows.length === 1) return { p50: rows[0].p50, p99: rows[0].p99, max: rows[0].max };
+  if (histograms.length === 0) return { p50: null, p99: null, max: null };
+  const max = Math.max(...rows.map((row) => row.max ?? 0));
+  const { p50, p99 } = figures(sumHistograms(histograms));
+  return { p50: Math.min(Number(p50), max), p99: Math.min(Number(p99), max), max };
 }
 
 /** @param {number[]} values */

@@ -1,13 +1,10 @@
 /** Everything a run found out -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
-import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
-import { deferRequirement } from './defer.js';
+import { buildBlock, buildTimeline, buildView } from './build.js';
 import { judgeRequirement } from './judge.js';
 import { total } from './merge.js';
 import { SCHEMA_ID } from './schema-id.js';
-import { scopedView } from './scope.js';
-import { buildStages } from './stages.js';
 
 /**
  * @param {object} parts
@@ -16,16 +13,11 @@ import { buildStages } from './stages.js';
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
  * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {import('./merge.js').MergedOperation[]} parts.operations over all stages
- * @param {import('./merge.js').MergedOperation[]} [parts.cells] by stage
- * @param {readonly import('./stages.js').StageFacts[]} [parts.stages] none: the plan has none
+ * @param {import('./merge.js').MergedOperation[]} parts.operations
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
- * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
  * @param {import('./schema.js').Measurement} parts.measurement
- * @param {boolean} [parts.unfinished] the run goes on
- * @param {import('./merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
  * @returns {import('./schema.js').Result}
  */
 export function buildResult({
@@ -35,35 +27,22 @@ export function buildResult({
   startedAt,
   startedAtNs,
   operations,
-  cells = operations,
-  stages = [],
   block,
   facts,
   seconds,
-  dueIn = null,
   measurement,
-  unfinished = false,
-  merge,
 }) {
   const { requirements, load, ...rest } = plan;
-  const isValid = measurement.verdict !== 'invalid';
-  const view = buildView(operations, block, facts, load, isValid);
-  const viewFor = (/** @type {import('../plan.js').PlannedRequirement} */ { operation, stage }) =>
-    operation === undefined && stage === undefined
-      ? view
-      : scopedView({ operation, stage }, { cells, stages, facts, load, isValid });
+  const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     startedAtMonotonicNs: String(startedAtNs),
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
-    windowSeconds: rateWindowMs(operations, facts) / 1000,
     interrupted: facts.interrupted,
-    ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
     plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
-    ...(load.shard ? { shard: { ...load.shard } } : {}),
     target,
     load: { ...load },
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
@@ -71,19 +50,13 @@ export function buildResult({
     operations: Object.fromEntries(
       operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
     ),
-    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
-    timeline: buildTimeline(operations, seconds, dueIn),
-    requirements: requirements.map((requirement) =>
-      load.shard
-        ? deferRequirement(requirement, load.shard)
-        : judgeRequirement(requirement, viewFor(requirement)),
-    ),
+    timeline: buildTimeline(operations, seconds),
+    requirements: requirements.map((requirement) => judgeRequirement(requirement, view)),
     measurement,
     environment: {
       node: process.version,
       platform: `${process.platform} ${process.arch}`,
       cpus: availableParallelism(),
     },
-    ...(merge === undefined ? {} : { merge }),
   };
 }

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { usageError } from '../errors.js';
-import { MergeBlock, MergedPart, ShardPart } from './merge-block-schema.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 export { SCHEMA_ID };
@@ -103,42 +102,18 @@ const Load = z.object({
   connections: count.optional(),
 });
 
-/** A second of the measured part, or of the wait for the last answers. Times are of what was done in it. */
 const TimelineRow = z.object({
   second: count,
-  /** Open loop: arrivals that the plan has in this second. */
-  due: count.optional(),
   sent: count,
   succeeded: count,
   failed: count,
-  /** By outcome. */
-  failures: Outcomes.optional(),
   p50: ms,
-  p90: ms.optional(),
   p99: ms,
   max: ms,
-  /** p99 of the send lag. */
-  lag99: ms.optional(),
-  /** Response times: HDR V2 compressed, base64, in microseconds. After the first hour several seconds share one. */
-  histogram: z.string().nullable().optional(),
-  /** How many seconds up to this one the histogram covers; left out for 1. */
-  histogramSeconds: count.optional(),
 });
-
-const StageBlock = Block.extend({
-  name: z.string(),
-  /** From the start of the measured part. */
-  startSeconds: amount,
-  /** As long as it was, to its planned end at most. */
-  seconds: amount,
-  operations: z.record(z.string(), Block),
-}).meta({ id: 'StageBlock' });
 
 const RequirementVerdict = z.object({
   text: z.string(),
-  /** What it is about, where that is not the whole run. */
-  operation: z.string().optional(),
-  stage: z.string().optional(),
   verdict: z.enum(['met', 'not met', 'not proven']),
   /** In `unit`; null where there is no number, e.g. when the percentile falls on a failed request. */
   actual: z.number().nullable(),
@@ -198,32 +173,20 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
     durationSeconds: amount,
-    /** Length of the measured part as the rates are reckoned: planned, or until the last success where a backlog came last. */
-    windowSeconds: amount.optional(),
     interrupted: z.boolean(),
-    /** Written while the run went on; `neverSent` is then what had not been answered yet. */
-    unfinished: z.literal(true).optional(),
     command: z.string(),
     /** The plan as it ran; never a token or a key. */
     plan: z.record(z.string(), z.unknown()),
-    /** Which part of the plan this is (`--shard 0/4`). */
-    shard: ShardPart.optional(),
     target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
     /** `things`: what its answers are called, in the plural. */
     operations: z.record(z.string(), Block.extend({ things: z.string().optional() })),
-    /** Of a plan in stages: requests by the stage in which they were due. */
-    stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow),
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
     environment: z.object({ node: z.string(), platform: z.string(), cpus: count }),
-    /** Of a part: what `merge` needs to add it to the others exactly. */
-    merge: MergeBlock.optional(),
-    /** Of merged parts: what they were. */
-    merged: z.array(MergedPart).optional(),
   })
   .meta({ title: 'Result of a vault-pki-load run' });
 
@@ -232,7 +195,6 @@ export const Result = z
 /** @typedef {z.infer<typeof Latency>} LatencyBlock */
 /** @typedef {z.infer<typeof Latencies>} LatencyBlocks */
 /** @typedef {z.infer<typeof Verification>} VerificationBlock */
-/** @typedef {z.infer<typeof StageBlock>} StageBlock */
 /** @typedef {z.infer<typeof TimelineRow>} TimelineRow */
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof Measurement>} Measurement */

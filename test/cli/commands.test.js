@@ -1,7 +1,7 @@
 /** Both commands on the embedded server, as a stranger runs them first; where results and messages go. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -58,8 +58,7 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const ended = await cli('issue', ...EC, '--requests', '100', '--out', file);
     const { stdout, stderr } = ended;
     assertDone(ended);
-    assert.match(stdout, /^Measurement /);
-    assert.match(stdout, /^issue on http:/m);
+    assert.match(stdout, /^issue on http:.*\n(?:.*\n)?\nMeasurement /);
     assert.match(stdout, /^Verified {6}100 of 100 certificates checked, all passed$/m);
     assert.equal(readFileSync(file, 'utf8'), stdout);
     assert.match(stderr, /certificates in Vault's storage/);
@@ -86,7 +85,7 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const [json, plain] = [path('r.json', 'x'.repeat(1e6)), path('r.txt')];
     assertDone(await cli('ocsp', ...EC, '--requests', '5', '--out', json, '--out', plain));
     assert.equal(rightResult(readFileSync(json, 'utf8')).totals.succeeded, 5);
-    assert.match(readFileSync(plain, 'utf8'), /^ocsp on /m);
+    assert.match(readFileSync(plain, 'utf8'), /^ocsp on /);
   });
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp][]} */
@@ -141,9 +140,8 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     mkdirSync(gone);
     const outs = ['--out', `${gone}/r.json`, '--out', there];
     const cli = startCli(['ocsp', ...EC, '--duration', '2s', ...outs], { env: environmentOf(server) });
-    await cli.shows(/^1 s/m);
-    // What was written so far is in it.
-    rmSync(gone, { recursive: true });
+    await cli.shows(/^\d+ s/m);
+    rmdirSync(gone);
     const { code, stdout, stderr } = await cli.ended;
     assert.equal(code, 1);
     assert.match(

@@ -19,9 +19,6 @@ export function load(changes) {
     overflow: 'queue',
     threads: 1,
     pacing: 'auto',
-    shard: null,
-    startAt: null,
-    stages: null,
     ...changes,
   };
 }

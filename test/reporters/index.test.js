@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { renderDocument, reporterForFile, reporters } from '../../src/reporters/index.js';
+import { reporterForFile, reporters } from '../../src/reporters/index.js';
 import { validateResult } from '../../src/results/schema.js';
 import { sampleResult, spread } from '../results/sample.js';
 
@@ -11,8 +11,6 @@ const KNOWN = [
   ['in another folder', '/tmp/a.b/r.txt', 'text'],
   ['in capital letters', 'R.JSON', 'json'],
   ['the last extension counts', 'r.txt.json', 'json'],
-  ['of JUnit', 'junit.xml', 'junit'],
-  ['of Prometheus', 'run.prom', 'prom'],
 ];
 
 for (const [why, path, name] of KNOWN) {
@@ -46,43 +44,7 @@ test('every reporter loads, has its own extension and writes text that ends with
   const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
   const entries = Object.values(reporters);
   assert.equal(new Set(entries.map(({ extension }) => extension)).size, entries.length);
-  for (const { load, kinds, describe } of entries) {
-    assert.match((await load()).render(result), /[^\n]\n$/);
-    assert.ok(kinds.includes('result'));
-    assert.match(describe, /^\S.*[^.]$/);
-  }
-});
-
-test('what is rendered by name is what the reporter renders', async () => {
-  const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
-  const { render } = await reporters.text.load();
-  assert.equal(await renderDocument('text', result, { color: true }), render(result, { color: true }));
-  assert.notEqual(await renderDocument('text', result), render(result, { color: true }));
-});
-
-test('a reporter that shows a result only refuses other documents, and names those that can', async () => {
-  /** @type {[string, RegExp][]} */
-  const documents = [
-    ['vault-pki-load/run-set/1', /^A set of runs cannot be written as \./],
-    ['vault-pki-load/comparison/1', /^A comparison cannot be written as \./],
-  ];
-  for (const [schema, message] of documents) {
-    for (const name of ['junit', 'csv', 'hlog', 'hgrm', 'prom']) {
-      await assert.rejects(renderDocument(name, /** @type {any} */ ({ schema })), (error) => {
-        assert.ok(error instanceof PkiLoadError);
-        assert.equal(error.code, 'cannot_report');
-        assert.match(error.message, message);
-        assert.equal(error.remedy, 'Use one of .txt, .json, .html, .md.');
-        return true;
-      });
-    }
-  }
-});
-
-test('the modules for other documents load', async () => {
-  for (const { others = {} } of Object.values(reporters)) {
-    for (const load of Object.values(others)) assert.equal(typeof (await load()).render, 'function');
-  }
+  for (const { load } of entries) assert.match((await load()).render(result), /[^\n]\n$/);
 });
 
 test('the JSON report is the result, whole', async () => {

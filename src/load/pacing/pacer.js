@@ -12,7 +12,6 @@
  *   one the end of the time allowed for working off a backlog
  * @property {number} warmupMs
  * @property {number | null} requests closed loop: measured requests of this shard at most
- * @property {import('./in-flight.js').InFlight | null} [inFlight] closed loop: requests in flight at most, where that changes
  */
 /**
  * @typedef {object} Pacer
@@ -26,9 +25,6 @@
  * @property {() => number} left requests of the measured part that were planned, and neither handed out nor dropped
  */
 
-/** Where fewer requests may be in flight than there are connections: how often it is looked whether more may be. */
-const LOOK_MS = 20;
-
 /**
  * @param {object} context
  * @param {Arrivals} context.arrivals
@@ -41,12 +37,10 @@ const LOOK_MS = 20;
  * @returns {Pacer}
  */
 export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
-  const { schedule, shards, stopAtMs, inFlight = null } = arrivals;
+  const { schedule, shards, stopAtMs } = arrivals;
   const alarm = createAlarm(clock, tick);
   let next = arrivals.shard;
   let measured = 0;
-  /** Connections have been idle because no more requests were allowed in flight: they did not wait. */
-  let heldBack = false;
   let ended = false;
   let ticking = false;
 
@@ -96,17 +90,12 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
       const now = clock();
       if (now < 0) return alarm.set(0);
       if (now >= stopAtMs || measured === arrivals.requests) return end();
-      if (inFlight !== null && slots.busy >= inFlight.at(now)) {
-        heldBack = true;
-        return alarm.set(Math.min(stopAtMs, now + LOOK_MS));
-      }
-      const intended = Math.max(heldBack ? now : slots.nextFreeSince, 0);
+      const intended = Math.max(slots.nextFreeSince, 0);
       if (intended >= arrivals.warmupMs) measured++;
       const index = next;
       next += shards;
       slots.fire(index, intended);
     }
-    heldBack = false;
     if (measured === arrivals.requests || clock() >= stopAtMs) return end();
     alarm.set(stopAtMs);
   }

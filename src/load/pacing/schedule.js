@@ -3,7 +3,6 @@
  * memory for a backlog. Times are milliseconds from the start of the schedule (warm-up included).
  */
 import { uniform } from '../../random.js';
-import { createProfile } from './profile.js';
 
 /**
  * @typedef {object} Schedule
@@ -25,9 +24,9 @@ const CHECKPOINT = 1024;
  * @returns {Schedule}
  */
 export function createSchedule(load) {
-  const { ratePerSecond, warmupMs, durationMs, requests } = load;
+  const { ratePerSecond, rampUpMs, warmupMs, durationMs, requests } = load;
   if (ratePerSecond === null) throw new TypeError('a closed loop has no schedule');
-  const profile = createProfile(segmentsOf(load));
+  const profile = rampProfile(ratePerSecond / 1000, rampUpMs);
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : warmupMs + durationMs;
   const process =
     load.arrivals === 'poisson'
@@ -42,10 +41,7 @@ export function createSchedule(load) {
           profile.expected(warmupMs - TOLERANCE_MS),
           requests,
         );
-  const { firstMeasured, at } = process;
-  // What is due when nothing is sent any more, as where a stage ends with a pause, is not due.
-  const isLate = process.count > 0 && profile.timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
-  const count = isLate ? process.count - 1 : process.count;
+  const { count, firstMeasured, at } = process;
   /** Rounding must not carry an arrival over the end of the warm-up: recorders go by its time. */
   const dueMs = (/** @type {number} */ index) => {
     const ms = profile.timeOf(at(index));
@@ -57,25 +53,25 @@ export function createSchedule(load) {
 }
 
 /**
- * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from zero
- * over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
+ * The expected number of arrivals as a function of time, and its inverse, for a rate that rises linearly from zero
+ * to `rate` over `rampMs` and then holds: t^2 rate / (2 ramp), then rate (t - ramp / 2).
  *
- * @param {import('../../plan.js').LoadPlan} load
- * @returns {import('./profile.js').Segment[]}
+ * @param {number} rate per millisecond
+ * @param {number} rampMs
  */
-function segmentsOf({ ratePerSecond, rampUpMs, warmupMs, stages }) {
-  const rate = Number(ratePerSecond);
-  if (stages === null) {
-    const held = { durationMs: Number.POSITIVE_INFINITY, fromPerSecond: rate, toPerSecond: rate };
-    return rampUpMs > 0 ? [{ durationMs: rampUpMs, fromPerSecond: 0, toPerSecond: rate }, held] : [held];
-  }
-  const lines = stages.flatMap((stage) => stage.lines);
-  const warmup = { durationMs: warmupMs, from: lines[0].from, to: lines[0].from };
-  return [...(warmupMs > 0 ? [warmup] : []), ...lines].map(({ durationMs, from, to }) => ({
-    durationMs,
-    fromPerSecond: from,
-    toPerSecond: to,
-  }));
+function rampProfile(rate, rampMs) {
+  const inRamp = (rate * rampMs) / 2;
+  return {
+    /** @param {number} ms */
+    expected(ms) {
+      if (ms <= 0) return 0;
+      return ms < rampMs ? (rate * ms * ms) / (2 * rampMs) : rate * (ms - rampMs / 2);
+    },
+    /** @param {number} arrivals */
+    timeOf(arrivals) {
+      return arrivals < inRamp ? Math.sqrt((2 * rampMs * arrivals) / rate) : arrivals / rate + rampMs / 2;
+    },
+  };
 }
 
 /**

@@ -2,9 +2,7 @@
  * Sample -> histograms and counters -> Snapshot. Knows nothing of Vault: what an answer means is the operation's
  * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
  */
-import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
-import { createSpans, spanLength } from '../../results/spans.js';
-import { createStageFinder, spansOf } from '../stages.js';
+import { createHistogram, encodeHistogram, figures, recordMs } from '../../histogram.js';
 import {
   countVerification,
   createBlock,
@@ -34,7 +32,6 @@ import {
 /**
  * @typedef {object} OperationSnapshot
  * @property {string} name
- * @property {number} stage in which its requests were due; 0 where the plan has no stages
  * @property {Record<string, OutcomeSnapshot>} outcomes
  * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
  * @property {number} dropped
@@ -42,37 +39,25 @@ import {
  * @property {number} warmup sent before the measured part
  * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
  * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
- * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage, and their response times' sum
- * @property {number} successesAfter done after the stage was to end
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half, and their response times' sum
+ * @property {number} successesAfter done after the measured part was to end
  */
 /**
  * @typedef {object} Snapshot plain and mergeable without loss
- * @property {OperationSnapshot[]} operations all of the first stage, then all of the next
+ * @property {OperationSnapshot[]} operations
  * @property {string} lag encoded histogram: how late the tool itself was
  * @property {string} unlagged encoded histogram: the response times that they would have been had it not been late
  */
 /**
- * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
+ * @typedef {object} SecondRow one second of the measured part, when it is over
  * @property {number} second
  * @property {number} succeeded
  * @property {number} failed
  * @property {Record<string, number>} failures by outcome
- * @property {number | null} p50 of the response times
- * @property {number | null} p90
+ * @property {number | null} p50 ms, of the response times of what was done in this second; null: nothing was
  * @property {number | null} p99
  * @property {number | null} max
- * @property {number | null} lag99 p99 of the send lags
- * @property {number | null} lagMax
- * @property {string | null} histogram encoded: the response times of this second and, in a long run, those before it
- * @property {number} histogramSeconds that it covers, this one included (see results/spans.js)
- * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
- */
-/**
- * @typedef {object} Report what a recorder has to say while the run goes on
- * @property {number} atMs since time zero: all that was done before is in it
- * @property {Snapshot} snapshot
- * @property {SecondRow[]} rows seconds that have ended since the last report
- * @property {SecondRow | null} open the second that goes on, as far as it has come; null: nothing was done in it yet
+ * @property {string | null} response their encoded histogram, where other shards' have to be added to it
  */
 
 /** Outcomes that the engine itself gives, for every operation. */
@@ -94,49 +79,19 @@ const NO_BODY = new Uint8Array(0);
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
 
 /**
- * @param {string[]} operations names
- * @param {number} stages
- * @returns {Snapshot} of a run in which nothing was done yet
- */
-export function emptySnapshot(operations, stages) {
-  const none = encodeHistogram(createHistogram());
-  return {
-    operations: Array.from({ length: stages }, (_, stage) =>
-      operations.map((name) => snapshotOf(createBlock(name, stage))),
-    ).flat(),
-    lag: none,
-    unlagged: none,
-  };
-}
-
-/**
  * @param {object} context
  * @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
- * @param {number} context.shards how many record the same run, here and on other machines
+ * @param {number} context.shards how many record the same run
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
- * @param {import('../../plan.js').LoadPlan['stages']} [context.stages]
- * @param {(row: SecondRow) => void} context.onSecond when it is over
+ * @param {(row: SecondRow) => void} context.onSecond
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
-export function createRecorder({
-  operations,
-  warmupMs,
-  shards,
-  measuredMs,
-  stages = null,
-  onSecond,
-  onKept,
-}) {
-  const times = spansOf({ stages }, measuredMs);
-  const stageAt = createStageFinder(times);
-  const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
-  const blocks = times.flatMap((_, stage) => operations.map(({ name }) => createBlock(name, stage)));
+export function createRecorder({ operations, warmupMs, shards, measuredMs, onSecond, onKept }) {
+  const blocks = operations.map(({ name }) => createBlock(name));
   const lag = createHistogram();
   const unlagged = createHistogram();
-  const isPart = shards > 1;
-  /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
-  const spans = isPart ? null : createSpans();
+  const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
   let current = createSecond(0);
 
   /** @param {import('./ring.js').Sample} sample */
@@ -150,33 +105,17 @@ export function createRecorder({
     }
   }
 
-  /** @param {boolean} [isLast] */
-  function closeSecond(isLast) {
-    const row = current.row(isPart);
-    onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.response, isLast) });
-    current = createSecond(current.second + 1);
-  }
-
   /** @param {number} ms from the start of the measured part */
   function closeSecondsBefore(ms) {
-    while ((current.second + 1) * 1000 <= ms) closeSecond();
-  }
-
-  /** @returns {SecondRow | null} */
-  function openRow() {
-    if (current.empty()) return null;
-    const row = current.row(isPart);
-    const isOwn = !isPart && spanLength(row.second) === 1;
-    return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
-  }
-
-  /** @returns {Snapshot} shares what goes on changing with this recorder: to be sent or encoded at once */
-  function snapshot() {
-    return {
-      operations: blocks.map(snapshotOf),
-      lag: encodeHistogram(lag),
-      unlagged: encodeHistogram(unlagged),
-    };
+    while ((current.row.second + 1) * 1000 <= ms) {
+      const { row, response } = current;
+      onSecond({
+        ...row,
+        ...figures(response),
+        response: shards === 1 || row.succeeded + row.failed === 0 ? null : encodeHistogram(response),
+      });
+      current = createSecond(row.second + 1);
+    }
   }
 
   /**
@@ -195,9 +134,8 @@ export function createRecorder({
   return {
     /** @param {import('./ring.js').Sample} sample */
     record(sample) {
-      if (sample.intended < warmupMs) return recordWarmup(blocks[sample.operation], sample);
-      const stage = stageAt(sample.intended - warmupMs);
-      const block = blocks[stage * operations.length + sample.operation];
+      const block = blocks[sample.operation];
+      if (sample.intended < warmupMs) return recordWarmup(block, sample);
       const verdict = verdictOf(sample);
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
@@ -215,36 +153,35 @@ export function createRecorder({
 
       const done = sample.done - warmupMs;
       closeSecondsBefore(done);
-      current.add(verdict, sample.done - sample.intended, sample.sent - sample.intended);
+      current.add(verdict, sample.done - sample.intended);
       increment(block.perSecond.sent, secondOf(sample.sent - warmupMs));
       increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
       if (!verdict.success) return;
       block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
-      if (done < halves[stage]) {
+      if (done < firstHalfMs) {
         block.firstHalf.count++;
         block.firstHalf.responseMs += sample.done - sample.intended;
-      } else if (done > times[stage].endMs) block.successesAfter++;
+      } else if (measuredMs !== null && done > measuredMs) block.successesAfter++;
     },
     /** @param {number} ms since time zero: every sample done before it has been recorded */
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell place in the snapshot's list @param {number} count arrivals of the measured part that were not even attempted */
-    addDropped(cell, count) {
-      blocks[cell].dropped += count;
+    /** @param {number} operation @param {number} count arrivals of the measured part that were not even attempted */
+    addDropped(operation, count) {
+      blocks[operation].dropped += count;
     },
-    /**
-     * @returns {Snapshot & Pick<Report, 'open'>} of a run that goes on, to be sent at once; with the rows of all seconds that
-     *   are over and the open one it adds up
-     */
-    soFar: () => ({ ...snapshot(), open: openRow() }),
     /** @returns {Snapshot} after the last second, full or not, was handed out */
     finish() {
-      if (!current.empty() || spans?.isOpen()) closeSecond(true);
+      if (!current.empty()) closeSecondsBefore((current.row.second + 1) * 1000);
       for (const [i, { verification }] of blocks.entries()) {
-        verification.notes = operations[i % operations.length].classify.notes?.() ?? [];
+        verification.notes = operations[i].classify.notes?.() ?? [];
       }
-      return snapshot();
+      return {
+        operations: blocks.map(snapshotOf),
+        lag: encodeHistogram(lag),
+        unlagged: encodeHistogram(unlagged),
+      };
     },
   };
 }

@@ -14,7 +14,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 const PARTS = 40;
 const SAMPLES = 150;
 
-/** So much time between samples that a part closes a second and is due for a report. */
+/** So much time between samples that a part closes a second. */
 const GAP_MS = 10;
 
 /** Several, so that no compiled code counts on one. */
@@ -35,12 +35,12 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
 
 /**
  * @param {object} context
- * @param {Pick<import('../../operations/mix.js').Mix, 'createClassifiers'>} context.mix
- * @param {import('../../operations/mix.js').MixFixture} context.fixture
+ * @param {import('../../operations/index.js').Operation} context.operation
+ * @param {import('../../plan.js').Plan} context.plan
+ * @param {import('../../operations/index.js').Fixture} context.fixture
  * @param {number} context.shards
- * @param {boolean} context.reports somebody will want to know how the run goes
  */
-export function rehearseRecording({ mix, fixture, shards, reports }) {
+export function rehearseRecording({ operation, plan, fixture, shards }) {
   const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
   for (let part = 0; part < PARTS; part++) {
     const ring = createRingMemory(SMALL_RING);
@@ -51,7 +51,7 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
     const addNext = () => {
       if (++turns % SLEEPS_EVERY === 0) return;
       if (added === SAMPLES) {
-        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: [0] });
+        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: 0 });
         return;
       }
       const i = added++;
@@ -59,14 +59,13 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
       const sent = (i + 0.1) * GAP_MS + (i % 7) / 100;
       const took = i % 50 === 49 ? 5000 : 0.1 + i / 100;
       const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag: (i % 11) / 1000 };
-      writer.add({ operation: i % members, index: 0, ...times, failure: null, status, body });
+      writer.add({ operation: 0, index: 0, ...times, failure: null, status, body });
       writer.tell(added * GAP_MS);
     };
-    const operations = mix.createClassifiers(fixture);
-    const members = operations.length;
+    const classify = operation.createClassifier(plan, fixture);
     const ignore = IGNORE[part % IGNORE.length];
     const recorder = createRecorder({
-      operations,
+      operations: [{ name: operation.name, classify }],
       warmupMs: 0,
       shards,
       measuredMs: SAMPLES * GAP_MS,
@@ -74,7 +73,6 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
       onKept: ignore,
     });
     const onTaken = CALL[part % CALL.length](addNext);
-    const onReport = reports ? () => void recorder.soFar() : null;
-    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken, onReport });
+    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken });
   }
 }

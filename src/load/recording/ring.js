@@ -27,7 +27,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} endedMs
  * @property {number} next first index that was neither sent nor dropped
  * @property {number} waiting how many indexes from there on were due
- * @property {number[]} dropped in the measured part, by place in the snapshot's list of operations
+ * @property {number} dropped in the measured part
  */
 
 const FIELDS = 10;
@@ -47,9 +47,6 @@ const ENDED = 4;
 const SLEEP = 5;
 const TAIL_OFFSET = 64;
 
-/** Numbers of the Tail before those dropped. */
-const TAIL_HEAD = 3;
-
 /** Time is told in units of 10 ms, so that an Int32 holds 248 days. */
 const TOLD_UNIT_MS = 10;
 
@@ -63,12 +60,11 @@ const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
 /**
  * @param {{samples: number, bytes: number}} [size] powers of two
- * @param {number} [cells] of the snapshot
  * @returns {RingMemory}
  */
-export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
+export function createRingMemory({ samples, bytes } = SIZE) {
   return {
-    control: new SharedArrayBuffer(TAIL_OFFSET + (TAIL_HEAD + cells) * 8),
+    control: new SharedArrayBuffer(TAIL_OFFSET + 4 * 8),
     numbers: new SharedArrayBuffer(samples * FIELDS * 8),
     bytes: new SharedArrayBuffer(bytes),
   };
@@ -158,7 +154,7 @@ export function openWriter(memory) {
     end({ endedMs, next, waiting, dropped }) {
       unspill();
       if (spilled.length > 0) return false;
-      tail.set([endedMs, next, waiting, ...dropped]);
+      tail.set([endedMs, next, waiting, dropped]);
       Atomics.store(control, ENDED, 1);
       return true;
     },
@@ -226,7 +222,7 @@ export function openReader(memory) {
     /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
-      const [endedMs, next, waiting, ...dropped] = tail;
+      const [endedMs, next, waiting, dropped] = tail;
       return { endedMs, next, waiting, dropped };
     },
     /** Blocks this thread. @param {number} ms */

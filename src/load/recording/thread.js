@@ -10,7 +10,7 @@ import { createRingMemory, openWriter } from './ring.js';
 /**
  * @typedef {object} RecorderEnd
  * @property {import('./recorder.js').Snapshot} snapshot
- * @property {(import('../../operations/index.js').Kept | null)[]} kept by each operation of the plan
+ * @property {import('../../operations/index.js').Kept | null} kept
  */
 
 /** With more samples than this on their way the recorder is behind: further answers are counted but not checked. */
@@ -36,30 +36,17 @@ export function openRecording(ring) {
 /**
  * @param {object} context
  * @param {import('../../plan.js').Plan} context.plan
- * @param {import('../../operations/mix.js').MixFixture} context.fixture
- * @param {number} context.cells of the snapshot
- * @param {number} context.shards of the whole plan
+ * @param {import('../../operations/index.js').Fixture} context.fixture
+ * @param {number} context.shards
  * @param {number | null} context.measuredMs
- * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to whoever shows them; the
- *   thread takes it
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
  * @param {(probe: import('../watch/prober.js').Probe) => void} context.onProbe
  */
-export async function startRecorder({
-  plan,
-  fixture,
-  cells,
-  shards,
-  measuredMs,
-  livePort,
-  onSecond,
-  onProbe,
-}) {
-  const ring = createRingMemory(undefined, cells);
+export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond, onProbe }) {
+  const ring = createRingMemory();
   const { end: writeTail, ...writing } = openRecording(ring);
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: { plan, fixture, ring, shards, measuredMs, livePort },
-    transferList: livePort === null ? [] : [livePort],
+    workerData: { plan, fixture, ring, shards, measuredMs },
     resourceLimits: HELPER_LIMITS,
   });
   const ready = withResolvers();

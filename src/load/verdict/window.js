@@ -1,12 +1,11 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
 import { total } from '../../results/merge.js';
 import { findDrift } from '../../results/trend.js';
-import { shareOf } from '../../shard-part.js';
 import { createSchedule } from '../pacing/schedule.js';
 
 /**
  * @typedef {object} Window
- * @property {number | null} planned measured requests of this part of the plan; null: a closed loop sends as many as are answered
+ * @property {number | null} planned measured requests; null: a closed loop sends as many as are answered
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
  */
 
@@ -15,12 +14,9 @@ import { createSchedule } from '../pacing/schedule.js';
  * @returns {Window}
  */
 export function plannedWindow(load) {
-  const own = (/** @type {number} */ total) => shareOf(total, load.shard);
-  if (load.model === 'closed') {
-    return { planned: load.requests === null ? null : own(load.requests), windowMs: load.durationMs };
-  }
+  if (load.model === 'closed') return { planned: load.requests, windowMs: load.durationMs };
   const { count, firstMeasured, endMs } = createSchedule(load);
-  return { planned: own(count) - own(firstMeasured), windowMs: endMs - load.warmupMs };
+  return { planned: count - firstMeasured, windowMs: endMs - load.warmupMs };
 }
 
 /**
@@ -51,7 +47,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
 const LEAST_DRIFT_MS = 0.1;
 
 /**
- * Whole seconds of the measured part. A rising rate (--ramp-up, stages) brings a rising latency, by intent; and in an open loop it
+ * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it
  * is the schedule that says how many are answered.
  *
  * @param {import('../../plan.js').LoadPlan} load
@@ -60,7 +56,6 @@ const LEAST_DRIFT_MS = 0.1;
  * @returns {{latencyDrift: import('../../results/trend.js').Drift | null, rateDrift: import('../../results/trend.js').Drift | null}}
  */
 export function driftsOf(load, { windowMs }, seconds) {
-  if (load.stages !== null) return { latencyDrift: null, rateDrift: null };
   const first = Math.ceil(Math.max(0, load.rampUpMs - load.warmupMs) / 1000);
   const whole = seconds.slice(first, Math.floor(windowMs / 1000));
   const medians = whole.flatMap(({ p50 }) => p50 ?? []);

@@ -1,12 +1,12 @@
-/** The view without a terminal, and what all views have in common. */
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { createProgress } from '../../src/live/progress.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { createProgress } from '../../src/reporters/progress.js';
 import { sampleResult } from '../results/sample.js';
-import { interval, START } from './interval.js';
 
-/** @typedef {import('./interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {import('../../src/reporters/progress.js').IntervalEvent} IntervalEvent */
 
 /** A stream that remembers, and a clock that the test moves. */
 function stage() {
@@ -20,6 +20,32 @@ function stage() {
   });
   return { stream, written, clock, now: () => clock.ms };
 }
+
+/** @param {Partial<IntervalEvent>} [changes] @returns {IntervalEvent} */
+function interval(changes) {
+  return {
+    type: 'interval',
+    elapsedMs: 1003,
+    totalMs: 20_000,
+    sent: 20,
+    succeeded: 19,
+    failed: 0,
+    inFlight: 1,
+    waiting: 0,
+    ratePerSecond: 19,
+    p99Ms: 12.34,
+    errors: {},
+    phase: 'measuring',
+    ...changes,
+  };
+}
+
+const START = /** @type {const} */ ({
+  type: 'start',
+  plan: { operation: 'ocsp' },
+  target: { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' },
+  planned: 400,
+});
 
 /** @type {[string, Partial<IntervalEvent>, string][]} */
 const LINES = [
@@ -70,7 +96,6 @@ test('without a terminal: the start, the first second, then every fifth', () => 
     progress.event(interval({ elapsedMs: second * 1000 }));
   }
   progress.event({ type: 'result', result: sampleResult([]) });
-  progress.event(interval({ elapsedMs: 60_000 }));
   progress.close();
   assert.deepEqual(
     written.text.split('\n').map((line) => line.slice(0, 25).trim()),
@@ -86,7 +111,6 @@ test('without a terminal: the start, the first second, then every fifth', () => 
     written.text,
     /^ocsp on http:\/\/127\.0\.0\.1:8200 \(Vault 1\.21\.1\): 400 requests planned\n/,
   );
-  assert.ok(!written.text.includes('\u001b'));
 });
 
 test('warnings are lines at once, wrapped, without control characters', () => {
@@ -123,15 +147,40 @@ test('quiet hides everything but warnings', () => {
   }
 });
 
-test('a second run is shown as the first was', () => {
-  const { stream, written, clock, now } = stage();
-  const progress = createProgress({ stream, now });
-  for (let run = 0; run < 2; run++) {
-    clock.ms += 60_000;
-    progress.event(START);
-    progress.event(interval());
-    progress.event({ type: 'result', result: sampleResult([]) });
-  }
-  assert.equal(written.text.match(/^ocsp on /gm)?.length, 2);
-  assert.equal(written.text.match(/^1 s\/20 s /gm)?.length, 2);
+/** Waits, turn by turn, until the live view has loaded and drawn. @param {{text: string}} written */
+async function drawn(written) {
+  await import('log-update');
+  for (let turns = 0; turns < 100 && written.text === ''; turns++) await turn();
+}
+
+test('on a terminal one line is drawn over again, and is gone at the end', async () => {
+  const { stream, written, now } = stage();
+  const progress = createProgress({ stream, isTTY: true, columns: 60, now });
+  progress.event(interval({ elapsedMs: 1000 }));
+  await drawn(written);
+  assert.match(written.text, /^1 s\/20 s {2}19\/s/);
+  written.text = '';
+  progress.event(interval({ elapsedMs: 2000 }));
+  assert.ok(written.text.includes('\u001b[1A'), 'goes up to draw over the last line');
+  assert.match(stripVTControlCharacters(written.text), /2 s\/20 s/);
+  written.text = '';
+  progress.event({ type: 'warning', text: 'late' });
+  assert.match(stripVTControlCharacters(written.text), /^Warning: late\n2 s\/20 s/);
+  written.text = '';
+  progress.event({ type: 'result', result: sampleResult([]) });
+  assert.equal(stripVTControlCharacters(written.text), '');
+  assert.ok(written.text.includes('\u001b[2K'), 'erases the line');
+  written.text = '';
+  progress.event(interval({ elapsedMs: 3000 }));
+  progress.close();
+  assert.equal(written.text, '', 'nothing after the end');
+});
+
+test('on a narrow terminal whole parts are left out', async () => {
+  const { stream, written, now } = stage();
+  const progress = createProgress({ stream, isTTY: true, columns: 30, now });
+  progress.event(interval());
+  await drawn(written);
+  assert.equal(written.text, '1 s/20 s  19/s  p99 12.3 ms\n');
+  progress.close();
 });
