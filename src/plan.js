@@ -6,7 +6,7 @@
 import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
 import { camelCase, readOne, readOptions } from './options.js';
-import { planLoad } from './plan-load.js';
+import { loadOfRun, planLoad } from './plan-load.js';
 import { parseRequirement } from './results/requirements.js';
 import { readEnvironment } from './vault/environment.js';
 
@@ -58,6 +58,15 @@ export function makePlan(operation, given, environment = readEnvironment()) {
     options,
     requirements: common.require.map((/** @type {string} */ text) => parseRequirement(text)),
   });
+}
+
+/**
+ * @param {Readonly<Plan>} plan
+ * @param {number} run of several of this plan, from 0
+ * @returns {Readonly<Plan>} the same but for the seed
+ */
+export function planOfRun(plan, run) {
+  return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
 /**

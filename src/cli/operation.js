@@ -5,7 +5,7 @@
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
-import { makePlan } from '../plan.js';
+import { makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
@@ -63,8 +63,8 @@ async function execute(operation, given, line) {
   stderr.on('resize', onResize);
   const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }));
   const { stop, cutOff } = interrupt;
-  const runOnce = () =>
-    run(plan, {
+  const runOnce = (/** @type {number} */ number) =>
+    run(planOfRun(plan, number), {
       token: environment.token,
       signal: stop,
       cutOff,

@@ -14,7 +14,7 @@ const WORST_FIRST = [EXIT.interrupted, EXIT.invalidMeasurement, EXIT.requirement
  * @param {object} context
  * @param {string} context.name what a set of these runs is called
  * @param {RunSettings} context.settings
- * @param {() => Promise<Result>} context.runOnce
+ * @param {(run: number) => Promise<Result>} context.runOnce the run of that number, from 0
  * @param {Pick<import('../live/thread.js').Live, 'event' | 'finish'>} context.live
  * @param {AbortSignal} context.stop
  * @returns {Promise<number>} exit code: of the worst of the runs
@@ -28,7 +28,7 @@ export async function runAll({ name, settings, runOnce, live, stop }) {
       if (results.length > 0) await pause(pauseMs, stop);
       if (results.length > 0 && stop.aborted) break;
       if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
-      const result = await runOnce();
+      const result = await runOnce(results.length);
       await live.finish(result);
       results.push(result);
       // What cannot be written is said when it is tried for the last time.

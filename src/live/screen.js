@@ -6,6 +6,7 @@
  * @property {(picture: string) => void} show takes the place of the last one
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} clear takes the last picture away
+ * @property {Promise<void>} isReady from then on pictures are drawn
  */
 
 /** In a log: a line at the first second and then this often. */
@@ -34,6 +35,7 @@ export function plainScreen(write, now) {
     clear() {
       nextAt = Number.NEGATIVE_INFINITY;
     },
+    isReady: Promise.resolve(),
   };
 }
 
@@ -67,8 +69,6 @@ export function liveScreen(write, { columns, rows }) {
     });
     if (current !== '') log(current);
   };
-  // Without log-update there is a run without a live view, which is better than no run.
-  load().catch(() => {});
   return {
     lines(lines) {
       log?.clear();
@@ -89,5 +89,7 @@ export function liveScreen(write, { columns, rows }) {
       log?.clear();
       log?.done();
     },
+    // Without log-update there is a run without a live view, which is better than no run.
+    isReady: load().catch(() => {}),
   };
 }

@@ -1,5 +1,6 @@
 /** Where everything about a run that goes on comes together, to be shown, written and sent: what the live thread does. */
-import { createResultSoFar } from './result-so-far.js';
+import { loadOfRun } from '../plan-load.js';
+import { createResultSoFar, scheduleOf } from './result-so-far.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {Pick<import('node:worker_threads').MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
@@ -17,12 +18,12 @@ const TOGETHER_MS = 150;
 /**
  * @param {object} options
  * @param {import('../operations/index.js').Operation} options.operation
- * @param {import('../load/pacing/schedule.js').Schedule | null} options.schedule of every run's plan
+ * @param {import('../plan.js').LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs that there will be, one after the other
  * @param {Outlets} outlets
  */
-export function createStation({ operation, schedule, command, runs }, { view, files, server, pusher }) {
+export function createStation({ operation, load, command, runs }, { view, files, server, pusher }) {
   /** Results of the runs that are over. @type {Result[]} */
   const finished = [];
   /** @type {import('../run.js').StartEvent | null} */
@@ -34,6 +35,8 @@ export function createStation({ operation, schedule, command, runs }, { view, fi
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
   let hasFailed = false;
+  /** Of the run that goes on or comes next: a Poisson one is walked through, which is not to fall into the run. */
+  let schedule = scheduleOf(load);
 
   /** Without an outlet for a result there are still requirements to be judged, or there are none. */
   const isWanted = () =>
@@ -113,6 +116,7 @@ export function createStation({ operation, schedule, command, runs }, { view, fi
       await stopRun();
       view.event({ type: 'result', result });
       finished.push(result);
+      if (finished.length < runs) schedule = scheduleOf(loadOfRun(load, finished.length));
       server?.update(result);
       pusher?.update(result);
     },

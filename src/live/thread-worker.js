@@ -8,7 +8,7 @@ import { packError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { createWriter } from './descriptor.js';
 import { createFiles } from './files.js';
-import { scheduleOf } from './result-so-far.js';
+import { rehearse } from './rehearsal.js';
 import { createStation } from './station.js';
 import { createView } from './view.js';
 
@@ -27,14 +27,14 @@ const view = createView({
 const warn = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 
 try {
-  const { command, runs } = options;
+  const { command, runs, load } = options;
   const operation = await loadOperation(options.operation);
   const files = options.outs.length === 0 ? null : createFiles(options.outs, { onWarning: warn });
   await files?.prepare();
-  const schedule = scheduleOf(options.load);
   const server = await serveMetrics(options.metrics);
   const pusher = await startPushing(options.otlp);
-  obeyWith(createStation({ operation, schedule, command, runs }, { view, files, server, pusher }));
+  await Promise.all([view.isReady, options.quiet ? null : rehearse(options.terminal)]);
+  obeyWith(createStation({ operation, load, command, runs }, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });

@@ -23,6 +23,7 @@ import { liveScreen, plainScreen } from './screen.js';
  * @property {(text: string) => void} say a line, whatever is quiet
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} close leaves the terminal as it was found
+ * @property {Promise<void>} isReady from then on what is drawn over can be drawn
  */
 /**
  * @typedef {object} Seen of the run that goes on
@@ -106,6 +107,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       isOver = true;
       screen.clear();
     },
+    isReady: screen.isReady,
   };
 }
 

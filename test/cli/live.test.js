@@ -120,6 +120,11 @@ describe('--repeat', { concurrency: 2 }, () => {
       const { totals, unfinished } = rightResult(JSON.stringify(run));
       assert.deepEqual([totals.planned, totals.succeeded, unfinished], [150, 150, undefined]);
     }
+    assert.equal(
+      new Set(set.runs.map(({ load }) => load.seed)).size,
+      3,
+      'each draws its own times and names',
+    );
     const times = set.runs.map(({ startedAt }) => Date.parse(startedAt));
     assert.ok(times[1] - times[0] >= 1700 && times[2] - times[1] >= 1700, String(times));
     assert.match(readFileSync(text, 'utf8'), /[^\n]\n$/);

@@ -46,7 +46,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
   const station = createStation(
-    { operation: OPERATION, schedule: null, command: 'vault-pki-load x', runs },
+    { operation: OPERATION, load: run.start.plan.load, command: 'vault-pki-load x', runs },
     {
       view,
       files: has('files') ? { write: note('file'), stop: settled('files stopped'), resume() {} } : null,
