@@ -2,6 +2,7 @@
  * One command for each operation: options -> Plan -> run -> reports -> exit code. What runs is loaded when it does, so that
  * `--help` and wrong usage need not wait for it.
  */
+import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
@@ -46,6 +47,8 @@ export async function operationCommand(name) {
  * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
+  // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
+  setFlagsFromString('--no-memory-reducer');
   const { planned, asked } = split(given);
   const settings = await readRunOptions(asked);
   const environment = readEnvironment();
