@@ -1,5 +1,6 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { countErrors, shareOfErrors } from './errors.js';
 import { sumArrays, sumRecords, total } from './merge.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
@@ -40,16 +41,16 @@ export function buildBlock(operations, facts) {
   const dropped = total(operations.map((operation) => operation.dropped));
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const sent = succeeded + failed;
+  const counts = { succeeded, failed, dropped, neverSentDue };
   return {
     totals: {
       planned: facts.planned,
       sent,
-      succeeded,
-      failed,
-      dropped,
+      ...counts,
       neverSent: facts.neverSent,
-      neverSentDue,
+      errors: countErrors(counts),
     },
+    errorShare: shareOfErrors(counts),
     rates: buildRates(operations, facts, succeeded),
     latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
     outcomes: {

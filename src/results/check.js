@@ -1,7 +1,8 @@
 /**
  * The bookkeeping of a Result, checked after every run and before a file is trusted.
  *
- * - sent + dropped + neverSent = planned; succeeded + failed = sent
+ * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, of which
+ *   `errorShare` is the share
  * - `outcomes` counts every sent request once; `dropped` and `never_sent`, where they stand there, equal the totals
  *   `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
@@ -12,6 +13,7 @@
  * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
 import { checkLatencies, checkSums, isSameBucket, SERIES } from './check-latency.js';
+import { countErrors, shareOfErrors } from './errors.js';
 import { FINE_SECONDS } from './spans.js';
 
 /** @typedef {import('./schema.js').Result} Result */
@@ -54,11 +56,13 @@ function checkBlock(block, where) {
 }
 
 /** @param {OperationBlock} block */
-function checkTotals({ totals, rates }) {
+function checkTotals({ totals, rates, errorShare }) {
   const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
   return [
     ...same('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned),
     ...same('succeeded + failed', succeeded + failed, 'sent', sent),
+    ...same('failed + dropped + neverSentDue', countErrors(totals), 'errors', totals.errors),
+    ...same('errors / (succeeded + errors)', shareOfErrors(totals), 'errorShare', errorShare),
     ...unless(
       neverSentDue <= neverSent,
       `neverSentDue (${neverSentDue}) is more than neverSent (${neverSent})`,
@@ -233,9 +237,9 @@ function figure(name, read) {
 
 /**
  * @param {string} left
- * @param {number | undefined} a
+ * @param {number | null | undefined} a
  * @param {string} right
- * @param {number | undefined} b
+ * @param {number | null | undefined} b
  */
 function same(left, a, right, b) {
   return unless(a === b, `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`);

@@ -9,14 +9,6 @@ export function neededText(needed) {
 }
 
 /**
- * @param {import('./judge.js').RunView} view
- * @returns {number} requests without a good answer
- */
-export function unanswered(view) {
-  return view.failed + view.dropped + view.neverSentDue;
-}
-
-/**
  * @param {number} value
  * @param {import('./requirements.js').Comparator} comparator
  * @param {number} limit

@@ -1,6 +1,7 @@
 /** Is a percentile within its limit, and do so many samples prove it? */
 import { formatCount, formatLatency } from '../units.js';
-import { neededText, unanswered, within } from './judge-common.js';
+import { countErrors } from './errors.js';
+import { neededText, within } from './judge-common.js';
 import { firstTrue, lowerRank, quantileRank, samplesNeeded, upperRank } from './statistics.js';
 import { sentence, timeMargin } from './wording.js';
 
@@ -18,7 +19,7 @@ import { sentence, timeMargin } from './wording.js';
 export function judgePercentile(requirement, view) {
   const { quantile = 0.5, comparator, limit } = requirement;
   const atMost = comparator[0] === '<';
-  const lost = unanswered(view);
+  const lost = countErrors(view);
   const n = view.succeeded + lost;
   const series = view.series[requirement.series];
   /** @param {number} rank among all n @returns {number | null} null where that rank has no good answer */

@@ -3,7 +3,8 @@
  * as slower than any limit, for `>` as faster. What the sample is too small to show is `not proven`.
  */
 import { formatCount } from '../units.js';
-import { neededText, unanswered, within } from './judge-common.js';
+import { countErrors, shareOfErrors } from './errors.js';
+import { neededText, within } from './judge-common.js';
 import { judgePercentile } from './judge-percentile.js';
 import { judgeRate } from './judge-rate.js';
 import { proportionUpperBound, samplesNeeded } from './statistics.js';
@@ -99,7 +100,7 @@ function atWorst(view, unchecked) {
  * @returns {Judgement}
  */
 function judge(requirement, view) {
-  if (view.succeeded + unanswered(view) === 0) {
+  if (view.succeeded + countErrors(view) === 0) {
     return { verdict: 'not proven', actual: null, reason: 'Nothing was measured.' };
   }
   switch (requirement.metric) {
@@ -130,7 +131,7 @@ function judgeExtreme(requirement, view) {
   const byExample = metric === (atMost ? 'min' : 'max');
   const sources = byExample ? [view.series[series]] : [view.series[series], view.all[series]];
   const values = sources.filter((one) => one.count > 0).map((one) => Number(one[metric]));
-  const lost = unanswered(view);
+  const lost = countErrors(view);
   const losses = `${formatCount(lost)} of ${formatCount(view.succeeded + lost)} requests had no good answer`;
   if (values.length === 0) return { verdict: 'not met', actual: null, reason: sentence(losses) };
   const actual = atMost ? Math.max(...values) : Math.min(...values);
@@ -149,9 +150,9 @@ function judgeExtreme(requirement, view) {
  */
 function judgeErrors(requirement, view) {
   const { comparator, limit } = requirement;
-  const errors = unanswered(view);
+  const errors = countErrors(view);
   const n = view.succeeded + errors;
-  const actual = errors / n;
+  const actual = Number(shareOfErrors(view));
   const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(n)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
   if (!within(actual, comparator, limit))

@@ -40,7 +40,13 @@ export const METRICS = [
   time('min', 'min', ({ response }) => response.min),
   time('serviceP99', 'p99 service', ({ service }) => service.p99),
   { key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false, read: ({ rates }) => rates.perSecond },
-  { key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true, read: errorShare },
+  {
+    key: 'errors',
+    label: 'errors',
+    unit: 'fraction',
+    lowerIsBetter: true,
+    read: ({ errorShare }) => errorShare,
+  },
 ];
 
 /** Those whose mean and variance over runs are reported, as the benchmark of Constellation does. */
@@ -131,14 +137,4 @@ function summarise(values) {
  */
 function time(key, label, read) {
   return { key, label, unit: 'ms', lowerIsBetter: true, read: ({ latencyMs }) => read(latencyMs) };
-}
-
-/**
- * As requirements count errors: of those that were due, the share without a good answer.
- *
- * @param {Result} result
- */
-function errorShare({ totals: { succeeded, failed, dropped, neverSentDue } }) {
-  const errors = failed + dropped + neverSentDue;
-  return succeeded + errors === 0 ? null : errors / (succeeded + errors);
 }

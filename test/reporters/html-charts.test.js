@@ -65,7 +65,16 @@ const anyResult = fc
     const latency = buildLatency(histogram);
     return sampleResult([], {
       latencyMs: { response: latency, service: latency, sendLag: latency },
-      totals: { planned: sent, sent, succeeded: sent, failed, dropped: 0, neverSent: 0, neverSentDue: 0 },
+      totals: {
+        planned: sent,
+        sent,
+        succeeded: sent,
+        failed,
+        dropped: 0,
+        neverSent: 0,
+        neverSentDue: 0,
+        errors: failed,
+      },
       timeline: timeline(seconds, (second) => {
         const wave = 10 ** ((powers * (second % 13)) / 13);
         const changes = {

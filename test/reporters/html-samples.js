@@ -77,6 +77,7 @@ export const HARD_RESULTS = {
       dropped: 0,
       neverSent: 0,
       neverSentDue: 0,
+      errors: 0,
     },
     timeline: timeline(1000, (second) => row(second, { due: 10_000, sent: 10_000, succeeded: 10_000 })),
     windowSeconds: 1000,
