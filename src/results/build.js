@@ -28,9 +28,10 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
+ * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
  * @returns {import('./schema.js').OperationBlock}
  */
-export function buildBlock(operations, facts) {
+export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const sentOutcomes = outcomes.filter(([name]) => name !== 'never_sent');
   const count = (/** @type {boolean} */ success) =>
@@ -51,7 +52,7 @@ export function buildBlock(operations, facts) {
       errors: countErrors(counts),
     },
     errorShare: shareOfErrors(counts),
-    rates: buildRates(operations, facts, succeeded),
+    rates: buildRates(operations, windowMs, succeeded),
     latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
     outcomes: {
       ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
@@ -67,11 +68,10 @@ export function buildBlock(operations, facts) {
  * (rateWindowMs).
  *
  * @param {MergedOperation[]} operations
- * @param {RunFacts} facts
+ * @param {number} windowMs
  * @param {number} succeeded
  */
-function buildRates(operations, facts, succeeded) {
-  const windowMs = rateWindowMs(operations, facts);
+function buildRates(operations, windowMs, succeeded) {
   const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
   return { perSecond, perHour: perSecond * 3600, peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0) };

@@ -59,7 +59,7 @@ function checkLatency(block) {
   }
   const ordered = values.slice(0, 7).every((value, i) => i === 0 || Number(values[i - 1]) <= Number(value));
   if (!ordered) return [': min, percentiles and max are not in ascending order'];
-  const decoded = read(histogram);
+  const decoded = readHistogram(histogram);
   const recorded = histogram === null ? 0 : decoded?.totalCount;
   if (recorded !== count) return [`.histogram holds ${recorded ?? 'something unreadable'}, not ${count}`];
   return decoded === null ? [] : checkFigures(block, decoded);
@@ -114,7 +114,7 @@ function sumOf(blocks) {
   const sum = createHistogram();
   recordMs(sum, LONGEST_MS); // as large as can be from the start: the encoding tells how a histogram grew
   for (const { histogram } of blocks) {
-    const part = read(histogram);
+    const part = readHistogram(histogram);
     if (part !== null) sum.add(part);
     else if (histogram !== null) return null;
   }
@@ -122,7 +122,7 @@ function sumOf(blocks) {
 }
 
 /** @param {string | null} text @returns {Histogram | null} null when it cannot be read */
-function read(text) {
+export function readHistogram(text) {
   try {
     return text === null ? null : decodeHistogram(text);
   } catch {

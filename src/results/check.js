@@ -3,18 +3,25 @@
  *
  * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, of which
  *   `errorShare` is the share
+ * - rates are of the successes, over `windowSeconds` where that is there; no success came later than what was due in it can
  * - `outcomes` counts every sent request once; `dropped` and `never_sent`, where they stand there, equal the totals
  *   `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
  * - the timeline, and the operations together, add up to the whole; no second has more than the peak says
- * - where a second says more of itself (its failures, its send lag, a histogram), that fits what was done in it
+ * - where a second says more of itself (its failures, its send lag, a histogram), that fits what was done in it; whether its
+ *   histogram holds just that is for the reader of a file to ask (check-seconds.js), as is what a part of a plan has for
+ *   `merge` (check-merge-block.js)
  * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
-import { checkLatencies, checkSums, isSameBucket, SERIES } from './check-latency.js';
+import { same, unless } from './check-common.js';
+import { checkLatencies, checkSums, SERIES } from './check-latency.js';
+import { checkMergeBlock } from './check-merge-block.js';
+import { checkSeconds } from './check-seconds.js';
+import { checkRates, checkTimeline } from './check-timeline.js';
 import { countErrors, shareOfErrors } from './errors.js';
-import { FINE_SECONDS } from './spans.js';
+import { total } from './merge.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./schema.js').OperationBlock} OperationBlock */
@@ -22,18 +29,20 @@ import { FINE_SECONDS } from './spans.js';
 /** Outcomes of requests that were not sent. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
 
-const TIMELINE = /** @type {const} */ (['sent', 'succeeded', 'failed']);
-
 /**
  * @param {Result} result
+ * @param {{eachSecond?: boolean}} [options] `eachSecond`: decode the histograms of seconds, too, which takes some tenths of a
+ *   second for a run of an hour
  * @returns {string[]} one sentence per broken identity; empty when all hold
  */
-export function checkResult(result) {
+export function checkResult(result, { eachSecond = false } = {}) {
   return [
+    ...checkRates(result),
     ...checkBlock(result, ''),
     ...Object.entries(result.operations).flatMap(([name, block]) => checkBlock(block, `operation ${name}: `)),
     ...checkTimeline(result),
     ...checkOperations(result),
+    ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
 }
 
@@ -82,14 +91,14 @@ function checkOutcomes({ totals, outcomes, outcomeDetails }) {
   return [
     ...same(
       'the outcomes of sent requests',
-      sum(sentOutcomes.map(([, count]) => count)),
+      total(sentOutcomes.map(([, count]) => count)),
       'sent',
       totals.sent,
     ),
     ...Object.entries(UNSENT).flatMap(([name, total]) =>
       Object.hasOwn(outcomes, name) ? same(`outcome ${name}`, outcomes[name], total, totals[total]) : [],
     ),
-    ...same('the successful outcomes', sum(successes), 'succeeded', totals.succeeded),
+    ...same('the successful outcomes', total(successes), 'succeeded', totals.succeeded),
     ...[...new Set([...Object.keys(outcomes), ...details.map(([name]) => name)])].flatMap((name) =>
       same(`outcomes.${name}`, outcomes[name], `outcomeDetails.${name}.count`, outcomeDetails[name]?.count),
     ),
@@ -127,7 +136,7 @@ function checkVerification({ verification, outcomes, totals }) {
     ),
     ...same(
       'verification.failures, together,',
-      sum(Object.values(failures)),
+      total(Object.values(failures)),
       'checked less passed',
       checked - passed,
     ),
@@ -150,61 +159,6 @@ function checkVerification({ verification, outcomes, totals }) {
 }
 
 /** @param {Result} result */
-function checkTimeline({ timeline, totals, rates, latencyMs }) {
-  const longest = timeline.reduce((most, { max }) => Math.max(most, max ?? 0), 0);
-  const due = sum(timeline.map((row) => row.due ?? 0));
-  return [
-    ...unless(
-      due <= totals.planned,
-      `the timeline has ${due} arrivals due, but only ${totals.planned} were planned`,
-    ),
-    ...TIMELINE.flatMap((key) =>
-      same(`the timeline's ${key}`, sum(timeline.map((row) => row[key])), `totals.${key}`, totals[key]),
-    ),
-    ...timeline.flatMap(checkRow),
-    ...unless(
-      rates.peakOneSecond <= totals.succeeded && rates.peakOneSecond * timeline.length >= totals.succeeded,
-      `rates.peakOneSecond is ${rates.peakOneSecond}, which ${totals.succeeded} successes in ${timeline.length} seconds cannot have`,
-    ),
-    ...unless(
-      longest <= Number(latencyMs.response.max) || isSameBucket(longest, Number(latencyMs.response.max)),
-      `the timeline's longest is ${longest}, but latencyMs.response.max is ${latencyMs.response.max}`,
-    ),
-  ];
-}
-
-/**
- * @param {import('./schema.js').TimelineRow} row
- * @param {number} at
- */
-function checkRow({ second, succeeded, failed, failures, p50, p90 = p50, p99, max, lag99, histogram }, at) {
-  const empty = succeeded + failed === 0;
-  const isThere = (/** @type {unknown} */ value) => value === undefined || (value === null) === empty;
-  return [
-    ...same(`row ${at} of the timeline`, second, 'its second', at),
-    ...unless(
-      [p50, p90, p99, max].every(isThere) &&
-        Number(p50) <= Number(p90) &&
-        Number(p90) <= Number(p99) &&
-        Number(p99) <= Number(max),
-      `second ${second} of the timeline has ${succeeded + failed} answers with p50 ${p50}, p99 ${p99}, max ${max}`,
-    ),
-    ...unless(
-      (isThere(histogram) || second >= FINE_SECONDS) && (isThere(lag99) || lag99 === null),
-      `second ${second} of the timeline has ${succeeded + failed} answers, which its histogram or its send lag denies`,
-    ),
-    ...(failures === undefined
-      ? []
-      : same(
-          `second ${second}'s failures, together,`,
-          sum(Object.values(failures)),
-          'those that failed in it',
-          failed,
-        )),
-  ];
-}
-
-/** @param {Result} result */
 function checkOperations({ operations, ...whole }) {
   const blocks = Object.values(operations);
   if (blocks.length === 0) return ['there are no operations'];
@@ -222,7 +176,7 @@ function checkOperations({ operations, ...whole }) {
     figure('verification.unchecked', ({ verification }) => verification.unchecked),
   ];
   return figures.flatMap(([name, read]) =>
-    same(`the operations' ${name}`, sum(blocks.map(read)), name, read(whole)),
+    same(`the operations' ${name}`, total(blocks.map(read)), name, read(whole)),
   );
 }
 
@@ -233,27 +187,4 @@ function checkOperations({ operations, ...whole }) {
  */
 function figure(name, read) {
   return [name, read];
-}
-
-/**
- * @param {string} left
- * @param {number | null | undefined} a
- * @param {string} right
- * @param {number | null | undefined} b
- */
-function same(left, a, right, b) {
-  return unless(a === b, `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`);
-}
-
-/**
- * @param {boolean} holds
- * @param {string} problem
- */
-function unless(holds, problem) {
-  return holds ? [] : [problem];
-}
-
-/** @param {number[]} numbers */
-function sum(numbers) {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -40,6 +40,7 @@ export function buildResult({
   merge,
 }) {
   const { requirements, load, ...rest } = plan;
+  const windowMs = rateWindowMs(operations, facts);
   const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
   return {
     schema: SCHEMA_ID,
@@ -47,7 +48,7 @@ export function buildResult({
     startedAt: startedAt.toISOString(),
     startedAtMonotonicNs: String(startedAtNs),
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
-    windowSeconds: rateWindowMs(operations, facts) / 1000,
+    windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
     ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
@@ -58,7 +59,10 @@ export function buildResult({
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
     operations: Object.fromEntries(
-      operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
+      operations.map((one) => [
+        one.name,
+        { ...buildBlock([one], facts, windowMs), things: facts.things[one.name] },
+      ]),
     ),
     timeline: buildTimeline(operations, seconds, dueIn),
     requirements: requirements.map((requirement) =>
