@@ -47,7 +47,7 @@ export function buildResult({
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     startedAtMonotonicNs: String(startedAtNs),
-    durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
+    durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
     windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
     ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),

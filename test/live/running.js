@@ -46,18 +46,20 @@ export function startRun(changes, requirements = []) {
       shards: shardOfThread(load.shard, thread, load.threads).shards,
     }),
     told: 0,
+    recordedMs: 0,
   }));
   return { load, start, zero, soFar, recorders };
 }
 
 /**
- * What a recorder says at a time: every arrival of its own that is answered by then is, after `tookMs`.
+ * What a recorder says at a time: every arrival of its own that is answered by then is, after `tookMs`. As it takes what
+ * there is when it is told the time, some that was done later is in it as well.
  *
  * @param {ReturnType<typeof startRun>} run
  * @param {number} thread
  * @param {number} fromMs from time zero: what was done before was recorded before
  * @param {number} atMs
- * @param {{tookMs?: number, what?: (index: number) => string}} [options]
+ * @param {{tookMs?: number, laterMs?: number, what?: (index: number) => string}} [options]
  * @returns {Report}
  */
 export function reportAt(
@@ -65,7 +67,7 @@ export function reportAt(
   thread,
   fromMs,
   atMs,
-  { tookMs = 5, what = () => 'good' } = {},
+  { tookMs = 5, laterMs = 0, what = () => 'good' } = {},
 ) {
   const one = recorders[thread];
   const { shard, shards } = shardOfThread(load.shard, thread, load.threads);
@@ -73,9 +75,11 @@ export function reportAt(
   for (let index = shard; index < schedule.count; index += shards) {
     const intended = schedule.dueMs(index);
     const done = intended + tookMs;
-    if (done >= atMs) break;
-    if (done >= fromMs) one.recorder.record(sample(intended, done, what(index), { index }));
+    if (done >= atMs + laterMs) break;
+    if (done >= Math.max(fromMs, one.recordedMs))
+      one.recorder.record(sample(intended, done, what(index), { index }));
   }
+  one.recordedMs = atMs + laterMs;
   one.recorder.advance(atMs);
   const rows = one.rows.slice(one.told);
   one.told = one.rows.length;

@@ -97,6 +97,12 @@ describe('seconds', () => {
         for (const row of rows) seconds.add(row);
       }
       seconds.closeAll();
+      const lags = seconds.rows.filter(({ lag }) => lag !== null).length;
+      assert.equal(
+        lags,
+        shard === null ? 0 : 3,
+        'send lags are kept for other parts only: a day of them is long',
+      );
       return seconds.rows.flatMap(({ second, histogram, histogramSeconds }) =>
         histogram === null ? [] : [[second, histogramSeconds, decodeHistogram(histogram).totalCount]],
       );
