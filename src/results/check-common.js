@@ -2,9 +2,9 @@
 
 /**
  * @param {string} left
- * @param {number | undefined} a
+ * @param {number | null | undefined} a
  * @param {string} right
- * @param {number | undefined} b
+ * @param {number | null | undefined} b
  * @returns {string[]}
  */
 export function same(left, a, right, b) {

@@ -9,7 +9,10 @@ const counts = z.array(count);
 const histogram = z.string();
 
 /** Which part it is: index from 0. */
-export const ShardPart = z.object({ index: count, of: z.int().min(1) }).meta({ id: 'ShardPart' });
+export const ShardPart = z
+  .object({ index: count, of: z.int().min(1) })
+  .refine(({ index, of }) => index < of, { error: 'there is no such part: they count from 0' })
+  .meta({ id: 'ShardPart' });
 
 /** Of one operation. Times are milliseconds from the start of the measured part. */
 const MergeOperation = z.object({

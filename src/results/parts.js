@@ -1,13 +1,12 @@
 /** Are these results the parts of one plan, all of them, each once? What is wrong is said with the names of the files. */
 import { usageError } from '../errors.js';
 import { partName } from '../shard-part.js';
-import { MergeBlock } from './merge-block-schema.js';
+import { readPart } from './read-part.js';
 import { flatten, isAmong, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('../shard-part.js').ShardPart} ShardPart */
-/** @typedef {{name: string, result: Result}} NamedResult */
-/** @typedef {NamedResult & {shard: ShardPart, merge: import('./merge-block-schema.js').MergeBlock}} Part */
+/** @typedef {import('./read-part.js').NamedResult} NamedResult */
+/** @typedef {import('./read-part.js').Part} Part */
 
 /** What a part may have of its own: how and when its machine sends, and paths on it. */
 const OWN = Object.freeze([
@@ -15,7 +14,10 @@ const OWN = Object.freeze([
   'load.threads',
   'load.pacing',
   'load.startAt',
-  'target.tls',
+  'target.tls.caCert',
+  'target.tls.caPath',
+  'target.tls.clientCert',
+  'target.tls.clientKey',
   'options.keep',
 ]);
 
@@ -35,41 +37,9 @@ export function orderParts(results, allowInterrupted = false) {
   const parts = results.map((one) => readPart(one, allowInterrupted));
   for (const part of parts.slice(1)) checkSamePlan(parts[0], part);
   checkOnce(parts);
+  checkSameTarget(parts);
   checkComplete(parts);
   return [...parts].sort((a, b) => a.shard.index - b.shard.index);
-}
-
-/**
- * @param {NamedResult} one
- * @param {boolean} allowInterrupted
- * @returns {Part}
- */
-function readPart({ name, result }, allowInterrupted) {
-  const { shard, interrupted, unfinished } = result;
-  if (!shard) {
-    throw usageError(
-      'not_a_part',
-      `${name} is no part of a plan: it was run without --shard, or is a sum already.`,
-      'Several whole runs are reported as a set of runs: vault-pki-load report FILE...',
-    );
-  }
-  if ((unfinished === true || interrupted) && !allowInterrupted) {
-    throw usageError(
-      'interrupted_part',
-      `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written while its run went on, which did not end by itself'}.`,
-      'Run the parts again, or take what there is with --allow-interrupted.',
-    );
-  }
-  const merge = MergeBlock.safeParse(result.merge);
-  const known = merge.success ? Object.keys(merge.data.operations) : [];
-  if (merge.success && Object.keys(result.operations).every((operation) => known.includes(operation))) {
-    return { name, result, shard, merge: merge.data };
-  }
-  throw usageError(
-    'not_mergeable',
-    `${name} does not hold what is needed to add it to other parts (its "merge" block).`,
-    'Give the file as --out FILE.json wrote it.',
-  );
 }
 
 /**
@@ -119,6 +89,27 @@ function differencesOf(one, other) {
     const [a, b] = [one.get(key) ?? 'null', other.get(key) ?? 'null'];
     return a === b ? [] : [`${key} (${shown(a)} and ${shown(b)})`];
   });
+}
+
+/**
+ * One address may lead to several servers. One that did not say what it is (null) is not held to be another.
+ *
+ * @param {Part[]} parts
+ */
+function checkSameTarget(parts) {
+  for (const key of /** @type {const} */ (['product', 'version'])) {
+    const [one, ...others] = parts.filter(({ result: { target } }) => target[key] !== null);
+    const other = others.find(({ result: { target } }) => target[key] !== one.result.target[key]);
+    if (other === undefined) continue;
+    const [a, b] = [one, other].map(({ result: { target } }) =>
+      [target.product, target.version].filter((text) => text !== null).join(' '),
+    );
+    throw usageError(
+      'different_targets',
+      `${one.name} met ${a}, but ${other.name} met ${b}: the sum would be of neither.`,
+      'Run the parts again, against servers of one product and version.',
+    );
+  }
 }
 
 /** @param {Part[]} parts */
