@@ -1,16 +1,18 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
 import { EXIT, usageError } from '../errors.js';
 import { readOne, readOptions } from '../options.js';
+import { leftOutOf } from '../reporters/comparison-phrases.js';
 import { reporters } from '../reporters/index.js';
 import { clean } from '../reporters/layout.js';
 import { isComparison, isResult } from '../results/document.js';
+import { withoutSecrets } from '../vault/redact.js';
 import { nameGroups } from './group-names.js';
 import { checkOutputs, writeOutputs } from './output.js';
 
-/** @typedef {import('../results/compare.js').RunGroup} RunGroup */
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
 /** @typedef {import('../results/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../results/same-run.js').RunGroup} RunGroup */
 
 const GROUP = 'Comparison';
 const RESULTS = 'Results';
@@ -43,6 +45,11 @@ const otherOptions = {
     group: GROUP,
     describe: 'Take runs all the same that were interrupted, or whose measurement is invalid',
   },
+  'leave-out-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Compare the other runs; without either of these flags, such runs are refused',
+  },
   seed: {
     type: 'integer',
     group: GROUP,
@@ -56,7 +63,9 @@ const otherOptions = {
     group: RESULTS,
     placeholder: 'EXPR',
     repeatable: true,
-    describe: "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown; repeatable",
+    describe:
+      "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown, and where too few runs " +
+      'could show it; repeatable',
   },
   out: {
     type: 'file',
@@ -74,22 +83,29 @@ const otherOptions = {
   },
 };
 
+/** One text for each paragraph: it is wrapped as wide as the terminal is. */
 const EPILOGUE = [
-  'One run is one sample, however many requests it sent: make each group of several runs, with --repeat or',
-  'one file per run, and let the groups take turns. A file of --repeat counts as all its runs. A difference',
-  'is shown where the Mann-Whitney test gives p < 0.05: 4 and 4 runs can be enough for that, 3 and 3 never.',
-  'The interval is of the difference of the medians, by a bootstrap over runs.',
+  'One run is one sample, however many requests it sent: make each group of several runs, with --repeat or one file per ' +
+    'run, and let the groups take turns. A file of --repeat counts as all its runs. A difference is shown where the ' +
+    'Mann-Whitney test gives p < 0.05: 4 and 4 runs can be enough for that, 3 and 3 never. The interval is of the ' +
+    'difference of the medians, by a bootstrap over runs.',
+  '',
+  'Of a group that is shown to have more errors than another, no time and no rate is called better than those of the other: ' +
+    'failing fast is not answering fast.',
   '',
   '--fail-if METRIC DIRECTION [by X%]',
-  '  METRIC     mean, p50, p95, p99, p99.9, max, min, p99 service, rate or errors',
+  '  METRIC     mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors',
   '  DIRECTION  slower or faster of times; higher, lower, worse or better of all',
   '  by X%      the medians differ by at least as much, and the difference is shown; of errors, X is',
   '             percentage points: from 0.1 % to 0.2 % is 0.1',
   '',
+  'It is not proven, neither passed nor failed, where there are too few runs for any difference to be shown, where errors ' +
+    'make times incomparable, and where it did not come to pass but half of the runs of a group or more are left out.',
+  '',
   'Exit codes:',
   '    0  compared; no --fail-if came to pass',
-  '    1  wrong usage, or a file that cannot be read or compared',
-  '   99  a --fail-if came to pass',
+  '    1  wrong usage, or files that cannot be read or compared, invalid runs among them',
+  '   99  a --fail-if came to pass, or is not proven',
 ].join('\n');
 
 /** @type {import('./declare.js').Command} */
@@ -99,6 +115,7 @@ export const command = {
     name: 'files',
     describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
     min: 1,
+    checksItself: true,
   },
   examples: [
     'compare base-*.json --with new-*.json',
@@ -106,8 +123,8 @@ export const command = {
     'compare consul.json --with raft.json --with etcd.json --name consul --name raft --name etcd --out storage.html',
   ],
   epilogue: EPILOGUE,
-  async run(given) {
-    const { name: labels, failIf, allowInvalid, seed, out, format } = readOptions(otherOptions, given);
+  async run(given, line) {
+    const { name: labels, failIf, seed, out, format, ...admission } = readOptions(otherOptions, given);
     const paths = pathsOf(given);
     checkOutputs(out, 'comparison');
     const names = nameGroups(paths, labels);
@@ -118,10 +135,12 @@ export const command = {
     // What is wrong with these is said before files are read.
     for (const text of failIf) parseFailIf(text);
     const groups = await readGroups(paths, names);
-    const comparison = compareGroups(groups, { allowInvalid, seed, failIf });
+    const createdAt = new Date().toISOString();
+    const command = withoutSecrets(line);
+    const comparison = compareGroups(groups, { ...admission, seed, failIf, createdAt, command });
     await writeOutputs(comparison, { out, format });
     if (format !== 'text') warn(comparison);
-    return comparison.failIf.some(({ failed }) => failed) ? EXIT.requirement : EXIT.ok;
+    return comparison.failIf.every(({ verdict }) => verdict === 'passed') ? EXIT.ok : EXIT.requirement;
   },
 };
 
@@ -138,8 +157,10 @@ function pathsOf({ files, with: others }) {
   if (base.length === 0) {
     throw usageError(
       'no_base',
-      'No result of the base is given.',
-      'Name its files first: vault-pki-load compare BASE.json... --with NEW.json...',
+      more.length === 0
+        ? 'No result is given.'
+        : 'No result of the base is given: all files behind --with are of the other group.',
+      'Name those of the base first: vault-pki-load compare BASE.json... --with NEW.json...',
     );
   }
   if (more.length === 0 || more.some((group) => group.length === 0)) {
@@ -199,11 +220,13 @@ async function readGroups(paths, names) {
  */
 function warn({ warnings, groups, failIf }) {
   const leftOut = groups.flatMap((group) =>
-    group.leftOut.map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
+    leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
   );
   const failures = failIf
-    .filter(({ failed }) => failed)
-    .map(({ text, reason }) => `--fail-if '${text}' came to pass: ${reason}`);
+    .filter(({ verdict }) => verdict !== 'passed')
+    .map(({ text, verdict, reason }) => {
+      return `--fail-if '${text}' ${verdict === 'failed' ? 'came to pass' : 'is not proven'}: ${reason}`;
+    });
   for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
     process.stderr.write(`${clean(text)}\n`);
   }

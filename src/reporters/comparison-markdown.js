@@ -1,7 +1,20 @@
 /** A comparison as Markdown: what differs first, then the figures. */
 import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
 import { VARIANCE_KEYS } from '../results/run-metrics.js';
-import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from './comparison-phrases.js';
+import {
+  commonSubject,
+  conclusions,
+  datesPhrase,
+  differenceTo,
+  filesPhrase,
+  headlineOf,
+  leftOutOf,
+  madePhrase,
+  rankOf,
+  runsPhrase,
+  subjectsPhrase,
+  targetsPhrase,
+} from './comparison-phrases.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
@@ -14,6 +27,7 @@ export function render(comparison) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   return paragraphs([
     `## Comparison: ${plain(headlineOf(comparison))}`,
+    subject(comparison),
     bullets(comparison.failIf.map(failIfItem)),
     bullets(comparison.warnings.map((warning) => `**Warning:** ${plain(warning)}`)),
     ...others.flatMap((other) => difference(comparison, other)),
@@ -24,12 +38,25 @@ export function render(comparison) {
     variances(comparison),
     '### Notes',
     bullets(comparison.notes.map(plain)),
+    made(comparison),
   ]);
 }
 
+/** @param {Comparison} comparison */
+function subject(comparison) {
+  const text = commonSubject(comparison);
+  return text === null ? '' : plain(`Of ${text}.`);
+}
+
+/** @param {Comparison} comparison */
+function made(comparison) {
+  const text = madePhrase(comparison);
+  return text === '' ? '' : plain(`Made ${text}`);
+}
+
 /** @param {Comparison['failIf'][number]} judged */
-function failIfItem({ text, failed, reason }) {
-  return `**${failed ? 'failed' : 'passed'}** ${plain(text)}: ${plain(reason)}`;
+function failIfItem({ text, verdict, reason }) {
+  return `**${verdict}** ${plain(text)}: ${plain(reason)}`;
 }
 
 /**
@@ -79,18 +106,25 @@ function medians({ groups: all, metrics }) {
 }
 
 /** @param {Comparison} comparison */
-function groups({ groups: all }) {
-  const rows = all.map((group, i) => [
+function groups(comparison) {
+  const isSame = commonSubject(comparison) !== null;
+  const rows = comparison.groups.map((group, i) => [
     `${plain(group.name)}${i === 0 ? ' (base)' : ''}`,
-    plain(runsPhrase(group)),
+    ...[
+      runsPhrase(group),
+      ...(isSame ? [] : [subjectsPhrase(group)]),
+      targetsPhrase(group),
+      datesPhrase(group),
+      filesPhrase(group),
+    ].map(plain),
   ]);
-  return markdownTable(['Group', 'runs'], rows);
+  return markdownTable(['Group', 'runs', ...(isSame ? [] : ['what']), 'target', 'started', 'files'], rows);
 }
 
 /** @param {Comparison} comparison */
 function leftOut({ groups: all }) {
-  const items = all.flatMap(({ name, leftOut: some }) =>
-    some.map(({ run, why }) => plain(`left out of ${name}: ${run}: ${why}`)),
+  const items = all.flatMap((group) =>
+    leftOutOf(group).map(({ run, why }) => plain(`left out of ${group.name}: ${run}: ${why}`)),
   );
   return bullets(items);
 }

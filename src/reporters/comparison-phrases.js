@@ -1,11 +1,12 @@
 /** What comparisons and run sets say in words; shared by the reporters for people. */
 import { differenceText } from '../results/figures.js';
-import { counted, subjectPhrase } from './phrases.js';
+import { counted, loadPhrase, subjectPhrase, targetPhrase } from './phrases.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/comparison-schema.js').ComparedGroup} ComparedGroup */
 /** @typedef {import('../results/comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('../results/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../results/run-set.js').RunSet} RunSet */
 /** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
@@ -22,9 +23,8 @@ const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
  * @returns {Worth}
  */
 export function worthOf({ lowerIsBetter }, verdict) {
-  if (verdict === 'not enough runs') return 'unsure';
+  if (verdict === 'not enough runs' || verdict === 'not comparable') return 'unsure';
   if (verdict === 'no difference shown') return 'none';
-  if (verdict === 'better' || verdict === 'worse') return verdict === 'better' ? 'good' : 'bad';
   const rose = verdict === 'slower' || verdict === 'higher';
   return rose === lowerIsBetter ? 'bad' : 'good';
 }
@@ -70,8 +70,87 @@ export function conclusions({ metrics }, other) {
  * @param {ComparedGroup} group
  * @returns {string} `10 runs`, `9 of 10 runs`
  */
-export function runsPhrase({ runs, used }) {
-  return used === runs ? counted(runs, 'run') : `${used} of ${counted(runs, 'run')}`;
+export function runsPhrase({ runs }) {
+  const used = runs.filter((run) => run.used).length;
+  return used === runs.length ? counted(used, 'run') : `${used} of ${counted(runs.length, 'run')}`;
+}
+
+/**
+ * @param {ComparedGroup} group
+ * @returns {{run: string, why: string}[]} runs that do not count
+ */
+export function leftOutOf({ runs }) {
+  return runs.flatMap(({ name, used, why }) => (used ? [] : [{ run: name, why: why ?? 'it was left out' }]));
+}
+
+/**
+ * @param {Comparison} comparison
+ * @returns {string | null} what all runs were: `ocsp, open loop at 20/s, 20 s`; null where they were not all the same
+ */
+export function commonSubject({ groups }) {
+  const [first, ...others] = new Set(groups.map(subjectsPhrase));
+  return others.length === 0 ? first : null;
+}
+
+/**
+ * @param {ComparedGroup} group
+ * @returns {string} `ocsp, open loop at 20/s, 20 s`; where its runs differ, in how many it was what
+ */
+export function subjectsPhrase({ subjects }) {
+  return subjects
+    .map(({ operations, load, runs }) => {
+      const subject = `${operations.join(', ')}, ${loadPhrase(load)}`;
+      return subjects.length === 1 ? subject : `${subject} (${counted(runs, 'run')})`;
+    })
+    .join('; ');
+}
+
+/**
+ * @param {ComparedGroup} group
+ * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs
+ */
+export function targetsPhrase({ runs }) {
+  return [...new Set(runs.map(({ target }) => targetPhrase(target)))].join(', ');
+}
+
+/**
+ * @param {ComparedGroup} group
+ * @returns {string} when its runs were started: `2026-01-02 03:00 to 03:18 UTC`
+ */
+export function datesPhrase({ runs }) {
+  const times = runs.map(({ startedAt }) => startedAt).sort();
+  const [first, last] = [times[0], times[times.length - 1]].map(timeText);
+  if (first === last) return `${first} UTC`;
+  const isOneDay = first.slice(0, 10) === last.slice(0, 10);
+  return `${first} to ${isOneDay ? last.slice(11) : last} UTC`;
+}
+
+/** @param {string} iso @returns {string} to the minute */
+export function timeText(iso) {
+  return new Date(iso).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/**
+ * @param {ComparedGroup} group
+ * @returns {string} `a.json, set.json (10 runs)`
+ */
+export function filesPhrase({ runs }) {
+  /** @type {Map<string, number>} */
+  const files = new Map();
+  for (const { name } of runs) {
+    const file = name.replace(/, run \d+$/, '');
+    files.set(file, (files.get(file) ?? 0) + (file === name ? 0 : 1));
+  }
+  return [...files].map(([file, of]) => (of === 0 ? file : `${file} (${counted(of, 'run')})`)).join(', ');
+}
+
+/**
+ * @param {Comparison} comparison
+ * @returns {string} when and by what it was made; empty where nobody said
+ */
+export function madePhrase({ createdAt, command }) {
+  const when = createdAt === null ? '' : `${timeText(createdAt)} UTC`;
+  return [when, command ?? ''].filter((part) => part !== '').join(', ');
 }
 
 /**
@@ -93,21 +172,31 @@ export function rankOf({ best, bestMedian }, group) {
 }
 
 /**
- * @param {import('../results/run-set.js').RunSet} runSet
- * @returns {string} what the first run was: `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`
+ * @param {RunSet} runSet
+ * @returns {string} what the runs were: `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`; where they
+ *   were not the same, in how many it was what
  */
 export function runSetPhrase({ runs }) {
-  const [first] = runs;
-  return first === undefined ? 'nothing was run' : subjectPhrase(first);
+  /** @type {Map<string, number>} */
+  const phrases = new Map();
+  for (const run of runs) {
+    const phrase = subjectPhrase(run);
+    phrases.set(phrase, (phrases.get(phrase) ?? 0) + 1);
+  }
+  if (phrases.size === 0) return 'nothing was run';
+  if (phrases.size === 1) return [...phrases.keys()][0];
+  return [...phrases].map(([phrase, count]) => `${phrase} (${counted(count, 'run')})`).join('; ');
 }
 
 /**
- * @param {RunSetSummary} summary
+ * @param {RunSet} runSet
  * @returns {string} `10 runs`, `10 runs, of which 9 count`
  */
-export function runSetCount({ runs, used }) {
-  const all = counted(runs, 'run');
-  return used.length === runs ? all : `${all}, of which ${used.length === 0 ? 'none' : used.length} count`;
+export function runSetCount({ runs, summary: { used } }) {
+  const all = counted(runs.length, 'run');
+  return used.length === runs.length
+    ? all
+    : `${all}, of which ${used.length === 0 ? 'none' : used.length} count`;
 }
 
 /**

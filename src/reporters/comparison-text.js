@@ -2,13 +2,33 @@
 import { styleText } from 'node:util';
 import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
 import { VARIANCE_KEYS } from '../results/run-metrics.js';
-import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from './comparison-phrases.js';
+import {
+  commonSubject,
+  conclusions,
+  datesPhrase,
+  differenceTo,
+  filesPhrase,
+  headlineOf,
+  leftOutOf,
+  madePhrase,
+  rankOf,
+  runsPhrase,
+  subjectsPhrase,
+  targetsPhrase,
+} from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
-const COLOURS = { good: 'green', passed: 'green', unsure: 'yellow', bad: 'red', failed: 'red' };
+const COLOURS = {
+  good: 'green',
+  passed: 'green',
+  unsure: 'yellow',
+  'not proven': 'yellow',
+  bad: 'red',
+  failed: 'red',
+};
 
 /** Groups side by side in a table of medians. */
 const MOST_COLUMNS = 6;
@@ -23,24 +43,45 @@ const MARKS = { best: '*', 'best median': '+' };
 export function render(comparison, { color = false } = {}) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const sections = [
-    [...wrap(`Comparison: ${headlineOf(comparison)}`), '', ...groups(comparison)],
+    heading(comparison),
+    groups(comparison),
     failIf(comparison, color),
     comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
     ...(others.length > 1 ? medians(comparison) : []),
     ...others.map((other) => [...answer(comparison, other, color), '', ...differences(comparison, other)]),
     variances(comparison),
-    comparison.notes.flatMap((note) => labelled('Note', note)),
+    [...comparison.notes.flatMap((note) => labelled('Note', note)), ...made(comparison)],
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 /** @param {Comparison} comparison */
-function groups({ groups: all }) {
-  return all.flatMap((group, i) => [
+function heading(comparison) {
+  const subject = commonSubject(comparison);
+  return [
+    ...wrap(`Comparison: ${headlineOf(comparison)}`),
+    ...(subject === null ? [] : wrap(`Of ${subject}`)),
+  ];
+}
+
+/** @param {Comparison} comparison */
+function groups(comparison) {
+  const isSame = commonSubject(comparison) !== null;
+  return comparison.groups.flatMap((group, i) => [
     ...labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
-    ...group.leftOut.flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
+    ...(isSame ? [] : labelled('', subjectsPhrase(group))),
+    ...labelled('', `on ${targetsPhrase(group)}`),
+    ...labelled('', `started ${datesPhrase(group)}`),
+    ...labelled('', `from ${filesPhrase(group)}`),
+    ...leftOutOf(group).flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
   ]);
+}
+
+/** @param {Comparison} comparison */
+function made(comparison) {
+  const text = madePhrase(comparison);
+  return text === '' ? [] : labelled('Made', text);
 }
 
 /**
@@ -48,8 +89,7 @@ function groups({ groups: all }) {
  * @param {boolean} color
  */
 function failIf({ failIf: judged }, color) {
-  return judged.flatMap(({ text, failed, reason }) => {
-    const verdict = failed ? 'failed' : 'passed';
+  return judged.flatMap(({ text, verdict, reason }) => {
     const lines = labelled(verdict, text);
     lines[0] = paint(lines[0], verdict, verdict, color);
     return [...lines, ...labelled('', reason)];
@@ -110,10 +150,18 @@ function medians({ groups: all, metrics }) {
     tables.push(table([['Medians', ...shown.map((i) => `${letterOf(i)} `)], ...rows]));
   }
   const legend = [
-    ...(marks.has('best') ? wrap('* best: better than every other, which is shown') : []),
+    ...(marks.has('best') ? wrap(`* best: better than every other, which is shown${others(metrics)}`) : []),
     ...(marks.has('best median') ? wrap('+ best median, not shown to be better than every other') : []),
   ];
   return [...tables, legend];
+}
+
+/** @param {Comparison['metrics']} metrics */
+function others(metrics) {
+  const isBiased = metrics.some(({ comparisons }) =>
+    comparisons.some(({ verdict }) => verdict === 'not comparable'),
+  );
+  return isBiased ? ', but for those with more errors' : '';
 }
 
 /** @param {Comparison} comparison */

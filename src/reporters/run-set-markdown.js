@@ -1,7 +1,7 @@
 /** A run set as Markdown: what was required first, then the figures over runs, then each run. */
 import { figureText, varianceText } from '../results/figures.js';
 import { METRICS } from '../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../results/run-summary.js';
+import { namedRuns } from '../results/run-summary.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
 
@@ -13,12 +13,13 @@ import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js'
  * @returns {string} ends with a newline
  */
 export function render(runSet) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
   return paragraphs([
-    `## ${plain(summary.name)}`,
-    `${plain(runSetPhrase(runSet))}: ${plain(runSetCount(summary))}.`,
+    `## ${plain(name)}`,
+    `${plain(runSetPhrase(runSet))}: ${plain(runSetCount(runSet))}.`,
     bullets(summary.requirements.map(requirementItem)),
     bullets(summary.leftOut.map(({ run, why }) => plain(`left out: ${run}: ${why}`))),
+    bullets(summary.warnings.map((warning) => `**Warning:** ${plain(warning)}`)),
     overRuns(summary),
     eachRun(runSet),
   ]);

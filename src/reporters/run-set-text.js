@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { figureText, varianceText } from '../results/figures.js';
 import { METRICS } from '../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../results/run-summary.js';
+import { namedRuns } from '../results/run-summary.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
 
@@ -21,11 +21,12 @@ const RUN_KEYS = Object.freeze(['rate', 'errors', 'mean', 'p50', 'p99', 'max']);
  * @returns {string} ends with a newline
  */
 export function render(runSet, { color = false } = {}) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
   const sections = [
-    [...wrap(runSetPhrase(runSet)), ...wrap(`${summary.name}: ${runSetCount(summary)}`)],
+    [...wrap(runSetPhrase(runSet)), ...wrap(`${name}: ${runSetCount(runSet)}`)],
     requirements(summary, color),
     summary.leftOut.flatMap(({ run, why }) => labelled('Left out', `${run}: ${why}`)),
+    summary.warnings.flatMap((warning) => labelled('Warning', warning)),
     overRuns(summary),
     eachRun(runSet, summary),
   ];

@@ -6,7 +6,9 @@
  */
 import { uniform } from '../random.js';
 import { median } from './median.js';
-import { CONFIDENCE } from './statistics.js';
+
+/** How often such an interval holds the true difference: what is left out is the same on either side. */
+export const INTERVAL_CONFIDENCE = 0.95;
 
 /** Resamples: the ends of the interval are the 251st from either side. */
 export const RESAMPLES = 10_000;
@@ -34,7 +36,7 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
     differences[i] = found;
   }
   differences.sort();
-  const outside = Math.floor(((1 - CONFIDENCE) / 2) * resamples);
+  const outside = Math.floor(((1 - INTERVAL_CONFIDENCE) / 2) * resamples);
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 

@@ -23,6 +23,18 @@ export function compareSamples(metric, base, other, options) {
 
 /**
  * @param {MetricHead} metric
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @param {string} why it would mislead
+ * @returns {{verdict: DifferenceVerdict, text: string}}
+ */
+export function notComparable({ label, unit }, base, other, why) {
+  const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
+  return { verdict: 'not comparable', text: sentence(`${label}: not comparable, ${b} and ${a}`, why) };
+}
+
+/**
+ * @param {MetricHead} metric
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  * @returns {boolean} that a is better than b is shown
@@ -108,13 +120,36 @@ function describe({ key, label, unit }, found, base, other) {
       .replace(/^(?=\d)/, '= ')
       .replace(/^</, '< ')}`,
   ].join(', ');
+  const doubt = disagreement(found, base, other);
   if (verdict === 'no difference shown') {
     const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
-    return sentence(`${label}: no difference shown, ${value(other)} and ${value(base)} (${by}${evidence})`);
+    const both = `${value(other)} and ${value(base)}`;
+    return `${sentence(`${label}: no difference shown, ${both} (${by}${evidence})`)}${doubt}`;
   }
   const size = differencePercent === null ? verdict : `${sizeText(unit, differencePercent)} ${verdict}`;
   const is = key === 'errors' ? 'are' : 'is';
-  return sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`);
+  return `${sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`)}${doubt}`;
+}
+
+/**
+ * The test is of ranks and the interval is of medians: they may disagree, and who reads both is told why.
+ *
+ * @param {Found} found
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @returns {string} a sentence with a space before it, or nothing
+ */
+function disagreement({ verdict, interval, pValue }, base, other) {
+  const holdsZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
+  if (verdict !== 'no difference shown') {
+    if (!holdsZero) return '';
+    return ' By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.';
+  }
+  if (pValue !== null && pValue < ALPHA) {
+    return ' By their ranks the runs differ, but the medians do not say the same.';
+  }
+  if (interval === null || holdsZero) return '';
+  return ` The interval of the medians leaves 0 out, but by their ranks ${base.length} and ${other.length} runs do not show a difference.`;
 }
 
 /**

@@ -2,30 +2,47 @@
 import { z } from 'zod';
 import { usageError } from '../errors.js';
 import { COMPARISON_SCHEMA_ID } from './document.js';
+import { MetricHead, MetricSummary } from './metric-summary-schema.js';
 
 const index = z.int().min(0);
 const number = z.number().nullable();
 
-/** One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
-const Summary = z
-  .object({
-    values: z.array(number),
-    median: number,
-    mean: number,
-    variance: number,
-    min: number,
-    max: number,
-  })
-  .meta({ id: 'MetricSummary' });
+/** One that was given: where it came from, and whether it counts. */
+const GroupRun = z.object({
+  /** The file it is from, with its number where that is a set of runs. */
+  name: z.string(),
+  startedAt: z.iso.datetime(),
+  target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+  /** Of its measurement. */
+  verdict: z.enum(['valid', 'suspect', 'invalid']),
+  used: z.boolean(),
+  /** Why it is no sample of what a whole, valid run gives, left out or taken all the same; null where it is one. */
+  why: z.string().nullable(),
+});
+
+/** What so many of the runs were: operations, and the load that was offered. */
+const Subject = z.object({
+  operations: z.array(z.string()),
+  load: z.object({
+    model: z.enum(['open', 'closed']),
+    ratePerSecond: number,
+    concurrency: index,
+    threads: index,
+    arrivals: z.enum(['constant', 'poisson']),
+    durationMs: number,
+    requests: number,
+    rampUpMs: z.number(),
+  }),
+  runs: index,
+});
 
 const Group = z.object({
   name: z.string(),
-  /** All of them, and how many of them count. */
-  runs: index,
-  used: index,
-  leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
-  /** By key of `metrics`. */
-  metrics: z.record(z.string(), Summary),
+  /** Of the runs that count; one, where they were made alike. */
+  subjects: z.array(Subject),
+  runs: z.array(GroupRun),
+  /** By key of `metrics`; values in the order of the runs that count. */
+  metrics: z.record(z.string(), MetricSummary),
 });
 
 /** Of the medians of `other` and `base`, both indices of `groups`. */
@@ -43,26 +60,23 @@ const Difference = z.object({
     'slower',
     'higher',
     'lower',
-    'better',
-    'worse',
     'no difference shown',
+    /** So few that none could be shown. */
     'not enough runs',
+    /** The group that would win has more errors, and fast failures are not fast answers. */
+    'not comparable',
   ]),
   text: z.string(),
 });
 
-const ComparedMetric = z.object({
-  key: z.string(),
-  label: z.string(),
-  unit: z.enum(['ms', '/s', 'fraction']),
-  lowerIsBetter: z.boolean(),
+const ComparedMetric = MetricHead.extend({
   /** Shares differ by percentage points, all else by percent of the base. */
   differenceIn: z.enum(['percent', 'percentage points']),
   /** Each group with the base. */
   comparisons: z.array(Difference),
-  /** The group that is shown to be better than every other; null where none is. */
+  /** The group that is shown to be better than every other whose errors let it compete; null where none is. */
   best: index.nullable(),
-  /** The group with the best median, shown or not; null where several have it. */
+  /** Of those the one with the best median, shown or not; null where several have it. */
   bestMedian: index.nullable(),
 });
 
@@ -70,12 +84,22 @@ export const Comparison = z
   .object({
     schema: z.literal(COMPARISON_SCHEMA_ID),
     tool: z.object({ version: z.string() }),
+    /** When and by which command line it was made; null where a program made it that did not say. */
+    createdAt: z.iso.datetime().nullable(),
+    command: z.string().nullable(),
     /** A difference is shown where the p-value is below `alpha`. */
     method: z.object({ alpha: z.number(), confidence: z.number(), resamples: index, seed: z.number() }),
     /** The first is the base. */
     groups: z.array(Group).min(2, 'there are fewer than two groups'),
     metrics: z.array(ComparedMetric),
-    failIf: z.array(z.object({ text: z.string(), failed: z.boolean(), reason: z.string() })),
+    /** `not proven`: it did not come to pass, but with these runs it could not have, or is not to be believed. */
+    failIf: z.array(
+      z.object({
+        text: z.string(),
+        verdict: z.enum(['failed', 'passed', 'not proven']),
+        reason: z.string(),
+      }),
+    ),
     /** What may have made a difference beside what is compared. */
     warnings: z.array(z.string()),
     /** What a reader must know to take the numbers for what they are. */
@@ -88,6 +112,7 @@ export const Comparison = z
 /** @typedef {z.infer<typeof ComparedMetric>} ComparedMetric */
 /** @typedef {z.infer<typeof Difference>} Difference */
 /** @typedef {Difference['verdict']} DifferenceVerdict */
+/** @typedef {Comparison['failIf'][number]['verdict']} FailIfVerdict */
 
 /**
  * @param {unknown} value e.g. parsed from a file

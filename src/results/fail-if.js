@@ -1,11 +1,14 @@
 /**
  * What a pipeline must not let pass, as people write it (`p99 slower by 10%`), and whether it came to pass. Judged so that
- * chance alone seldom fails a pipeline: the difference must be shown, and by as much as is said.
+ * chance alone seldom fails a pipeline: the difference must be shown, and by as much as is said. And so that a gate that could
+ * not have failed is not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
  */
 import { usageError } from '../errors.js';
 
 /** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('./comparison-schema.js').Difference} Difference */
+/** @typedef {import('./comparison-schema.js').FailIfVerdict} FailIfVerdict */
+/** @typedef {{name: string, runs: readonly {used: boolean}[]}} JudgedGroup */
 
 /**
  * @typedef {object} FailIf
@@ -22,6 +25,7 @@ const METRIC_KEYS = Object.freeze({
   mean: 'mean',
   p50: 'p50',
   median: 'p50',
+  p90: 'p90',
   p95: 'p95',
   p99: 'p99',
   p999: 'p999',
@@ -34,12 +38,15 @@ const METRIC_KEYS = Object.freeze({
   errors: 'errors',
 });
 
-const METRIC_NAMES = 'mean, p50, p95, p99, p99.9, max, min, p99 service, rate or errors';
+const METRIC_NAMES = 'mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors';
 
 /** @type {Readonly<Record<string, 1 | -1>>} */
 const DIRECTIONS = { slower: 1, faster: -1, higher: 1, lower: -1 };
 
 const SHAPE = /^(.*?)\s*\b(slower|faster|higher|lower|worse|better)\b\s*(.*)$/is;
+
+/** What is said of several groups. @type {readonly FailIfVerdict[]} */
+const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
 /** A median that reaches the limit but for rounding reaches it. */
 const TOLERANCE = 1e-9;
@@ -63,52 +70,81 @@ export function parseFailIf(text) {
 }
 
 /**
- * Every group beside the base is judged: one that fails is enough.
+ * Every group beside the base is judged: one that fails is enough, and so is one of which nothing can be said.
  *
  * @param {FailIf} rule
  * @param {readonly ComparedMetric[]} metrics
- * @param {readonly string[]} names of the groups
- * @returns {{text: string, failed: boolean, reason: string}}
+ * @param {readonly JudgedGroup[]} groups
+ * @returns {{text: string, verdict: FailIfVerdict, reason: string}}
  */
-export function judgeFailIf(rule, metrics, names) {
+export function judgeFailIf(rule, metrics, groups) {
   const metric = metrics.find(({ key }) => key === rule.metric);
   if (metric === undefined) throw new Error(`no metric ${rule.metric}`);
   const judged = metric.comparisons.map((difference) => {
-    const { failed, reason } = judgeOne(rule, metric, difference);
-    return { failed, reason: names.length > 2 ? `${names[difference.other]}: ${reason}` : reason };
+    const { verdict, reason } = judgeOne(rule, metric, difference, groups);
+    return { verdict, reason: groups.length > 2 ? `${groups[difference.other].name}: ${reason}` : reason };
   });
-  const failures = judged.filter(({ failed }) => failed);
-  const told = failures.length > 0 ? failures : judged;
-  return {
-    text: rule.text,
-    failed: failures.length > 0,
-    reason: told.map(({ reason }) => reason).join(' '),
-  };
+  const verdict = WORST_FIRST.find((one) => judged.some((other) => other.verdict === one)) ?? 'not proven';
+  const told = judged.filter((one) => one.verdict === verdict);
+  return { text: rule.text, verdict, reason: told.map(({ reason }) => reason).join(' ') };
 }
 
 /**
  * @param {FailIf} rule
  * @param {ComparedMetric} metric
  * @param {Difference} difference
- * @returns {{failed: boolean, reason: string}}
+ * @param {readonly JudgedGroup[]} groups
+ * @returns {{verdict: FailIfVerdict, reason: string}}
  */
-function judgeOne({ direction, least }, metric, { verdict, differencePercent, text }) {
-  if (verdict === 'not enough runs' || verdict === 'no difference shown') {
-    return { failed: false, reason: text };
+function judgeOne(rule, metric, difference, groups) {
+  const { verdict, text } = difference;
+  if (verdict === 'not enough runs' || verdict === 'not comparable') {
+    return { verdict: 'not proven', reason: text };
   }
+  const judged = judgeShown(rule, metric, difference);
+  if (judged.verdict === 'failed') return judged;
+  const doubt = [groups[difference.base], groups[difference.other]]
+    .map(leftOutDoubt)
+    .find((one) => one !== '');
+  return doubt === undefined ? judged : { verdict: 'not proven', reason: `${judged.reason} ${doubt}` };
+}
+
+/**
+ * @param {FailIf} rule
+ * @param {ComparedMetric} metric
+ * @param {Difference} difference
+ * @returns {{verdict: FailIfVerdict, reason: string}}
+ */
+function judgeShown({ direction, least }, metric, { verdict, differencePercent, text }) {
   const rose = verdict === 'slower' || verdict === 'higher';
-  if (rose !== direction > 0) return { failed: false, reason: text };
-  if (least === null) return { failed: true, reason: text };
+  const isOther = verdict === 'no difference shown' || rose !== direction > 0;
+  if (isOther) return { verdict: 'passed', reason: text };
+  if (least === null) return { verdict: 'failed', reason: text };
   const unit = metric.differenceIn === 'percent' ? '%' : 'points';
   if (differencePercent === null) {
     return {
-      failed: true,
+      verdict: 'failed',
       reason: `${text} The base is 0, of which anything is more than ${least} ${unit}.`,
     };
   }
-  const failed = Math.abs(differencePercent) >= least * (1 - TOLERANCE);
-  const side = failed ? 'That reaches' : 'That is less than';
-  return { failed, reason: `${text} ${side} the limit of ${least} ${unit}.` };
+  const reaches = Math.abs(differencePercent) >= least * (1 - TOLERANCE);
+  const side = reaches ? 'That reaches' : 'That is less than';
+  return {
+    verdict: reaches ? 'failed' : 'passed',
+    reason: `${text} ${side} the limit of ${least} ${unit}.`,
+  };
+}
+
+/**
+ * With half of the runs gone, the median of them all could be anything: what is compared is no longer bounded by what is left.
+ *
+ * @param {JudgedGroup} group
+ * @returns {string} a sentence, or nothing
+ */
+function leftOutDoubt({ name, runs }) {
+  const out = runs.filter(({ used }) => !used).length;
+  if (out * 2 < runs.length || out === 0) return '';
+  return `But ${out} of ${runs.length} runs of ${name} are left out: with half or more of them, the median of all could be anything.`;
 }
 
 /**

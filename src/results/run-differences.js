@@ -1,18 +1,19 @@
-/** In what the runs of a comparison were not made alike, beside what they were aimed at. */
+/** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
 import { flatten, isAmong, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
 
 /**
- * Not told: what may differ without a run being another (`load.seed` is drawn anew for each), what is judged afterwards, and
- * the target, which is what most comparisons are of.
+ * Not told: what may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
+ * is judged afterwards, and the target, which is what most comparisons are of.
  */
 const IGNORED = Object.freeze([
   'load.seed',
   'load.connections',
   'load.startAt',
   'requirements',
+  'options.keep',
   'target.url',
   'target.namespace',
   'target.tls',
@@ -53,9 +54,44 @@ export function differenceWarnings(results) {
 }
 
 /**
+ * Runs of one group are to be samples of one thing.
+ *
+ * @param {string} name of the group
+ * @param {readonly Result[]} results of it
+ * @returns {string[]} a sentence, or none
+ */
+export function targetWarnings(name, results) {
+  const targets = [
+    ...new Set(
+      results.map(({ target: { product, version } }) => [product, version].filter(Boolean).join(' ')),
+    ),
+  ];
+  if (targets.length < 2) return [];
+  const named = targets.map((target) => (target === '' ? 'a target that did not say' : target));
+  return [`The runs of ${name} were not all made against the same target: ${named.join(', ')}.`];
+}
+
+/**
+ * Runs that replay one sequence of random arrivals differ less among themselves than from runs that replay another.
+ *
+ * @param {string} name of the group
+ * @param {readonly Result[]} results of it
+ * @returns {string[]} a sentence, or none
+ */
+export function seedWarnings(name, results) {
+  const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
+  const seeds = new Set(random.map(({ load }) => load.seed));
+  if (seeds.size === random.length) return [];
+  return [
+    `Of the ${random.length} runs of ${name} with Poisson arrivals, some share a seed and so the same arrivals: they are not ` +
+      'independent of each other, and a difference may be called shown that is none. Give each run a seed of its own.',
+  ];
+}
+
+/**
  * Groups that were run one after the other differ by the time of day, too.
  *
- * @param {{name: string, used: NamedRun[]}[]} groups the first is the base
+ * @param {readonly {name: string, used: readonly NamedRun[]}[]} groups the first is the base
  * @returns {string[]} a sentence, or none
  */
 export function orderNotes([base, ...others]) {
@@ -74,7 +110,7 @@ function settings({ plan, load, environment, tool }) {
   return { ...plan, load, environment: { node, platform, cpus }, tool };
 }
 
-/** @param {NamedRun[]} runs @returns {number[]} */
+/** @param {readonly NamedRun[]} runs @returns {number[]} */
 function times(runs) {
   return runs.map(({ result }) => Date.parse(result.startedAt));
 }

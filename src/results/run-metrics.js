@@ -33,6 +33,7 @@ import { meanAndVariance } from './statistics.js';
 export const METRICS = [
   time('mean', 'mean', ({ response }) => response.mean),
   time('p50', 'p50', ({ response }) => response.p50),
+  time('p90', 'p90', ({ response }) => response.p90),
   time('p95', 'p95', ({ response }) => response.p95),
   time('p99', 'p99', ({ response }) => response.p99),
   time('p999', 'p99.9', ({ response }) => response.p999),
@@ -62,16 +63,15 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
 
 /**
  * @param {readonly NamedRun[]} runs
- * @param {boolean} [allowInvalid] take all of them
  * @returns {{used: NamedRun[], leftOut: LeftOut[]}}
  */
-export function sortOut(runs, allowInvalid = false) {
+export function sortOut(runs) {
   /** @type {NamedRun[]} */
   const used = [];
   /** @type {LeftOut[]} */
   const leftOut = [];
   for (const run of runs) {
-    const why = allowInvalid ? null : whyLeftOut(run.result);
+    const why = whyLeftOut(run.result);
     if (why === null) used.push(run);
     else leftOut.push({ run: run.name, why });
   }

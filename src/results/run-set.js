@@ -3,10 +3,24 @@ import { z } from 'zod';
 import { usageError } from '../errors.js';
 import { TOOL_VERSION } from '../version.js';
 import { RUN_SET_SCHEMA_ID } from './document.js';
+import { MetricHead, MetricSummary } from './metric-summary-schema.js';
+import { summariseRuns } from './run-summary.js';
 import { Result } from './schema.js';
 
 export { isRunSet, RUN_SET_SCHEMA_ID } from './document.js';
-export { summariseRunSet } from './run-summary.js';
+
+/** What the runs say together. */
+const Summary = z.object({
+  /** Names of the runs that count, by their place from 1: `run 1`. */
+  used: z.array(z.string()),
+  leftOut: z.array(z.object({ run: z.string(), why: z.string() })),
+  /** In what those that count were not made alike. */
+  warnings: z.array(z.string()),
+  /** Values in the order of `used`. */
+  metrics: z.array(MetricHead.extend(MetricSummary.shape)),
+  /** In how many of the runs that count each verdict was given. */
+  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), z.int().min(0)) })),
+});
 
 export const RunSet = z
   .object({
@@ -14,6 +28,7 @@ export const RunSet = z
     tool: z.object({ version: z.string() }),
     /** What it is called in a comparison. */
     name: z.string(),
+    summary: Summary,
     runs: z.array(Result).min(1, 'there is no run in it'),
   })
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
@@ -27,7 +42,13 @@ export const RunSet = z
  * @returns {RunSet}
  */
 export function makeRunSet(name, results) {
-  return { schema: RUN_SET_SCHEMA_ID, tool: { version: TOOL_VERSION }, name, runs: [...results] };
+  return {
+    schema: RUN_SET_SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    name,
+    summary: summariseRuns(name, results),
+    runs: [...results],
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
-/** A run set -> what its runs say together; apart from its schema so that reports need not load that library. */
+/** Runs -> what they say together; apart from the schema of a run set so that reports need not load that library. */
+import { differenceWarnings, seedWarnings, targetWarnings } from './run-differences.js';
 import { headOf, METRICS, sortOut, summariseMetrics } from './run-metrics.js';
 
 /** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
@@ -6,28 +7,31 @@ import { headOf, METRICS, sortOut, summariseMetrics } from './run-metrics.js';
 
 /**
  * @typedef {object} RunSetSummary
- * @property {string} name
- * @property {number} runs all of them
- * @property {string[]} used names of those that count: `run 1`, ...
+ * @property {string[]} used names of the runs that count: `run 1`, ...
  * @property {import('./run-metrics.js').LeftOut[]} leftOut the others: invalid or interrupted
+ * @property {string[]} warnings in what those that count were not made alike
  * @property {(MetricHead & MetricSummary)[]} metrics values in the order of `used`
  * @property {{text: string, verdicts: Record<string, number>}[]} requirements of the runs that count, in how many each
  *   verdict was given
  */
 
 /**
- * @param {import('./run-set.js').RunSet} runSet
- * @param {{allowInvalid?: boolean}} [options]
+ * @param {string} name of the set
+ * @param {readonly import('./schema.js').Result[]} runs
  * @returns {RunSetSummary}
  */
-export function summariseRunSet({ name, runs }, { allowInvalid = false } = {}) {
-  const { used, leftOut } = sortOut(namedRuns(runs), allowInvalid);
+export function summariseRuns(name, runs) {
+  const { used, leftOut } = sortOut(namedRuns(runs));
+  const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);
   return {
-    name,
-    runs: runs.length,
     used: used.map((run) => run.name),
     leftOut,
+    warnings: [
+      ...differenceWarnings(results),
+      ...targetWarnings(name, results),
+      ...seedWarnings(name, results),
+    ],
     metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
     requirements: summariseRequirements(used),
   };

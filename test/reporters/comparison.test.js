@@ -11,8 +11,8 @@ import { render as markdownOfRunSet } from '../../src/reporters/run-set-markdown
 import { render as textOfRunSet } from '../../src/reporters/run-set-text.js';
 import { compareGroups } from '../../src/results/compare.js';
 import { makeRunSet } from '../../src/results/run-set.js';
-import { runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad } from '../results/sample.js';
+import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
 
 /** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../src/results/run-set.js').RunSet} RunSet */
@@ -33,10 +33,28 @@ const INVALID = {
 
 const old = { name: 'old', runs: runsOf(TEN, 0) };
 
+/** Answers nothing, and at once. @type {import('../../src/results/run-metrics.js').NamedRun[]} */
+const REFUSED = TEN.map((factor, i) => ({
+  name: `down.json, run ${i + 1}`,
+  result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {
+    startedAt: `2026-01-0${3 + (i % 2)}T04:${10 + i}:00.000Z`,
+    target: { url: 'http://10.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
+  }),
+}));
+
+/** @param {{base: readonly number[], other: readonly number[]}} factors */
+const compared = ({ base, other }) =>
+  compareGroups([
+    { name: 'old', runs: runsOf(base, 0) },
+    { name: 'new', runs: runsOf(other, 1) },
+  ]);
+
 /** @type {Record<string, Comparison>} by what it shows */
 const COMPARISONS = {
   'compare-slower': compareGroups([old, { name: 'new', runs: runsOf(slower(1.1), 1) }], {
     failIf: ['p99 slower by 10%', 'rate lower', 'p99 slower by 50%'],
+    createdAt: '2026-02-03T04:05:06.789Z',
+    command: "vault-pki-load compare old-1.json --with new-1.json --fail-if 'p99 slower by 10%'",
   }),
   'compare-nothing': compareGroups([old, { name: 'new', runs: runsOf(TEN, 1) }]),
   'compare-few-runs': compareGroups([
@@ -61,7 +79,16 @@ const COMPARISONS = {
         ],
       },
     ],
-    { failIf: ['p99 worse', 'rate better by 5%'] },
+    { failIf: ['p99 worse', 'rate better by 5%'], leaveOutInvalid: true },
+  ),
+  'compare-by-rank': compared(BY_RANK),
+  'compare-by-interval': compared(BY_INTERVAL),
+  'compare-errors': compareGroups([old, { name: 'down', runs: REFUSED }], {
+    failIf: ['p99 slower by 10%', 'errors higher'],
+  }),
+  'compare-left-out': compareGroups(
+    [old, { name: 'new', runs: [...runsOf(TEN.slice(5), 1), ...runsOf(slower(2).slice(5), 201, INVALID)] }],
+    { failIf: ['p99 slower'], leaveOutInvalid: true },
   ),
 };
 
@@ -89,6 +116,14 @@ const RUN_SETS = {
     runOf(1.1, 1, INVALID),
     runOf(1.2, 2, { interrupted: true }),
     runOf(1000, 3),
+  ]),
+  'run-set-mixed': makeRunSet('before and after', [
+    runOf(1, 0),
+    runOf(1.1, 1),
+    runOf(1.2, 2, {
+      load: openLoad({ ratePerSecond: 50 }),
+      target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
+    }),
   ]),
   'run-set-nothing': makeRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
 };
@@ -227,10 +262,9 @@ describe('worth of a verdict', () => {
     ['lower', true, 'good'],
     ['higher', false, 'good'],
     ['lower', false, 'bad'],
-    ['better', false, 'good'],
-    ['worse', true, 'bad'],
     ['no difference shown', true, 'none'],
     ['not enough runs', false, 'unsure'],
+    ['not comparable', true, 'unsure'],
   ];
   for (const [verdict, lowerIsBetter, worth] of TABLE) {
     test(`${verdict}, where ${lowerIsBetter ? 'lower' : 'higher'} is better: ${worth}`, () => {

@@ -1,7 +1,21 @@
 /** A comparison as a page: what differs, the figures, and every run as a dot. */
 import { differenceText, figureText, intervalText, pText, varianceText } from '../../results/figures.js';
 import { VARIANCE_KEYS } from '../../results/run-metrics.js';
-import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from '../comparison-phrases.js';
+import {
+  commonSubject,
+  conclusions,
+  datesPhrase,
+  differenceTo,
+  filesPhrase,
+  headlineOf,
+  madePhrase,
+  rankOf,
+  runsPhrase,
+  subjectsPhrase,
+  targetsPhrase,
+  timeText,
+} from '../comparison-phrases.js';
+import { targetPhrase } from '../phrases.js';
 import { boxPlot } from './charts/box-plot.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
@@ -29,24 +43,40 @@ export function render(comparison) {
       `<div class="charts">\n${comparison.metrics.map((metric) => plot(comparison, metric)).join('\n')}\n</div>`,
     ),
     variances(comparison),
+    groupsCompared(comparison),
     runs(comparison),
     section('How to read this', list(comparison.notes.map(escapeHtml))),
   ];
   return page({
     title: heading,
     heading,
-    lead: comparison.warnings.map((text) => paragraph(`Warning: ${text}`)).join('\n'),
+    lead: lead(comparison),
     body: body.filter((html) => html !== '').join('\n'),
-    footer: `Written by vault-pki-load ${comparison.tool.version}.`,
+    footer: footer(comparison),
   });
+}
+
+/** @param {Comparison} comparison */
+function lead(comparison) {
+  const subject = commonSubject(comparison);
+  const texts = [
+    ...(subject === null ? [] : [`Of ${subject}.`]),
+    ...comparison.warnings.map((text) => `Warning: ${text}`),
+  ];
+  return texts.map((text) => paragraph(text)).join('\n');
+}
+
+/** @param {Comparison} comparison */
+function footer(comparison) {
+  const made = madePhrase(comparison);
+  return `Written by vault-pki-load ${comparison.tool.version}${made === '' ? '.' : `: ${made}`}`;
 }
 
 /** @param {Comparison} comparison */
 function limits({ failIf }) {
   if (failIf.length === 0) return '';
   const items = failIf.map(
-    ({ text, failed, reason }) =>
-      `${verdictBadge(failed ? 'failed' : 'passed')} ${escapeHtml(text)}${paragraph(reason)}`,
+    ({ text, verdict, reason }) => `${verdictBadge(verdict)} ${escapeHtml(text)}${paragraph(reason)}`,
   );
   return section('Limits', list(items));
 }
@@ -170,11 +200,34 @@ function variances({ groups, metrics }) {
 }
 
 /** @param {Comparison} comparison */
-function runs({ groups }) {
+function groupsCompared(comparison) {
+  const isSame = commonSubject(comparison) !== null;
   /** @type {[string, string][]} */
-  const rows = groups.map((group, i) => {
-    const leftOut = group.leftOut.map(({ run, why }) => `; left out: ${run}: ${why}`).join('');
-    return [group.name, `${runsPhrase(group)}${i === 0 ? ', the base' : ''}${leftOut}`];
-  });
+  const rows = comparison.groups.map((group, i) => [
+    group.name,
+    [
+      `${runsPhrase(group)}${i === 0 ? ', the base' : ''}`,
+      ...(isSame ? [] : [subjectsPhrase(group)]),
+      `on ${targetsPhrase(group)}`,
+      `started ${datesPhrase(group)}`,
+      `from ${filesPhrase(group)}`,
+    ].join('; '),
+  ]);
   return section('Groups', facts(rows));
+}
+
+/** @param {Comparison} comparison */
+function runs({ groups }) {
+  const rows = groups.flatMap(({ name, runs: all }) =>
+    all.map(({ name: run, startedAt, target, verdict, used, why }) => [
+      run,
+      name,
+      timeText(startedAt),
+      targetPhrase(target),
+      { html: verdictBadge(verdict) },
+      `${used ? 'yes' : 'left out'}${why === null ? '' : `: ${why}`}`,
+    ]),
+  );
+  const columns = ['Run', 'Group', 'Started (UTC)', 'Target', 'Measurement', 'Counts'];
+  return section('Runs', table({ caption: 'Every run that was given', columns, rows }));
 }

@@ -1,7 +1,7 @@
 /** A run set as a page: what was required, the figures over runs, and every run as a dot. */
 import { figureText, varianceText } from '../../results/figures.js';
 import { METRICS } from '../../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../../results/run-summary.js';
+import { namedRuns } from '../../results/run-summary.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from '../comparison-phrases.js';
 import { boxPlot } from './charts/box-plot.js';
 import { escapeHtml } from './escape.js';
@@ -16,29 +16,36 @@ import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBad
  * @returns {string} the file
  */
 export function render(runSet) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
   const body = [
     requirements(summary),
     overRuns(summary),
     section(
       'Run by run',
-      `<div class="charts">\n${summary.metrics.map((metric) => plot(summary, metric)).join('\n')}\n</div>`,
+      `<div class="charts">\n${summary.metrics.map((metric) => plot(runSet, metric)).join('\n')}\n</div>`,
     ),
     eachRun(runSet, summary),
     commands(runSet),
   ];
   return page({
-    title: `${summary.name}: ${runSetCount(summary)}`,
-    heading: summary.name,
-    lead: `${paragraph(`${runSetPhrase(runSet)}: ${runSetCount(summary)}.`)}\n${leftOut(summary)}`,
+    title: `${name}: ${runSetCount(runSet)}`,
+    heading: name,
+    lead: lead(runSet),
     body: body.filter((html) => html !== '').join('\n'),
     footer: `Written by vault-pki-load ${runSet.tool.version}.`,
   });
 }
 
-/** @param {RunSetSummary} summary */
-function leftOut(summary) {
-  return summary.leftOut.map(({ run, why }) => paragraph(`Left out: ${run}: ${why}.`)).join('\n');
+/** @param {RunSet} runSet */
+function lead(runSet) {
+  const { leftOut, warnings } = runSet.summary;
+  return [
+    `${runSetPhrase(runSet)}: ${runSetCount(runSet)}.`,
+    ...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`),
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ]
+    .map((text) => paragraph(text))
+    .join('\n');
 }
 
 /** @param {RunSetSummary} summary */
@@ -73,10 +80,10 @@ function overRuns({ used, metrics }) {
 }
 
 /**
- * @param {RunSetSummary} summary
+ * @param {RunSet} runSet
  * @param {RunSetSummary['metrics'][number]} metric
  */
-function plot({ name, used, metrics }, metric) {
+function plot({ name, summary: { used, metrics } }, metric) {
   const { label, unit, values, median, min, max } = metric;
   const id = `metric-${metrics.indexOf(metric)}`;
   const title = `${label[0].toUpperCase()}${label.slice(1)}`;
@@ -84,7 +91,7 @@ function plot({ name, used, metrics }, metric) {
   const summary = `Median ${figureText(unit, median)}, from ${figureText(unit, min)} to ${figureText(unit, max)}.`;
   const groups = [{ label: name, values: values.filter((value) => value !== null) }];
   const columns = ['Run', { label: title, numeric: true }];
-  const rows = used.map((run, i) => [run, figureText(unit, values[i])]);
+  const rows = used.map((run, i) => [run, figureText(unit, values[i] ?? null)]);
   return figure({
     id,
     title,

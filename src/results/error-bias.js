@@ -1,0 +1,105 @@
+/**
+ * Where errors make times and rates incomparable. A target that refuses everything at once has the best times there are: of a
+ * group with more errors, nothing is ever better, and where all requests failed there is no time of an answer at all.
+ */
+import { isShownBetter } from './compare-samples.js';
+import { figureText } from './figures.js';
+import { median } from './median.js';
+import { headOf, known, METRICS } from './run-metrics.js';
+
+/** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
+/** @typedef {{name: string, errors: (number | null)[]}} ErrorGroup `errors`: the share of each run */
+
+const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
+
+export class ErrorBias {
+  /** @param {readonly ErrorGroup[]} groups */
+  constructor(groups) {
+    this.groups = groups.map(({ name, errors }) => {
+      const shares = known(errors);
+      return { name, shares, dead: shares.filter((share) => share === 1).length };
+    });
+  }
+
+  /**
+   * @param {number} group index
+   * @returns {boolean} nothing of it, or less than in another group, was answered: it cannot win
+   */
+  isOutOfContest(group) {
+    return this.groups.some((_, other) => other !== group && this.moreErrors(group, other) !== null);
+  }
+
+  /**
+   * @param {MetricHead} metric
+   * @param {DifferenceVerdict} verdict of `other` beside `base`
+   * @param {number} base index
+   * @param {number} other index
+   * @returns {string | null} why the verdict would mislead; null where it does not
+   */
+  objection(metric, verdict, base, other) {
+    if (metric.unit === 'fraction') return null;
+    const isTime = metric.unit === 'ms';
+    const dead = isTime ? (this.allFailed(other) ?? this.allFailed(base)) : null;
+    if (dead !== null || verdict === 'not enough runs') return dead;
+    const why =
+      verdict === 'no difference shown'
+        ? // A rate is of successes: where it is the same, errors did not make it so.
+          isTime
+          ? (this.moreErrors(other, base) ?? this.moreErrors(base, other))
+          : null
+        : isBetter(metric, verdict)
+          ? this.moreErrors(other, base)
+          : this.moreErrors(base, other);
+    if (why === null) return null;
+    return `${why}, and ${isTime ? 'failing fast is not answering fast' : 'a rate that comes with more errors is no better one'}`;
+  }
+
+  /**
+   * @returns {string[]} a sentence for each group that has more errors than the base, or the base than it
+   */
+  warnings() {
+    const pairs = this.groups.slice(1).flatMap((_, i) => [
+      [i + 1, 0],
+      [0, i + 1],
+    ]);
+    return pairs.flatMap(([one, other]) => {
+      const why = this.moreErrors(one, other);
+      const { name } = this.groups[one];
+      return why === null ? [] : [`No time and no rate of ${name} is called better: ${why}.`];
+    });
+  }
+
+  /** @param {number} group index @returns {string | null} */
+  allFailed(group) {
+    const { name, shares, dead } = this.groups[group];
+    if (dead === 0 || dead < shares.length) return null;
+    return `all requests of ${name} failed, so that there is no time of an answer`;
+  }
+
+  /**
+   * @param {number} one index
+   * @param {number} other index
+   * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single answer
+   */
+  moreErrors(one, other) {
+    const [a, b] = [this.groups[one], this.groups[other]];
+    if (isShownBetter(ERRORS, b.shares, a.shares)) {
+      const share = (/** @type {number[]} */ shares) => figureText('fraction', median(shares));
+      return `${a.name} has more errors than ${b.name} (${share(a.shares)} and ${share(b.shares)})`;
+    }
+    if (a.dead === 0) return null;
+    const runs = a.dead === a.shares.length ? '' : `${a.dead} of ${a.shares.length} runs of `;
+    return `all requests of ${runs}${a.name} failed`;
+  }
+}
+
+/**
+ * @param {MetricHead} metric
+ * @param {DifferenceVerdict} verdict that something differs
+ * @returns {boolean} that the other group is the better one
+ */
+function isBetter({ lowerIsBetter }, verdict) {
+  const rose = verdict === 'slower' || verdict === 'higher';
+  return rose !== lowerIsBetter;
+}
