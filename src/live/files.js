@@ -1,6 +1,7 @@
 /** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
+import { fileFault } from '../file-faults.js';
 import { renderDocument, reporterForFile } from '../reporters/index.js';
-import { kindOf, writeWhole } from './whole-file.js';
+import { whatIsAt, writeWhole } from '../whole-file.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 
@@ -20,7 +21,7 @@ const FRESH_MS = 3000;
  * @param {(path: string, document: Document) => Promise<void>} [context.writeOne]
  */
 export function createFiles(paths, { onWarning, now = () => performance.now(), writeOne = writeFile }) {
-  const own = paths.filter((path) => kindOf(path) === 'file');
+  const own = paths.filter((path) => whatIsAt(path) === 'file');
   /** @type {Set<string>} */
   const warned = new Set();
   let nextAt = Number.NEGATIVE_INFINITY;
@@ -103,6 +104,6 @@ async function writeFile(path, document) {
  * @param {unknown} error
  */
 function describe(path, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-  return `--out ${path} cannot be written while the run goes on (${code ?? message}); it is tried again.`;
+  const { why, remedy } = fileFault(path, error);
+  return `--out ${path} cannot be written: ${why}. It is tried again while the run goes on. ${remedy}`;
 }

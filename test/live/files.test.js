@@ -1,41 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFiles } from '../../src/live/files.js';
-import { kindOf, writeWhole } from '../../src/live/whole-file.js';
 import { scratch } from '../cli/support.js';
 import { sampleResult } from '../results/sample.js';
-
-describe('a whole file', () => {
-  test('takes the place of what was there, and leaves nothing beside it', (t) => {
-    const path = scratch(t);
-    const file = path('r.json', 'x'.repeat(1e6));
-    writeWhole(file, 'new');
-    writeWhole(file, 'newer');
-    assert.equal(readFileSync(file, 'utf8'), 'newer');
-    assert.deepEqual(readdirSync(path('.')), ['r.json']);
-  });
-
-  test('that cannot be written leaves nothing behind', (t) => {
-    const path = scratch(t);
-    mkdirSync(path('folder'));
-    writeFileSync(path('folder/inside'), '');
-    assert.throws(() => writeWhole(path('folder'), 'text'));
-    assert.throws(() => writeWhole(path('nope/r.json'), 'text'), { code: 'ENOENT' });
-    assert.deepEqual(readdirSync(path('.')), ['folder']);
-  });
-
-  test('is told from a folder and from a device', (t) => {
-    const path = scratch(t);
-    assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(kindOf), [
-      'file',
-      'file',
-      'folder',
-      'device',
-    ]);
-  });
-});
 
 /** Files whose writing a test brings to its end. @param {string[]} paths */
 function stage(paths) {
@@ -130,7 +99,7 @@ describe('files of a run that goes on', () => {
     }
     assert.equal(under.length, 6);
     assert.deepEqual(warnings, [
-      '--out a.json cannot be written while the run goes on (ENOSPC); it is tried again.',
+      '--out a.json cannot be written: the disk is full. It is tried again while the run goes on. Free some space, or give a file on another disk.',
     ]);
   });
 
