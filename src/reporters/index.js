@@ -39,6 +39,11 @@ const markdownOthers = {
   comparison: () => import('./comparison-markdown.js'),
 };
 
+const junitOthers = {
+  'run-set': () => import('./junit-run-set.js'),
+  comparison: () => import('./junit-comparison.js'),
+};
+
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
   text: {
@@ -69,9 +74,10 @@ export const reporters = Object.freeze({
   },
   junit: {
     extension: '.xml',
-    kinds: RESULT,
+    kinds: ALL,
     describe: 'JUnit: each requirement a test case',
     load: () => import('./junit.js'),
+    others: junitOthers,
   },
   csv: {
     extension: '.csv',

@@ -96,7 +96,7 @@ const TABLE = [
     'issue --repeat 3 --out r.csv',
     /--out r\.csv: several runs together cannot be written as \.csv.*Use one of \.txt/,
   ],
-  ['issue --repeat 3 --format junit', /--format junit: several runs together cannot be written as \.xml/],
+  ['issue --repeat 3 --format hlog', /--format hlog: several runs together cannot be written as \.hlog/],
   ['issue --repeat 2 --shard 0/2 --seed 1', /--shard sends a part of a run, but --repeat 2 asks for several/],
   ['issue --metrics 70000', /--metrics is "70000", whose port is above 65535/],
   ['issue --metrics here', /--metrics is "here", which has no port/],

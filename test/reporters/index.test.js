@@ -67,12 +67,12 @@ test('a reporter that shows a result only refuses other documents, and names tho
     ['vault-pki-load/comparison/1', /^A comparison cannot be written as \./],
   ];
   for (const [schema, message] of documents) {
-    for (const name of ['junit', 'csv', 'hlog', 'hgrm', 'prom']) {
+    for (const name of ['csv', 'hlog', 'hgrm', 'prom']) {
       await assert.rejects(renderDocument(name, /** @type {any} */ ({ schema })), (error) => {
         assert.ok(error instanceof PkiLoadError);
         assert.equal(error.code, 'cannot_report');
         assert.match(error.message, message);
-        assert.equal(error.remedy, 'Use one of .txt, .json, .html, .md.');
+        assert.equal(error.remedy, 'Use one of .txt, .json, .html, .md, .xml.');
         return true;
       });
     }
