@@ -8,6 +8,7 @@ import { isComparison, isResult } from '../results/document.js';
 import { withoutSecrets } from '../vault/redact.js';
 import { nameGroups } from './group-names.js';
 import { checkOutputs, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
@@ -127,6 +128,7 @@ export const command = {
     const { name: labels, failIf, seed, out, format, ...admission } = readOptions(otherOptions, given);
     const paths = pathsOf(given);
     checkOutputs(out, 'comparison');
+    refuseOverwrite(out, paths.flat());
     const names = nameGroups(paths, labels);
     const [{ compareGroups }, { parseFailIf }] = await Promise.all([
       import('../results/compare.js'),

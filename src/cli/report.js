@@ -5,6 +5,7 @@ import { reporters } from '../reporters/index.js';
 import { isComparison, isResult } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
@@ -36,6 +37,7 @@ export const command = {
     // What a single file holds shows when it is read, perhaps from a pipe that waits for us.
     const kind = files.length > 1 ? 'run-set' : undefined;
     checkOutputs(outputs.out, kind);
+    refuseOverwrite(outputs.out, files);
     if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
     const { readDocuments } = await import('../results/read-document.js');
     await writeOutputs(await together(await readDocuments(files)), outputs);
