@@ -5,9 +5,9 @@ import { cpus } from 'node:os';
 import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
-import { intervalEvent, startTicking } from './load/interval.js';
+import { countWaiting, intervalEvent, startTicking } from './load/interval.js';
 import { describeSpinning } from './load/pacing/choose.js';
-import { leadMs, untilConnecting } from './load/start.js';
+import { describeWait, leadMs, untilConnecting } from './load/start.js';
 import { createShards } from './load/threads.js';
 import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
@@ -132,6 +132,8 @@ async function runAgainst(plan, context) {
       { plan, fixture, tls, measuredMs: window.windowMs },
       { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
     );
+    const waits = describeWait(startAt);
+    if (waits !== null) notice(waits);
     await untilConnecting(startAt, stop);
     throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
@@ -208,8 +210,10 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   const startedAtNs = originNs + BigInt(Math.round(warmupMs * 1e6));
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
   let stoppedMs = Number.POSITIVE_INFINITY;
+  let waitingAtStop = /** @type {number | null} */ (null);
   const onStop = () => {
     stoppedMs = elapsed();
+    waitingAtStop = countWaiting(shards.map((shard) => shard.state()));
     for (const shard of shards) shard.stop();
   };
   const onCutOff = () => {
@@ -224,7 +228,7 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
   const stopTicking = startTicking(lead, () =>
-    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsed())),
+    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsed())),
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));
