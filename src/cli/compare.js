@@ -65,8 +65,8 @@ const otherOptions = {
     placeholder: 'EXPR',
     repeatable: true,
     describe:
-      "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown, and where too few runs " +
-      'could show it; repeatable',
+      "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown, and where there are too few runs " +
+      'to show it; repeatable',
   },
   out: {
     type: 'file',

@@ -10,6 +10,7 @@ import { headOf, known, METRICS } from './run-metrics.js';
 /** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
 /** @typedef {{name: string, errors: (number | null)[]}} ErrorGroup `errors`: the share of each run */
+/** @typedef {{name: string, shares: number[], dead: number}} CountedGroup `dead`: runs of which all requests failed */
 
 const [ERRORS] = METRICS.filter(({ key }) => key === 'errors').map(headOf);
 
@@ -20,6 +21,8 @@ export class ErrorBias {
       const shares = known(errors);
       return { name, shares, dead: shares.filter((share) => share === 1).length };
     });
+    /** Of each group with each: asked for every metric, reckoned once. @type {(string | null)[][]} */
+    this.more = this.groups.map((one) => this.groups.map((other) => moreErrors(one, other)));
   }
 
   /**
@@ -27,7 +30,7 @@ export class ErrorBias {
    * @returns {boolean} nothing of it, or less than in another group, was answered: it cannot win
    */
   isOutOfContest(group) {
-    return this.groups.some((_, other) => other !== group && this.moreErrors(group, other) !== null);
+    return this.groups.some((_, other) => other !== group && this.more[group][other] !== null);
   }
 
   /**
@@ -42,17 +45,26 @@ export class ErrorBias {
     const isTime = metric.unit === 'ms';
     const dead = isTime ? (this.allFailed(other) ?? this.allFailed(base)) : null;
     if (dead !== null || verdict === 'not enough runs') return dead;
-    const why =
-      verdict === 'no difference shown'
-        ? // A rate is of successes: where it is the same, errors did not make it so.
-          isTime
-          ? (this.moreErrors(other, base) ?? this.moreErrors(base, other))
-          : null
-        : isBetter(metric, verdict)
-          ? this.moreErrors(other, base)
-          : this.moreErrors(base, other);
+    const why = this.doubt(metric, verdict, base, other);
     if (why === null) return null;
-    return `${why}, and ${isTime ? 'failing fast is not answering fast' : 'a rate that comes with more errors is no better one'}`;
+    const moral = isTime
+      ? 'failing fast is not answering fast'
+      : 'a rate that comes with more errors is no better one';
+    return `${why}, and ${moral}`;
+  }
+
+  /**
+   * @param {MetricHead} metric
+   * @param {DifferenceVerdict} verdict
+   * @param {number} base index
+   * @param {number} other index
+   * @returns {string | null} that the one that would win has more errors; where neither would win a time, that one of them has
+   */
+  doubt(metric, verdict, base, other) {
+    const [ofOther, ofBase] = [this.more[other][base], this.more[base][other]];
+    if (verdict !== 'no difference shown') return isBetter(metric, verdict) ? ofOther : ofBase;
+    // A rate is of successes: where it is the same, errors did not make it so.
+    return metric.unit === 'ms' ? (ofOther ?? ofBase) : null;
   }
 
   /**
@@ -63,11 +75,12 @@ export class ErrorBias {
       [i + 1, 0],
       [0, i + 1],
     ]);
-    return pairs.flatMap(([one, other]) => {
-      const why = this.moreErrors(one, other);
+    const warnings = pairs.flatMap(([one, other]) => {
+      const why = this.more[one][other];
       const { name } = this.groups[one];
       return why === null ? [] : [`No time and no rate of ${name} is called better: ${why}.`];
     });
+    return [...new Set(warnings)];
   }
 
   /** @param {number} group index @returns {string | null} */
@@ -76,22 +89,22 @@ export class ErrorBias {
     if (dead === 0 || dead < shares.length) return null;
     return `all requests of ${name} failed, so that there is no time of an answer`;
   }
+}
 
-  /**
-   * @param {number} one index
-   * @param {number} other index
-   * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single answer
-   */
-  moreErrors(one, other) {
-    const [a, b] = [this.groups[one], this.groups[other]];
-    if (isShownBetter(ERRORS, b.shares, a.shares)) {
-      const share = (/** @type {number[]} */ shares) => figureText('fraction', median(shares));
-      return `${a.name} has more errors than ${b.name} (${share(a.shares)} and ${share(b.shares)})`;
-    }
-    if (a.dead === 0) return null;
-    const runs = a.dead === a.shares.length ? '' : `${a.dead} of ${a.shares.length} runs of `;
-    return `all requests of ${runs}${a.name} failed`;
+/**
+ * @param {CountedGroup} one
+ * @param {CountedGroup} other
+ * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single answer
+ */
+function moreErrors(one, other) {
+  if (one === other) return null;
+  if (isShownBetter(ERRORS, other.shares, one.shares)) {
+    const share = (/** @type {CountedGroup} */ { shares }) => figureText('fraction', median(shares));
+    return `${one.name} has more errors than ${other.name} (${share(one)} and ${share(other)})`;
   }
+  if (one.dead === 0) return null;
+  const runs = one.dead === one.shares.length ? '' : `${one.dead} of ${one.shares.length} runs of `;
+  return `all requests of ${runs}${one.name} failed`;
 }
 
 /**

@@ -30,6 +30,8 @@ export function mannWhitney(a, b, method = chooseMethod(a.length, b.length)) {
   const { doubledRanks, ties } = rank([...a, ...b]);
   const doubledSum = sum(doubledRanks.slice(0, a.length));
   const u = (doubledSum - a.length * (a.length + 1)) / 2;
+  // All equal, as error shares of 0 are: every order is as far out.
+  if (ties.length === 1) return { u, pValue: 1, method };
   const pValue =
     method === 'exact'
       ? exactPValue(doubledRanks, a.length, doubledSum)

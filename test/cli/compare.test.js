@@ -289,3 +289,17 @@ describe('compare refuses', () => {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));
   }
 });
+
+test('compare --help breaks its paragraphs at the margin alone', async () => {
+  const { stdout } = await run(['compare', '--help']);
+  const lines = stdout.slice(stdout.indexOf('\nOne run is one sample')).split('\n');
+  for (const [i, line] of lines.entries()) {
+    const next = lines[i + 1] ?? '';
+    if (line === '' || next === '' || next.startsWith(' ')) continue;
+    const [word] = next.split(' ');
+    assert.ok(
+      line.length + 1 + word.length > 98,
+      `${JSON.stringify(word)} would have fitted behind: ${line}`,
+    );
+  }
+});

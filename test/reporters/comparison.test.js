@@ -244,6 +244,37 @@ describe('pages', () => {
     });
   }
 
+  test('say what was compared: operation and load, and of each run its file, target, time and verdict', () => {
+    const html = pageOfComparison(COMPARISONS['compare-left-out']);
+    assert.ok(html.includes('<p>Of ocsp, open loop at 20/s, 20 s.</p>'));
+    const row = /<tr><th scope="row">run-5\.json<\/th><td>new<\/td><td>2026-01-02 06:29<\/td>.*<\/tr>/.exec(
+      html,
+    );
+    assert.match(String(row), /http:\/\/127\.0\.0\.1:8200 \(Vault 1\.21\.1\)/);
+    assert.match(
+      String(row),
+      /invalid<\/strong>.*left out: its measurement is invalid: Requests went out late/,
+    );
+  });
+
+  test('of groups that were not alike say of each what it was', () => {
+    const html = pageOfComparison(COMPARISONS['compare-warnings']);
+    assert.match(html, /ocsp, open loop at 20\/s, 20 s; on http/);
+    assert.match(html, /ocsp, open loop at 50\/s, 20 s; on http/);
+  });
+
+  test('say when they were made and by what command, escaped', () => {
+    const html = pageOfComparison(COMPARISONS['compare-slower']);
+    assert.match(html, /2026-02-03 04:05 UTC, vault-pki-load compare old-1\.json --with new-1\.json/);
+  });
+
+  test('of errors call nothing better that is not', () => {
+    const html = pageOfComparison(COMPARISONS['compare-errors']);
+    assert.match(html, /class="badge unsure">.*not comparable<\/strong> mean, p50/);
+    assert.match(html, /class="badge unsure">.*not proven<\/strong> p99 slower by 10%/);
+    assert.doesNotMatch(html, /faster<\/strong>/);
+  });
+
   for (const [name, runSet] of Object.entries(RUN_SETS)) {
     test(`${name} says of every run what it measured`, () => {
       const html = pageOfRunSet(runSet);
