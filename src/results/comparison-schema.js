@@ -40,7 +40,7 @@ const Group = z.object({
   name: z.string(),
   /** Of the runs that count; one, where they were made alike. */
   subjects: z.array(Subject),
-  runs: z.array(GroupRun),
+  runs: z.array(GroupRun).min(1, 'there is no run in it'),
   /** By key of `metrics`; values in the order of the runs that count. */
   metrics: z.record(z.string(), MetricSummary),
 });

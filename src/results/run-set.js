@@ -1,4 +1,5 @@
 /** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { usageError } from '../errors.js';
 import { TOOL_VERSION } from '../version.js';
@@ -55,16 +56,38 @@ export function makeRunSet(name, results) {
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {RunSet} the same value, unknown keys and all
- * @throws {import('../errors.js').PkiLoadError} code `bad_run_set`, naming the place
+ * @throws {import('../errors.js').PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
+ *   summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {
   const parsed = RunSet.safeParse(value);
-  if (parsed.success) return /** @type {RunSet} */ (value);
+  if (parsed.success) return checkedSummary(/** @type {RunSet} */ (value), name);
   const [issue] = parsed.error.issues;
   throw usageError(
     'bad_run_set',
     `${name} is not a ${RUN_SET_SCHEMA_ID}: ${placeOf(issue.path)}: ${issue.message}.`,
     'Give a file that vault-pki-load wrote with --repeat N --out FILE.json.',
+  );
+}
+
+/**
+ * What reports are made of is what the runs say. Metrics that another version has or has not are left to it.
+ *
+ * @param {RunSet} runSet
+ * @param {string} name
+ * @returns {RunSet}
+ */
+function checkedSummary(runSet, name) {
+  const { used, metrics } = summariseRuns(runSet.name, runSet.runs);
+  const given = new Map(runSet.summary.metrics.map((metric) => [metric.key, metric]));
+  const wrong = isDeepStrictEqual(used, runSet.summary.used)
+    ? metrics.find((metric) => !isDeepStrictEqual(given.get(metric.key) ?? metric, metric))?.label
+    : 'which runs count';
+  if (wrong === undefined) return runSet;
+  throw usageError(
+    'inconsistent_run_set',
+    `${name} does not add up: its summary says something else of ${wrong} than its runs.`,
+    'Give the file as vault-pki-load wrote it.',
   );
 }
 

@@ -74,6 +74,55 @@ describe('is refused:', () => {
   }
 });
 
+describe('whose summary is not that of its runs', () => {
+  const good = makeRunSet('base', runs());
+  const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
+  const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
+    ...good,
+    summary: {
+      ...good.summary,
+      metrics: good.summary.metrics.map((metric, i) => (i === p99 ? { ...metric, ...changes } : metric)),
+    },
+  });
+  /** @type {[string, unknown, RegExp][]} */
+  const TABLE = [
+    ['in a median', withMetric({ median: 1 }), /its summary says something else of p99 than its runs\.$/],
+    ['in the value of a run', withMetric({ values: TEN }), /something else of p99/],
+    ['in a value too few', withMetric({ values: [] }), /something else of p99/],
+    [
+      'in the runs that count',
+      { ...good, summary: { ...good.summary, used: ['run 1'] } },
+      /something else of which runs count/,
+    ],
+  ];
+  for (const [why, value, message] of TABLE) {
+    test(`${why}, is refused`, () => {
+      assert.throws(
+        () => validateRunSet(value, 'set.json'),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.equal(error.code, 'inconsistent_run_set');
+          assert.match(error.message, /^set\.json does not add up: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('because another version has a metric more, and one less, is taken', () => {
+    const [first, ...others] = good.summary.metrics;
+    const metrics = [...others, { ...first, key: 'p75', label: 'p75' }];
+    const runSet = { ...good, summary: { ...good.summary, metrics } };
+    assert.equal(validateRunSet(runSet), runSet);
+  });
+
+  test('after a way through JSON is taken as well', () => {
+    const read = JSON.parse(JSON.stringify(good));
+    assert.equal(validateRunSet(read), read);
+  });
+});
+
 describe('the kind of', () => {
   /** @type {[string, unknown, RegExp][]} */
   const UNKNOWN = [
