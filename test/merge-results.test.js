@@ -42,7 +42,7 @@ function comparable({ load: { threads, ...load }, ...result }) {
 /** @param {Result} merged @param {Result} whole */
 function assertSame(merged, whole) {
   assert.deepEqual(comparable(merged), comparable(whole));
-  assert.deepEqual(checkResult(merged), []);
+  assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
   for (const spread of /** @type {const} */ (['lagMs', 'unlaggedMs'])) {
     assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
   }
@@ -370,6 +370,16 @@ describe('a part that does not hold what is needed to add it to others:', () => 
       'seconds without a histogram',
       (part) => ({ ...part, timeline: part.timeline.map(({ histogram, ...row }) => row) }),
       /second 0 has no histogram of its own/,
+    ],
+    [
+      'failures without names',
+      (part) => ({ ...part, timeline: part.timeline.map(({ failures, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
+    ],
+    [
+      'seconds without a p90',
+      (part) => ({ ...part, timeline: part.timeline.map(({ p90, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
     ],
     [
       'a second that shares its histogram with others',

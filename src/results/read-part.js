@@ -52,14 +52,16 @@ export function readPart({ name, result }, allowInterrupted) {
 function missingIn({ operations, timeline, shard }, merge) {
   const gone = Object.keys(operations).find((name) => !Object.hasOwn(merge.operations, name));
   if (gone !== undefined) return `its "merge" block has nothing of the operation ${gone}`;
+  const busy = timeline.filter(({ succeeded, failed }) => succeeded + failed > 0);
+  const unnamed = busy.find(({ failed, failures, p90 }) => p90 === undefined || (failed > 0 && !failures));
+  if (unnamed !== undefined) return `second ${unnamed.second} does not say its p90, or what failed in it`;
   // The seconds of a single part are added to no others.
-  if (shard?.of === 1) return null;
-  const row = timeline.find(
-    ({ second, succeeded, failed, histogram, histogramSeconds = 1 }) =>
-      succeeded + failed > 0 &&
-      (typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second]),
+  const joined = busy.find(
+    ({ second, histogram, histogramSeconds = 1 }) =>
+      typeof histogram !== 'string' || histogramSeconds !== 1 || !merge.lags[second],
   );
-  return row === undefined ? null : `second ${row.second} has no histogram of its own`;
+  if (joined === undefined || shard?.of === 1) return null;
+  return `second ${joined.second} has no histogram of its own, of response times and of send lags`;
 }
 
 /**

@@ -129,6 +129,11 @@ describe('report refuses, in one line:', () => {
     ["another command's option", [good, '--rate', '5'], /There is no option --rate\./],
     ['--out without a file', [good, '--out'], /--out needs a value\./],
     [
+      '--out of what it reads',
+      [good, '--out', good],
+      /--out .*good\.json is one of the files to read, and would be/,
+    ],
+    [
       '--out in no folder',
       [good, '--out', `${path('none')}/r.html`],
       /--out .* cannot be written: its folder/,
