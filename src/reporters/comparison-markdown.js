@@ -113,7 +113,7 @@ function groups(comparison) {
     ...[
       runsPhrase(group),
       ...(isSame ? [] : [subjectsPhrase(group)]),
-      targetsPhrase(group),
+      targetsPhrase(group.runs),
       datesPhrase(group),
       filesPhrase(group),
     ].map(plain),

@@ -1,6 +1,6 @@
 /** What comparisons and run sets say in words; shared by the reporters for people. */
 import { differenceText } from '../results/figures.js';
-import { counted, loadPhrase, subjectPhrase, targetPhrase } from './phrases.js';
+import { counted, loadPhrase, planPhrase, targetPhrase } from './phrases.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/comparison-schema.js').ComparedGroup} ComparedGroup */
@@ -8,11 +8,16 @@ import { counted, loadPhrase, subjectPhrase, targetPhrase } from './phrases.js';
 /** @typedef {import('../results/comparison-schema.js').Difference} Difference */
 /** @typedef {import('../results/run-set.js').RunSet} RunSet */
 /** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {{url: string, product: string | null, version: string | null}} Target */
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 
 /** In which conclusions are told. @type {readonly Worth[]} */
 const ORDER = ['bad', 'good', 'none', 'unsure'];
+
+/** Of one product and version, that are named one by one. */
+const MOST_ADDRESSES = 2;
 
 /** The worst first: what is said of a requirement over runs. */
 const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
@@ -106,11 +111,24 @@ export function subjectsPhrase({ subjects }) {
 }
 
 /**
- * @param {ComparedGroup} group
- * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs
+ * Runs that start a server of their own each (`--dev`) have as many addresses, which tell nothing.
+ *
+ * @param {readonly {target: Target}[]} runs
+ * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs; `Vault 1.21.1 at 10 addresses`
  */
-export function targetsPhrase({ runs }) {
-  return [...new Set(runs.map(({ target }) => targetPhrase(target)))].join(', ');
+export function targetsPhrase(runs) {
+  /** @type {Map<string, Map<string, Target>>} */
+  const kinds = new Map();
+  for (const { target } of runs) {
+    const kind = [target.product, target.version].filter((part) => part).join(' ');
+    kinds.set(kind, (kinds.get(kind) ?? new Map()).set(target.url, target));
+  }
+  return [...kinds]
+    .flatMap(([kind, targets]) => {
+      if (targets.size <= MOST_ADDRESSES) return [...targets.values()].map(targetPhrase);
+      return [kind === '' ? `${targets.size} addresses` : `${kind} at ${targets.size} addresses`];
+    })
+    .join(', ');
 }
 
 /**
@@ -177,15 +195,24 @@ export function rankOf({ best, bestMedian }, group) {
  *   were not the same, in how many it was what
  */
 export function runSetPhrase({ runs }) {
-  /** @type {Map<string, number>} */
-  const phrases = new Map();
+  /** @type {Map<string, Result[]>} */
+  const alike = new Map();
   for (const run of runs) {
-    const phrase = subjectPhrase(run);
-    phrases.set(phrase, (phrases.get(phrase) ?? 0) + 1);
+    const key = JSON.stringify([operationsOf(run), planPhrase(run)]);
+    alike.set(key, [...(alike.get(key) ?? []), run]);
   }
-  if (phrases.size === 0) return 'nothing was run';
-  if (phrases.size === 1) return [...phrases.keys()][0];
-  return [...phrases].map(([phrase, count]) => `${phrase} (${counted(count, 'run')})`).join('; ');
+  if (alike.size === 0) return 'nothing was run';
+  return [...alike.values()]
+    .map((some) => {
+      const phrase = `${operationsOf(some[0])} on ${targetsPhrase(some)}, ${planPhrase(some[0])}`;
+      return alike.size === 1 ? phrase : `${phrase} (${counted(some.length, 'run')})`;
+    })
+    .join('; ');
+}
+
+/** @param {Result} run */
+function operationsOf({ operations, command }) {
+  return Object.keys(operations).join(', ') || command;
 }
 
 /**

@@ -71,7 +71,7 @@ function groups(comparison) {
   return comparison.groups.flatMap((group, i) => [
     ...labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
     ...(isSame ? [] : labelled('', subjectsPhrase(group))),
-    ...labelled('', `on ${targetsPhrase(group)}`),
+    ...labelled('', `on ${targetsPhrase(group.runs)}`),
     ...labelled('', `started ${datesPhrase(group)}`),
     ...labelled('', `from ${filesPhrase(group)}`),
     ...leftOutOf(group).flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { render as markdownOfComparison } from '../../src/reporters/comparison-markdown.js';
-import { worthOf } from '../../src/reporters/comparison-phrases.js';
+import { targetsPhrase, worthOf } from '../../src/reporters/comparison-phrases.js';
 import { render as textOfComparison } from '../../src/reporters/comparison-text.js';
 import { render as pageOfComparison } from '../../src/reporters/html/comparison.js';
 import { render as pageOfRunSet } from '../../src/reporters/html/run-set.js';
@@ -281,6 +281,27 @@ describe('pages', () => {
       for (const i of runSet.runs.keys()) assert.ok(html.includes(`run ${i + 1}`), `run ${i + 1}`);
       assertSound(html);
     });
+  }
+});
+
+describe('targets are told as', () => {
+  const at = (/** @type {number} */ port, /** @type {string | null} */ product = 'Vault') => ({
+    target: { url: `http://a:${port}`, product, version: product === null ? null : '1.21.1' },
+  });
+  /** @type {[string, Parameters<typeof targetsPhrase>[0], string][]} */
+  const TABLE = [
+    ['one that all have, once', [at(1), at(1)], 'http://a:1 (Vault 1.21.1)'],
+    ['two, both', [at(1), at(2), at(1)], 'http://a:1 (Vault 1.21.1), http://a:2 (Vault 1.21.1)'],
+    ['more, by how many they are', [at(1), at(2), at(3)], 'Vault 1.21.1 at 3 addresses'],
+    ['more that did not say what they are', [at(1, null), at(2, null), at(3, null)], '3 addresses'],
+    [
+      'two products at one address',
+      [at(1), at(1, 'OpenBao')],
+      'http://a:1 (Vault 1.21.1), http://a:1 (OpenBao 1.21.1)',
+    ],
+  ];
+  for (const [why, runs, expected] of TABLE) {
+    test(why, () => assert.equal(targetsPhrase(runs), expected));
   }
 });
 

@@ -208,7 +208,7 @@ function groupsCompared(comparison) {
     [
       `${runsPhrase(group)}${i === 0 ? ', the base' : ''}`,
       ...(isSame ? [] : [subjectsPhrase(group)]),
-      `on ${targetsPhrase(group)}`,
+      `on ${targetsPhrase(group.runs)}`,
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ].join('; '),
