@@ -81,9 +81,10 @@ export const reporters = Object.freeze({
   },
   csv: {
     extension: '.csv',
-    kinds: RESULT,
+    kinds: ['result', 'run-set'],
     describe: 'the timeline, a row a second',
     load: () => import('./csv.js'),
+    others: { 'run-set': () => import('./csv-run-set.js') },
   },
   hlog: {
     extension: '.hlog',

@@ -2,7 +2,7 @@
  * Metrics -> Prometheus text exposition 0.0.4.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
-import { clean } from './layout.js';
+import { distinct } from './layout.js';
 
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {{labels: Labels, value: number, suffix?: string}} Sample */
@@ -31,14 +31,20 @@ function familyText({ name, type, help, samples }) {
   return `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n${lines.join('')}`;
 }
 
-/** Line breaks, which would have to be escaped too, are gone with the other control characters. @param {string} text */
+/**
+ * Two outcomes are two series, however alike they look: the same series twice is refused by promtool, and dropped by Prometheus.
+ * Line breaks, which would have to be escaped too, are gone with the other control characters.
+ *
+ * @param {string} text
+ */
 function escapeLabel(text) {
-  return clean(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  return distinct(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 }
 
 /** @param {number} value */
 function valueText(value) {
-  return Number.isFinite(value) ? String(value) : 'NaN';
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
+  return value > 0 ? '+Inf' : '-Inf';
 }
 
 /**

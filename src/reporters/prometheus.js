@@ -2,7 +2,6 @@
  * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Base units: seconds, and
  * shares of one. Counters end in `_total`. Names of metrics and of labels never depend on what was measured.
  */
-import { clean } from './layout.js';
 import { MEASUREMENT_STATES, REQUIREMENT_STATES, UNSENT } from './metric-names.js';
 import { counter, exact, exposition, gauge, sample } from './prometheus-text.js';
 import { histogramFamilies, percentileFamilies } from './prometheus-times.js';
@@ -47,7 +46,7 @@ function aboutRun({ tool, command, target, load, startedAt, durationSeconds, unf
     product_version: target.version ?? '',
     model: load.model,
   };
-  const start = exact(Date.parse(startedAt) / 1000);
+  const start = Date.parse(startedAt) / 1000;
   return [
     gauge('info', 'What was run, by which version, against what.', [sample(1, info)]),
     gauge('start_time_seconds', 'Start of the measured part, since the epoch.', [sample(start)]),
@@ -77,10 +76,14 @@ function requests({ operations, totals }) {
   return [
     gauge('requests_planned', 'Requests that the plan asks for.', [sample(totals.planned)]),
     counter('requests_total', 'Requests that were sent, by what came of them.', sent),
-    counter('requests_dropped_total', 'Arrivals dropped because every connection was busy.', dropped),
+    counter(
+      'requests_dropped_total',
+      'Arrivals dropped because every connection was busy; counted when the run has ended.',
+      dropped,
+    ),
     gauge(
       'requests_never_sent',
-      'Planned requests that were never sent; so far, those not answered yet.',
+      'Planned requests that were never sent; while the run goes on, all that are not answered yet, dropped ones among them.',
       neverSent,
     ),
   ];
@@ -123,7 +126,7 @@ function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond } })
  * @returns {Family[]} each requirement once: a series must not be there twice
  */
 function requirements({ requirements: all }) {
-  const unique = [...new Map(all.map((requirement) => [clean(requirement.text), requirement])).values()];
+  const unique = [...new Map(all.map((requirement) => [requirement.text, requirement])).values()];
   const states = unique.flatMap(({ text, verdict }) =>
     REQUIREMENT_STATES.map((state) => sample(Number(state === verdict), { requirement: text, state })),
   );
@@ -149,7 +152,7 @@ function requirements({ requirements: all }) {
 function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
   const states = MEASUREMENT_STATES.map((state) => sample(Number(state === verdict), { state }));
-  const codes = [...new Set(reasons.map(({ code }) => clean(code)))];
+  const codes = [...new Set(reasons.map(({ code }) => code))];
   return [
     gauge('measurement_state', '1 for the verdict on the measurement itself.', states),
     gauge(

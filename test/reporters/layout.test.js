@@ -24,13 +24,12 @@ for (const [what, text, width, lines] of WRAPPED) {
   test(`wraps ${what}`, () => assert.deepEqual(wrap(text, width), lines));
 }
 
-const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
-  fc.string({
-    unit: fc.constantFrom('\u{1f600}', FAMILY, '\u4e16', 'e\u0301', ' ', 'a', '\ud83d'),
-    maxLength: 200,
-  }),
-);
+const mixedText = fc.string({
+  unit: fc.constantFrom('\u{1f600}', FAMILY, '\u4e16', 'e\u0301', ' ', 'a', '\ud83d', '\u001b'),
+  maxLength: 200,
+});
+
+const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), mixedText);
 
 test('whatever text comes, lines fit, are of whole characters and lose nothing but spaces', () => {
   fc.assert(
@@ -38,7 +37,7 @@ test('whatever text comes, lines fit, are of whole characters and lose nothing b
       const lines = wrap(text, width);
       for (const line of lines) {
         assert.ok(stringWidth(line) <= width, JSON.stringify(line));
-        assert.ok(line.isWellFormed(), JSON.stringify(line));
+        assert.doesNotMatch(line, /\p{Cs}/u);
       }
       assert.equal(lines.join('').replaceAll(' ', ''), clean(text).replaceAll(' ', ''));
     }),
@@ -47,7 +46,7 @@ test('whatever text comes, lines fit, are of whole characters and lose nothing b
 
 test('figures end in one column, whatever is in the first', () => {
   fc.assert(
-    fc.property(fc.array(anyText, { minLength: 1, maxLength: 5 }), (names) => {
+    fc.property(fc.array(mixedText, { minLength: 1, maxLength: 5 }), (names) => {
       const [heading, ...lines] = table([
         ['Outcomes', 'count', 'p99'],
         ...names.map((name) => [name, '12', '3.4 ms']),

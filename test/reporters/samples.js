@@ -31,8 +31,11 @@ const HOSTILE_NAME = '<b>&"x"</b> | `y` @team #12 http://a.example \\ \u001b[31m
 
 /** Every name that a server, or a file that somebody else wrote, could bring. */
 const HOSTILE = [
-  { outcome: 'good', service: spread(99, 1, 2) },
+  { outcome: 'good', service: spread(396, 1, 2) },
   { outcome: HOSTILE_NAME, success: false, service: [7], meaning: HOSTILE_NAME },
+  { outcome: 'constructor', success: false, service: [8] },
+  { outcome: 'a\u0001', success: false, service: [9] },
+  { outcome: 'a\u0002', success: false, service: [9] },
 ];
 
 /** @type {Record<string, Result>} by what the report shows */
@@ -217,14 +220,14 @@ export const SAMPLES = {
     { outcome: 'x'.repeat(100), success: false, service: spread(8, 1, 2) },
   ]),
   hostile: sampleResult(HOSTILE, {
-    timeline: timelineOf(HOSTILE, 1),
+    timeline: timelineOf(HOSTILE, 20),
     target: { url: `http://127.0.0.1:8200/${HOSTILE_NAME}`, product: 'Va\u001b[2Jult', version: '1\n2' },
     verification: {
-      checked: 100,
-      passed: 99,
+      checked: 399,
+      passed: 396,
       sampled: false,
       unchecked: 0,
-      failures: { [HOSTILE_NAME]: 1 },
+      failures: { [HOSTILE_NAME]: 1, 'a\u0001': 1, 'a\u0002': 1 },
       notes: [HOSTILE_NAME],
     },
     requirements: [
