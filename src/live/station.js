@@ -115,6 +115,7 @@ export function createStation({ operation, load, command, runs }, { view, files,
     async finish(result) {
       await stopRun();
       view.event({ type: 'result', result });
+      await view.settled();
       finished.push(result);
       if (finished.length < runs) schedule = scheduleOf(loadOfRun(load, finished.length));
       server?.update(result);
@@ -124,6 +125,7 @@ export function createStation({ operation, load, command, runs }, { view, files,
     async close() {
       await stopRun();
       view.close();
+      await view.settled();
       const last = finished.at(-1);
       if (pusher !== null && last !== undefined) await pusher.close(last);
       await server?.close();

@@ -20,7 +20,7 @@ const options = workerData;
 
 yieldToOthers();
 const view = createView({
-  write: createWriter(STDERR),
+  ...createWriter(STDERR),
   terminal: options.terminal,
   quiet: options.quiet,
 });
@@ -73,8 +73,8 @@ async function startPushing(url) {
 }
 
 /**
- * Whenever a sender or a recorder is ready to run, this thread can wait: it has the lowest priority there is. On Linux a thread
- * has one of its own; elsewhere it would be the whole process's.
+ * Whenever a sender or a recorder is ready to run, this thread can wait: its priority is below theirs (nice 10 of 19). On Linux
+ * a thread has one of its own; elsewhere it would be the whole process's.
  */
 function yieldToOthers() {
   if (process.platform !== 'linux') return;

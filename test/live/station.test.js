@@ -42,6 +42,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
     event: (/** @type {{type: string}} */ { type }) => said.push(type),
     soFar: note('soFar'),
     close: note('view closed'),
+    settled: async () => {},
   };
   const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
