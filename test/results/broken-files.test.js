@@ -7,6 +7,7 @@ import { mergeResults } from '../../src/merge-results.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { compareGroups } from '../../src/results/compare.js';
 import { parseDocument } from '../../src/results/read-document.js';
+import { makeRunSet } from '../../src/results/run-set.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { runsOf, slower, TEN } from './runs.js';
 
@@ -81,6 +82,11 @@ test('a changed result is refused or shown', async () => {
     result,
     shownAs(['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json']),
   );
+});
+
+test('a changed set of runs is refused or shown', async () => {
+  const results = [1, 2].map((seed) => syntheticRun({ load: { ...LOAD, seed }, requirements: REQUIREMENTS }));
+  await assertRefusedOrUsed(makeRunSet('nightly', results), shownAs(['text', 'html', 'md', 'json']));
 });
 
 test('a changed comparison is refused or shown', async () => {
