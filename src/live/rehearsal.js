@@ -12,6 +12,8 @@ const SECOND_MS = 1000;
 /** Longer than a log waits between two lines, so that each is written. */
 const STEP_MS = 10 * SECOND_MS;
 
+const VERDICTS = /** @type {const} */ (['not proven', 'met', 'not met']);
+
 const LOAD = Object.freeze({ ratePerSecond: 1000, rampUpMs: 0, shard: null });
 
 /**
@@ -28,16 +30,32 @@ export async function rehearse(terminal) {
   await view.isReady;
   view.event({
     type: 'start',
-    plan: { operation: 'rehearsal', load: LOAD },
+    plan: { operation: 'rehearsal', load: LOAD, requirements: [{}, { rateUnit: 'h' }, {}] },
     target: { url: '' },
     planned: PICTURES,
   });
   for (let i = 1; i <= PICTURES; i++) {
     nowMs += STEP_MS;
+    if (i % 2 === 0) view.soFar({ requirements: requirementsAt(i) });
+    if (i % 20 === 0)
+      view.event({ type: 'warning', text: `This is only rehearsed, for the time number ${i}.` });
     view.event(intervalAt(i));
   }
   view.close();
   return written;
+}
+
+/**
+ * @param {number} i
+ * @returns {import('../results/schema.js').RequirementVerdict[]}
+ */
+function requirementsAt(i) {
+  const verdict = (/** @type {number} */ n) => VERDICTS[(i + n) % VERDICTS.length];
+  return [
+    { text: 'p99<200ms', verdict: verdict(0), actual: i, limit: 200, unit: 'ms', reason: '' },
+    { text: 'rate>=1000/h', verdict: verdict(1), actual: 990 + i, limit: 0.3, unit: '/s', reason: '' },
+    { text: 'errors<0.1%', verdict: verdict(2), actual: i / 1e5, limit: 0.001, unit: 'fraction', reason: '' },
+  ];
 }
 
 /**

@@ -55,7 +55,7 @@ export function rateMargin(requirement, actual) {
 }
 
 /**
- * @param {Requirement} requirement
+ * @param {Pick<Requirement, 'rateUnit'>} requirement
  * @returns {(perSecond: number) => string} in the unit the user chose
  */
 export function rateTexter(requirement) {
