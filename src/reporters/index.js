@@ -8,7 +8,6 @@ import { kindOf } from '../results/document.js';
 /**
  * @typedef {object} RenderOptions
  * @property {boolean} [color] escape sequences for a terminal
- * @property {boolean} [ascii] bars of `#`, for a terminal that has no block characters
  */
 /**
  * @typedef {object} Reporter
