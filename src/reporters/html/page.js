@@ -14,6 +14,9 @@ import { STYLE } from './style.js';
  */
 /** @typedef {{charts?: Record<string, ReadOuts>}} PageData charts by the id of their figure */
 
+/** Characters of the title of a window. */
+const LONGEST_TITLE = 70;
+
 /**
  * @param {object} parts
  * @param {string} parts.title text: of the window
@@ -32,7 +35,7 @@ export function page({ title, heading, lead = '', body, data = {}, footer = 'Wri
 <meta http-equiv="Content-Security-Policy" content="${contentPolicy()}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(shortened(title))}</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
@@ -52,6 +55,16 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** @param {string} title @returns {string} no longer than browsers and search engines show */
+function shortened(title) {
+  const characters = [...title];
+  if (characters.length <= LONGEST_TITLE) return title;
+  return `${characters
+    .slice(0, LONGEST_TITLE - 1)
+    .join('')
+    .trimEnd()}…`;
 }
 
 /** The hashes name the one script and the one style; `data:` is for the empty icon, lest a browser ask for one. */

@@ -5,7 +5,7 @@
 export const SCRIPT = `
 (() => {
   'use strict';
-  const HINT = 'Point at the chart, or use the arrow keys on it, to read out values.';
+  const HINT = 'Point at a chart, or use the arrow keys on it, to read out values.';
 
   for (const svg of document.querySelectorAll('svg[role=img]')) {
     // A title element would pop up over what is pointed at.
@@ -22,6 +22,13 @@ export const SCRIPT = `
     const figure = document.getElementById(id);
     if (figure !== null && data.x.length > 0) enliven(figure, data);
   }
+  const first = document.querySelector('figure.live');
+  if (first !== null) {
+    const hint = document.createElement('p');
+    hint.className = 'muted hint';
+    hint.textContent = HINT;
+    first.parentElement.before(hint);
+  }
 
   function enliven(figure, data) {
     const plot = figure.querySelector('.plot');
@@ -32,7 +39,6 @@ export const SCRIPT = `
     });
     const at = document.createElement('p');
     at.className = 'at';
-    at.textContent = HINT;
     plot.after(at);
     figure.classList.add('live');
 
@@ -68,7 +74,7 @@ export const SCRIPT = `
     }
 
     function clear() {
-      at.textContent = HINT;
+      at.textContent = '';
       for (const { value, initial } of entries) value.textContent = initial;
       for (const svg of svgs) svg.querySelector('.cursor').classList.remove('on');
     }

@@ -1,11 +1,11 @@
 /** What was offered against what was sent and what succeeded, over time. */
-import { formatCount } from '../../../units.js';
-import { perSecondText } from '../../phrases.js';
+import { formatCount, formatDuration } from '../../../units.js';
+import { counted, perSecondText } from '../../phrases.js';
 import { countAxis } from '../axes.js';
 import { emptyFigure } from '../parts.js';
 import { binned, spanFor } from '../thin.js';
-import { hasAfter, timeFigure } from '../time-figure.js';
-import { AFTER_NOTE, extent, sentences } from '../words.js';
+import { hasAfter, isDense, timeFigure } from '../time-figure.js';
+import { AFTER_NOTE, DENSE_NOTE, extent, sentences } from '../words.js';
 
 /** @typedef {import('../../../results/schema.js').Result} Result */
 /** @typedef {import('../../../results/schema.js').TimelineRow} TimelineRow */
@@ -16,6 +16,9 @@ const ID = 'rates';
 /** So few requests a second are added up over longer spans: else the lines would jump between none and one. */
 const FEWEST_IN_SPAN = 5;
 const FEWEST_SPANS = 12;
+
+/** Broad, so that it is seen where the others lie on it. */
+const OFFERED = Object.freeze({ name: 'offered', style: 6, mark: 'track' });
 
 /**
  * @param {Result} result
@@ -30,13 +33,13 @@ export function rates({ timeline, totals, load, windowSeconds }) {
   const rows = rateRows(timeline, spanOf(timeline, totals.sent));
   const hasDue = timeline.some(({ due }) => due !== undefined);
   const series = [
-    ...(hasDue ? [{ name: 'offered', style: 6, value: (/** @type {RateRow} */ row) => row.due }] : []),
-    { name: 'sent', style: 2, value: (/** @type {RateRow} */ row) => row.sent },
-    { name: 'succeeded', style: 1, value: (/** @type {RateRow} */ row) => row.succeeded },
+    ...(hasDue ? [{ ...OFFERED, value: (/** @type {RateRow} */ row) => row.due }] : []),
+    { name: 'sent', style: 2, mark: 'over', value: (/** @type {RateRow} */ row) => row.sent },
+    { name: 'succeeded', style: 1, mark: 'under', value: (/** @type {RateRow} */ row) => row.succeeded },
   ];
   const levels =
     !hasDue && load.ratePerSecond !== null && load.rampUpMs === 0
-      ? [{ name: 'offered', style: 6, value: load.ratePerSecond }]
+      ? [{ ...OFFERED, value: load.ratePerSecond }]
       : [];
   const [, high] = extent([
     ...series.flatMap(({ value }) => rows.map(value)),
@@ -45,7 +48,7 @@ export function rates({ timeline, totals, load, windowSeconds }) {
   return timeFigure({
     id: ID,
     title,
-    summary: summarise({ totals, load, timeline, windowSeconds }, rows[0].span),
+    summary: summarise({ totals, load, timeline, windowSeconds }, rows),
     rows,
     series,
     levels,
@@ -90,16 +93,18 @@ function rateRows(timeline, span) {
 
 /**
  * @param {Pick<Result, 'totals' | 'load' | 'timeline' | 'windowSeconds'>} result
- * @param {number} span
+ * @param {RateRow[]} rows
  */
-function summarise({ totals, load, timeline, windowSeconds }, span) {
+function summarise({ totals, load, timeline, windowSeconds }, rows) {
   const { planned, sent, succeeded } = totals;
-  const counts = `${formatCount(sent)} were sent and ${formatCount(succeeded)} succeeded.`;
+  const [{ span }] = rows;
+  const counts = `${formatCount(sent)} ${sent === 1 ? 'was' : 'were'} sent and ${formatCount(succeeded)} succeeded.`;
   return sentences(
-    load.model === 'open' ? `Of ${formatCount(planned)} requests planned, ${counts}` : `Requests: ${counts}`,
+    load.model === 'open' ? `Of ${counted(planned, 'request')} planned, ${counts}` : `Requests: ${counts}`,
     load.model === 'open' &&
       'Where the lines part, requests waited, failed or were not sent; where succeeded rises above offered, a backlog was worked off.',
-    span > 1 && `Added up over ${formatCount(span)} s each.`,
+    span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
+    isDense(rows) && DENSE_NOTE,
     hasAfter(windowSeconds, timeline.length) && AFTER_NOTE,
   );
 }

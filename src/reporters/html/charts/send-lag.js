@@ -1,8 +1,8 @@
 /** How late requests were sent: over time where the result has it, and by percentile. */
 import { formatLatency } from '../../../units.js';
 import { latencyAxis } from '../axes.js';
-import { hasAfter, timeFigure } from '../time-figure.js';
-import { AFTER_NOTE, between, sentences } from '../words.js';
+import { hasAfter, isDense, timeFigure } from '../time-figure.js';
+import { AFTER_NOTE, between, DENSE_NOTE, sentences } from '../words.js';
 import { distribution } from './distribution.js';
 
 /** @typedef {import('../../../results/schema.js').Result} Result */
@@ -27,6 +27,7 @@ function lagOverTime({ timeline, windowSeconds }) {
       summary: sentences(
         `Of the requests of a second, 99 % were sent no later than this after they were due: ${between(values, formatLatency)}.`,
         'A lag that grows is a backlog: the target took less than was offered.',
+        isDense(timeline) && DENSE_NOTE,
         hasAfter(windowSeconds, timeline.length) && AFTER_NOTE,
       ),
       rows: timeline,
@@ -46,7 +47,7 @@ function lagDistribution({ latencyMs: { sendLag: latency } }) {
   const figures =
     p50 === null || p99 === null || max === null
       ? ''
-      : `Half of the requests were sent within ${formatLatency(p50)} of when they were due, 99 % within ${formatLatency(p99)}, the last ${formatLatency(max)} late.`;
+      : `Half of the requests were sent within ${formatLatency(p50)} of when they were due, 99 % within ${formatLatency(p99)}, the latest ${formatLatency(max)} after.`;
   return distribution({
     id: 'send-lag',
     title: 'Send lag by percentile',
