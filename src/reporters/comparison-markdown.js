@@ -1,21 +1,18 @@
 /** A comparison as Markdown: what differs first, then the figures. */
 import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
 import { VARIANCE_KEYS } from '../results/run-metrics.js';
+import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
+import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
 import {
   commonSubject,
-  conclusions,
   datesPhrase,
-  differenceTo,
   filesPhrase,
-  headlineOf,
   leftOutOf,
   madePhrase,
-  rankOf,
   runsPhrase,
   subjectsPhrase,
   targetsPhrase,
-} from './comparison-phrases.js';
-import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+} from './run-phrases.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 
@@ -84,6 +81,7 @@ function difference(comparison, other) {
     `### ${plain(`${name} beside ${base}`)}`,
     bullets(conclusions(comparison, other).map(({ verdict, text }) => `**${verdict}:** ${plain(text)}`)),
     markdownTable(['Median of', base, name, 'difference', '95 % interval', 'p', 'verdict'], rows),
+    bullets(doubtsOf(comparison, other).map(plain)),
   ];
 }
 

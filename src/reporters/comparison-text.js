@@ -2,21 +2,18 @@
 import { styleText } from 'node:util';
 import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
 import { VARIANCE_KEYS } from '../results/run-metrics.js';
+import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
+import { labelled, table, wrap } from './layout.js';
 import {
   commonSubject,
-  conclusions,
   datesPhrase,
-  differenceTo,
   filesPhrase,
-  headlineOf,
   leftOutOf,
   madePhrase,
-  rankOf,
   runsPhrase,
   subjectsPhrase,
   targetsPhrase,
-} from './comparison-phrases.js';
-import { labelled, table, wrap } from './layout.js';
+} from './run-phrases.js';
 
 /** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
 
@@ -48,7 +45,10 @@ export function render(comparison, { color = false } = {}) {
     failIf(comparison, color),
     comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
     ...(others.length > 1 ? medians(comparison) : []),
-    ...others.map((other) => [...answer(comparison, other, color), '', ...differences(comparison, other)]),
+    ...others.flatMap((other) => [
+      [...answer(comparison, other, color), '', ...differences(comparison, other)],
+      doubtsOf(comparison, other).flatMap((doubt) => wrap(doubt)),
+    ]),
     variances(comparison),
     [...comparison.notes.flatMap((note) => labelled('Note', note)), ...made(comparison)],
   ];

@@ -3,8 +3,8 @@ import { styleText } from 'node:util';
 import { figureText, varianceText } from '../results/figures.js';
 import { METRICS } from '../results/run-metrics.js';
 import { namedRuns } from '../results/run-summary.js';
-import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
 /** @typedef {import('../results/run-set.js').RunSet} RunSet */
 /** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */

@@ -14,11 +14,13 @@ import { sentence } from './wording.js';
  * @param {readonly number[]} base one value per run
  * @param {readonly number[]} other
  * @param {{seed: number, resamples?: number}} options
- * @returns {Found & {text: string}}
+ * @returns {Found & {doubt: string | null, text: string}}
  */
 export function compareSamples(metric, base, other, options) {
   const found = find(metric, base, other, options);
-  return { ...found, text: describe(metric, found, base, other) };
+  const doubt = disagreement(found, base.length, other.length);
+  const text = describe(metric, found, base, other);
+  return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
 }
 
 /**
@@ -26,11 +28,15 @@ export function compareSamples(metric, base, other, options) {
  * @param {readonly number[]} base
  * @param {readonly number[]} other
  * @param {string} why it would mislead
- * @returns {{verdict: DifferenceVerdict, text: string}}
+ * @returns {{verdict: DifferenceVerdict, doubt: string, text: string}}
  */
 export function notComparable({ label, unit }, base, other, why) {
   const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
-  return { verdict: 'not comparable', text: sentence(`${label}: not comparable, ${b} and ${a}`, why) };
+  return {
+    verdict: 'not comparable',
+    doubt: sentence(why),
+    text: sentence(`${label}: not comparable, ${b} and ${a}`, why),
+  };
 }
 
 /**
@@ -120,36 +126,36 @@ function describe({ key, label, unit }, found, base, other) {
       .replace(/^(?=\d)/, '= ')
       .replace(/^</, '< ')}`,
   ].join(', ');
-  const doubt = disagreement(found, base, other);
   if (verdict === 'no difference shown') {
     const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
-    const both = `${value(other)} and ${value(base)}`;
-    return `${sentence(`${label}: no difference shown, ${both} (${by}${evidence})`)}${doubt}`;
+    return sentence(`${label}: no difference shown, ${value(other)} and ${value(base)} (${by}${evidence})`);
   }
   const size = differencePercent === null ? verdict : `${sizeText(unit, differencePercent)} ${verdict}`;
   const is = key === 'errors' ? 'are' : 'is';
-  return `${sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`)}${doubt}`;
+  return sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`);
 }
 
 /**
  * The test is of ranks and the interval is of medians: they may disagree, and who reads both is told why.
  *
  * @param {Found} found
- * @param {readonly number[]} base
- * @param {readonly number[]} other
- * @returns {string} a sentence with a space before it, or nothing
+ * @param {number} n runs of the base
+ * @param {number} m runs of the other
+ * @returns {string | null} a sentence
  */
-function disagreement({ verdict, interval, pValue }, base, other) {
+function disagreement({ verdict, interval, pValue }, n, m) {
+  if (verdict === 'not enough runs') return null;
   const holdsZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
   if (verdict !== 'no difference shown') {
-    if (!holdsZero) return '';
-    return ' By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.';
+    return holdsZero
+      ? 'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.'
+      : null;
   }
   if (pValue !== null && pValue < ALPHA) {
-    return ' By their ranks the runs differ, but the medians do not say the same.';
+    return 'By their ranks the runs differ, but the medians do not say the same.';
   }
-  if (interval === null || holdsZero) return '';
-  return ` The interval of the medians leaves 0 out, but by their ranks ${base.length} and ${other.length} runs do not show a difference.`;
+  if (interval === null || holdsZero) return null;
+  return `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
 }
 
 /**

@@ -66,6 +66,8 @@ const Difference = z.object({
     /** The group that would win has more errors, and fast failures are not fast answers. */
     'not comparable',
   ]),
+  /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */
+  doubt: z.string().nullable(),
   text: z.string(),
 });
 

@@ -275,13 +275,13 @@ describe('compare refuses', () => {
     ],
     [
       'a form that shows one run',
-      [OLD[0], '--with', NEW[0], '--out', 'x.csv'],
-      /--out x\.csv: .* cannot be written as \.csv/,
+      [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
+      /--out x\.hgrm: .* cannot be written as \.hgrm/,
     ],
     [
       'such a form on standard output',
-      [OLD[0], '--with', NEW[0], '--format', 'csv'],
-      /--format is "csv", which is not one of/,
+      [OLD[0], '--with', NEW[0], '--format', 'hgrm'],
+      /--format is "hgrm", which is not one of/,
     ],
     ['an option that is none', [OLD[0], '--with', NEW[0], '--fast'], /There is no option --fast/],
   ];

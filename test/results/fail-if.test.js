@@ -110,6 +110,7 @@ function compared(metric, differences) {
       interval: [9, 15],
       pValue: 0.0001,
       verdict: 'slower',
+      doubt: null,
       text: 'It is so.',
       ...difference,
     })),

@@ -1,25 +1,13 @@
 /** A comparison as a page: what differs, the figures, and every run as a dot. */
 import { differenceText, figureText, intervalText, pText, varianceText } from '../../results/figures.js';
 import { VARIANCE_KEYS } from '../../results/run-metrics.js';
-import {
-  commonSubject,
-  conclusions,
-  datesPhrase,
-  differenceTo,
-  filesPhrase,
-  headlineOf,
-  madePhrase,
-  rankOf,
-  runsPhrase,
-  subjectsPhrase,
-  targetsPhrase,
-  timeText,
-} from '../comparison-phrases.js';
-import { targetPhrase } from '../phrases.js';
+import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from '../comparison-phrases.js';
+import { commonSubject, madePhrase } from '../run-phrases.js';
 import { boxPlot } from './charts/box-plot.js';
+import { groupsCompared, runsCompared } from './compared-runs.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
-import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
+import { emptyFigure, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
 
 /** @typedef {import('../../results/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../results/comparison-schema.js').ComparedMetric} ComparedMetric */
@@ -44,7 +32,7 @@ export function render(comparison) {
     ),
     variances(comparison),
     groupsCompared(comparison),
-    runs(comparison),
+    runsCompared(comparison),
     section('How to read this', list(comparison.notes.map(escapeHtml))),
   ];
   return page({
@@ -111,7 +99,11 @@ function difference(comparison, other) {
     'Verdict',
   ];
   const caption = `Medians over runs, ${name} beside ${base}; the interval is of the difference`;
-  return section(`${name} beside ${base}`, `${list(answers)}\n${table({ caption, columns, rows })}`);
+  const doubts = doubtsOf(comparison, other).map((doubt) => `\n${paragraph(doubt)}`);
+  return section(
+    `${name} beside ${base}`,
+    `${list(answers)}\n${table({ caption, columns, rows })}${doubts.join('')}`,
+  );
 }
 
 /**
@@ -197,37 +189,4 @@ function variances({ groups, metrics }) {
     ...['Mean', 'Variance', 'Min', 'Max'].map((label) => ({ label, numeric: true })),
   ];
   return section('Mean and variance over runs', table({ caption: 'Of one value per run', columns, rows }));
-}
-
-/** @param {Comparison} comparison */
-function groupsCompared(comparison) {
-  const isSame = commonSubject(comparison) !== null;
-  /** @type {[string, string][]} */
-  const rows = comparison.groups.map((group, i) => [
-    group.name,
-    [
-      `${runsPhrase(group)}${i === 0 ? ', the base' : ''}`,
-      ...(isSame ? [] : [subjectsPhrase(group)]),
-      `on ${targetsPhrase(group.runs)}`,
-      `started ${datesPhrase(group)}`,
-      `from ${filesPhrase(group)}`,
-    ].join('; '),
-  ]);
-  return section('Groups', facts(rows));
-}
-
-/** @param {Comparison} comparison */
-function runs({ groups }) {
-  const rows = groups.flatMap(({ name, runs: all }) =>
-    all.map(({ name: run, startedAt, target, verdict, used, why }) => [
-      run,
-      name,
-      timeText(startedAt),
-      targetPhrase(target),
-      { html: verdictBadge(verdict) },
-      `${used ? 'yes' : 'left out'}${why === null ? '' : `: ${why}`}`,
-    ]),
-  );
-  const columns = ['Run', 'Group', 'Started (UTC)', 'Target', 'Measurement', 'Counts'];
-  return section('Runs', table({ caption: 'Every run that was given', columns, rows }));
 }

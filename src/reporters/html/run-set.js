@@ -2,7 +2,7 @@
 import { figureText, varianceText } from '../../results/figures.js';
 import { METRICS } from '../../results/run-metrics.js';
 import { namedRuns } from '../../results/run-summary.js';
-import { requirementOverRuns, runSetCount, runSetPhrase } from '../comparison-phrases.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from '../run-phrases.js';
 import { boxPlot } from './charts/box-plot.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
