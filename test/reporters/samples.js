@@ -1,7 +1,78 @@
 /** Results that reports are looked at with: the usual, and what breaks a layout. */
-import { block, closedLoad, openLoad, sampleResult, spread, timelineOf } from '../results/sample.js';
+import { closedLoad, openLoad, sampleResult, spread, timelineOf } from '../results/sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
+
+/** @typedef {import('../results/sample.js').Group & {fromSecond?: number}} Group `fromSecond`: no answer comes before */
+/** @typedef {NonNullable<Parameters<typeof sampleResult>[1]>} Changes */
+
+/**
+ * Arrivals are spread evenly over the run, and so are answers, those of each group in their order.
+ *
+ * @param {Group[]} groups
+ * @param {Changes} [changes]
+ * @returns {Result}
+ */
+function runOf(groups, changes) {
+  const result = sampleResult(groups, changes);
+  const seconds = Math.ceil(result.durationSeconds);
+  const { planned, neverSent, neverSentDue, sent } = result.totals;
+  const due = planned - neverSent + neverSentDue;
+  const timeline = Array.from({ length: seconds }, (_, second) => ({
+    ...timelineOf(answersIn(groups, second, seconds), 1)[0],
+    second,
+    due: shareOf(due, second, seconds),
+    sent: shareOf(sent, second, seconds),
+  }));
+  const peakOneSecond = Math.max(...timeline.map(({ succeeded }) => succeeded));
+  const rates = { ...result.rates, peakOneSecond };
+  const operations = { [result.command]: { ...result.operations[result.command], rates } };
+  return { ...result, rates, timeline, operations: changes?.operations ?? operations };
+}
+
+/**
+ * @param {Group[]} groups
+ * @param {number} second
+ * @param {number} seconds
+ * @returns {Group[]} no more by the end of a second than were sent by then
+ */
+function answersIn(groups, second, seconds) {
+  return groups.map(({ fromSecond = 0, ...group }) => {
+    const part = (/** @type {number} */ at) =>
+      Math.floor((Math.max(0, at - fromSecond) / (seconds - fromSecond)) * group.service.length);
+    return { ...group, service: group.service.slice(part(second), part(second + 1)) };
+  });
+}
+
+/**
+ * @param {number} count
+ * @param {number} second
+ * @param {number} seconds
+ */
+function shareOf(count, second, seconds) {
+  return Math.ceil(((second + 1) * count) / seconds) - Math.ceil((second * count) / seconds);
+}
+
+/**
+ * As an older version wrote it.
+ *
+ * @param {Result} result
+ * @returns {Result}
+ */
+function withoutDetails(result) {
+  return {
+    ...result,
+    timeline: result.timeline.map(({ second, sent, succeeded, failed, p50, p99, max }) => ({
+      second,
+      sent,
+      succeeded,
+      failed,
+      p50,
+      p99,
+      max,
+    })),
+  };
+}
 
 const FAILING = [
   { outcome: 'good', service: spread(390, 0.7, 95), lag: 0.12 },
@@ -10,6 +81,7 @@ const FAILING = [
     success: false,
     service: spread(8, 10_000, 10_001),
     lag: 0.12,
+    fromSecond: 10,
     meaning: 'no whole answer within the time-out',
   },
   {
@@ -40,9 +112,8 @@ const HOSTILE = [
 
 /** @type {Record<string, Result>} by what the report shows */
 export const SAMPLES = {
-  'closed-loop-issue': sampleResult(
-    [{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }],
-    {
+  'closed-loop-issue': withoutDetails(
+    runOf([{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }], {
       command: 'issue',
       load: closedLoad(),
       warmup: { seconds: 5, sent: 3012 },
@@ -57,10 +128,9 @@ export const SAMPLES = {
             'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
         },
       ],
-    },
+    }),
   ),
-  'requirement-not-met': sampleResult(FAILING, {
-    timeline: timelineOf(FAILING, 4),
+  'requirement-not-met': runOf(FAILING, {
     verification: {
       checked: 392,
       passed: 390,
@@ -88,7 +158,7 @@ export const SAMPLES = {
       },
     ],
   }),
-  'only-errors': sampleResult(
+  'only-errors': runOf(
     [{ outcome: 'connection_refused', success: false, service: spread(40, 0.2, 0.9), lag: 0.05 }],
     { counts: { dropped: 358, neverSent: 2 }, load: openLoad({ overflow: 'drop' }) },
   ),
@@ -118,14 +188,21 @@ export const SAMPLES = {
       ],
     },
   }),
-  'ten-million': sampleResult(
+  'ten-million': runOf(
     [
       { outcome: 'good', service: spread(10_000, 0.4, 9), lag: 0.01, times: 999 },
-      { outcome: 'timeout', success: false, service: spread(10, 10_000, 10_001), lag: 0.01, times: 1000 },
+      {
+        outcome: 'timeout',
+        success: false,
+        service: spread(10, 10_000, 10_001),
+        lag: 0.01,
+        times: 1000,
+        fromSecond: 10,
+      },
     ],
     {
-      durationSeconds: 2000,
-      load: openLoad({ ratePerSecond: 5000, concurrency: 200, threads: 2, durationMs: 2_000_000 }),
+      durationSeconds: 1000,
+      load: openLoad({ ratePerSecond: 10_000, concurrency: 400, threads: 2, durationMs: 1_000_000 }),
       requirements: [
         {
           text: 'errors<0.2%',
@@ -148,7 +225,7 @@ export const SAMPLES = {
       ],
     },
   ),
-  'sampled-verification': sampleResult([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
+  'sampled-verification': runOf([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
     load: openLoad({
       ratePerSecond: 1000,
       arrivals: 'poisson',
@@ -165,7 +242,7 @@ export const SAMPLES = {
       notes: ['Signatures were verified for 2,400 of 20,000 distinct responses.'],
     },
   }),
-  'invalid-measurement': sampleResult([{ outcome: 'good', service: spread(400, 1, 2), lag: 812 }], {
+  'invalid-measurement': runOf([{ outcome: 'good', service: spread(400, 1, 2), lag: 812, fromSecond: 1 }], {
     measurement: {
       verdict: 'invalid',
       reasons: [
@@ -178,11 +255,10 @@ export const SAMPLES = {
       ],
     },
   }),
-  backlog: sampleResult(BACKLOG, {
+  backlog: runOf(BACKLOG, {
     command: 'issue',
     counts: { neverSent: 28 },
-    timeline: timelineOf(BACKLOG, 3),
-    load: openLoad({ durationMs: 20_000, concurrency: 4 }),
+    load: openLoad({ durationMs: 20_000 }),
     measurement: {
       verdict: 'suspect',
       reasons: [
@@ -194,7 +270,7 @@ export const SAMPLES = {
       ],
     },
   }),
-  unfinished: sampleResult([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
+  unfinished: runOf([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
     unfinished: true,
     durationSeconds: 6,
     counts: { neverSent: 280 },
@@ -210,7 +286,7 @@ export const SAMPLES = {
       },
     ],
   }),
-  'long-outcome-names': sampleResult([
+  'long-outcome-names': runOf([
     { outcome: 'good', service: spread(391, 1, 2) },
     {
       outcome: 'http_503_local_node_not_active_but_active_cluster_node_not_found_in_storage',
@@ -219,8 +295,7 @@ export const SAMPLES = {
     },
     { outcome: 'x'.repeat(100), success: false, service: spread(8, 1, 2) },
   ]),
-  hostile: sampleResult(HOSTILE, {
-    timeline: timelineOf(HOSTILE, 20),
+  hostile: runOf(HOSTILE, {
     target: { url: `http://127.0.0.1:8200/${HOSTILE_NAME}`, product: 'Va\u001b[2Jult', version: '1\n2' },
     verification: {
       checked: 399,
@@ -240,14 +315,12 @@ export const SAMPLES = {
   }),
 };
 
-const [issue, ocsp] = [
-  block([{ outcome: 'issued', service: spread(100, 10, 40) }]),
-  block([{ outcome: 'good', service: spread(300, 1, 4) }]),
+const PAIR = [
+  { outcome: 'issued', service: spread(100, 10, 40) },
+  { outcome: 'good', service: spread(300, 1, 4) },
 ];
-SAMPLES['two-operations'] = sampleResult(
-  [
-    { outcome: 'issued', service: spread(100, 10, 40) },
-    { outcome: 'good', service: spread(300, 1, 4) },
-  ],
-  { command: 'run', operations: { issue, ocsp } },
-);
+const [issue, ocsp] = PAIR.map((group) => runOf([group]).operations.ocsp);
+SAMPLES['two-operations'] = runOf(PAIR, {
+  command: 'run',
+  operations: { issue: { ...issue, things: 'certificates' }, ocsp },
+});
