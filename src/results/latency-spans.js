@@ -17,8 +17,8 @@ import { sumHistograms, valueAtShare } from '../histogram.js';
  * @property {boolean} idle no answer came, and none was to come: nothing was due in it or still waiting
  */
 
-/** On average, so many answers to a span; but of a short run no fewer spans than this. */
-const [FEWEST_ANSWERS, FEWEST_SPANS] = [15, 6];
+/** On average, so many answers to a span, and of a long run no more spans than a chart tells apart; but no fewer than these. */
+const [FEWEST_ANSWERS, MOST_SPANS, FEWEST_SPANS] = [15, 120, 6];
 
 /** Seconds. From ten on they hold whole histograms of long runs, which several seconds share. */
 const LENGTHS = Object.freeze([
@@ -35,7 +35,8 @@ export function latencySpans(timeline) {
   const wanted = answers === 0 ? 1 : (FEWEST_ANSWERS * timeline.length) / answers;
   const longest = Math.floor(timeline.length / FEWEST_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
-  const length = fitting.find((one) => one >= wanted) ?? fitting.at(-1) ?? 1;
+  const least = Math.max(wanted, timeline.length / MOST_SPANS);
+  const length = fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
   if (wanted > 1 && length > 1 && hasHistograms(timeline)) return addUp(timeline, length, isIdle);
   return timeline.map((row, i) => ({ ...row, span: 1, answers: answersOf(row), idle: isIdle[i] }));
 }

@@ -70,6 +70,11 @@ test('spans of a long run hold the histograms whole that several of its seconds 
   assert.equal(timeline.filter(({ histogram }) => histogram !== null).length < 1200, true);
 });
 
+test('a long run has no more spans than a chart tells apart', () => {
+  const spans = latencySpans(thousandAnHour(4 * 3600));
+  assert.deepEqual([spans.length, spans[0].span, spans[0].answers], [120, 120, 34]);
+});
+
 test('without histograms seconds are told as they are', () => {
   const timeline = thousandAnHour(360).map((row) => ({ ...row, histogram: undefined }));
   assert.equal(latencySpans(timeline).length, 360);

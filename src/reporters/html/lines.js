@@ -1,5 +1,6 @@
 /** Lines in a chart: thinned so that nothing seen is lost, broken where there is no value. */
 import { area, line } from 'd3-shape';
+import { median } from '../../results/median.js';
 import { LINE_HEIGHT, textAt } from './chart.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */
@@ -55,8 +56,7 @@ function columnOf(points) {
   const at = (points[0].at + points[points.length - 1].at) / 2;
   const values = points.flatMap(({ value }) => (value === null ? [] : [value])).sort((a, b) => a - b);
   if (values.length === 0) return { at, least: null };
-  const middle = values[Math.floor((values.length - 1) / 2)];
-  return { at, least: values[0], middle, greatest: values[values.length - 1] };
+  return { at, least: values[0], middle: median(values), greatest: values[values.length - 1] };
 }
 
 /**

@@ -71,7 +71,7 @@ export function table({ caption, columns, rows }) {
   );
   const heads = columns.map((column, i) => {
     const label = typeof column === 'string' ? column : column.label;
-    return `<th scope="col"${kinds[i]}>${escapeHtml(label)}</th>`;
+    return `<th scope="col"${kinds[i]}>${breakable(label)}</th>`;
   });
   const lines = rows.map((cells) => {
     const [first, ...others] = cells.map(cell);
@@ -93,7 +93,12 @@ ${lines.join('\n')}
 
 /** @param {Cell} content */
 function cell(content) {
-  return typeof content === 'string' ? escapeHtml(content) : content.html;
+  return typeof content === 'string' ? breakable(content) : content.html;
+}
+
+/** @param {string} text @returns {string} markup: names like `never_sent` may go on in the next line after each part */
+function breakable(text) {
+  return escapeHtml(text).replace(/_(?=[^_])/g, '_<wbr>');
 }
 
 /**

@@ -43,7 +43,7 @@ section { padding: 1.5rem 0; border-top: 1px solid var(--rule); margin-top: 1.5r
 code, pre { font-family: ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 0.9em; }
 pre { margin: 0 0 1rem; padding: 0.75rem 1rem; background: var(--tint); white-space: pre-wrap; border-radius: 0.4rem; }
 
-.answer { font-size: 1.44rem; line-height: 1.35; margin-bottom: 1rem; }
+.answer { font-size: 1.44rem; line-height: 1.35; margin-bottom: 1rem; max-width: 66rem; }
 .badge { display: inline-block; padding: 0 0.6em; border-radius: 1em; font-weight: 650; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .badge.good { color: var(--good); background: var(--good-tint); }
 .badge.unsure { color: var(--unsure); background: var(--unsure-tint); }
@@ -138,7 +138,7 @@ figcaption p { font-size: 0.833rem; }
 ul.legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1.25rem; font-size: 0.833rem; }
 ul.legend > li { min-width: 0; }
 .legend .value { font-weight: 650; }
-.live .legend .value { display: inline-block; min-width: 5em; }
+@media (min-width: 37.5em) { .live .legend .value { display: inline-block; min-width: 5em; } }
 .at { font-size: 0.833rem; color: var(--muted); min-height: 1.5em; margin: 0.25rem 0 0; }
 
 @page { margin: 14mm; }

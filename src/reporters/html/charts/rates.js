@@ -15,7 +15,7 @@ const ID = 'rates';
 
 /** So few requests a second are added up over longer spans: else the lines would jump between none and one. */
 const FEWEST_IN_SPAN = 5;
-const FEWEST_SPANS = 12;
+const FEWEST_SPANS = 5;
 
 /** Broad, so that it is seen where the others lie on it. */
 const OFFERED = Object.freeze({ name: 'offered', style: 6, mark: 'track' });
