@@ -21,11 +21,17 @@ const TOGETHER_MS = 150;
  * @param {import('../plan.js').LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs that there will be, one after the other
+ * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] what files show
+ *   of the runs that are over; null: nothing
  * @param {Outlets} outlets
  */
-export function createStation({ operation, load, command, runs }, { view, files, server, pusher }) {
-  /** Results of the runs that are over. @type {Result[]} */
-  const finished = [];
+export function createStation(
+  { operation, load, command, runs, set = null },
+  { view, files, server, pusher },
+) {
+  let over = 0;
+  /** Of the runs that are over. @type {Result | null} */
+  let last = null;
   /** @type {import('../run.js').StartEvent | null} */
   let start = null;
   /** @type {ReturnType<typeof createResultSoFar> | null} */
@@ -34,7 +40,10 @@ export function createStation({ operation, load, command, runs }, { view, files,
   let listening = [];
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
+  /** The last metrics of the run before have arrived, or are given up. @type {Promise<void>} */
+  let sent = Promise.resolve();
   let hasFailed = false;
+  let isBlind = false;
   /** Of the run that goes on or comes next: a Poisson one is walked through, which is not to fall into the run. */
   let schedule = scheduleOf(load);
 
@@ -42,7 +51,8 @@ export function createStation({ operation, load, command, runs }, { view, files,
   const isWanted = () =>
     files !== null || server !== null || pusher !== null || (start?.plan.requirements.length ?? 0) > 0;
 
-  function publish() {
+  /** @param {{withFiles: boolean}} how */
+  function publish({ withFiles }) {
     soon = undefined;
     if (soFar === null || !isWanted()) return;
     try {
@@ -50,8 +60,33 @@ export function createStation({ operation, load, command, runs }, { view, files,
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);
-      if (files !== null) documentOf([...finished, result]).then(files.write, complain);
+      if (withFiles) files?.write(result);
     } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** @param {number} thread @param {import('./result-so-far.js').Report} report */
+  function take(thread, report) {
+    try {
+      soFar?.add(thread, report);
+    } catch (error) {
+      complain(error);
+    }
+    soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
+  }
+
+  /**
+   * What fails to be drawn is not drawn again; files and servers go on.
+   *
+   * @param {import('../run.js').RunEvent} event
+   */
+  function draw(event) {
+    if (isBlind && (event.type === 'interval' || event.type === 'progress')) return;
+    try {
+      view.event(event);
+    } catch (error) {
+      isBlind = true;
       complain(error);
     }
   }
@@ -61,17 +96,18 @@ export function createStation({ operation, load, command, runs }, { view, files,
     if (hasFailed) return;
     hasFailed = true;
     const { message } = /** @type {Error} */ (error);
-    view.event({
+    draw({
       type: 'warning',
       text: `What was measured so far cannot be shown (${message}). Please report it.`,
     });
   }
 
-  /** @param {Result[]} results */
-  async function documentOf(results) {
-    if (runs === 1) return results[0];
-    const { makeRunSet } = await import('../results/run-set.js');
-    return makeRunSet(operation.name, results);
+  function leave() {
+    try {
+      view.close();
+    } catch (error) {
+      complain(error);
+    }
   }
 
   async function stopRun() {
@@ -87,24 +123,27 @@ export function createStation({ operation, load, command, runs }, { view, files,
     /** @param {import('../run.js').RunEvent} event */
     event(event) {
       if (event.type === 'start') start = event;
-      view.event(event);
+      draw(event);
     },
     /** @param {ReportPort[]} ports one of each recorder */
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
-        port.on('message', (/** @type {import('./result-so-far.js').Report} */ report) => {
-          soFar?.add(thread, report);
-          soon ??= setTimeout(publish, TOGETHER_MS);
-        });
+        port.on('message', (/** @type {import('./result-so-far.js').Report} */ report) =>
+          take(thread, report),
+        );
       }
     },
-    /** An empty result is there at once. @param {import('../run.js').TimeZero} zero */
+    /**
+     * An empty result is served and sent at once. Files keep what they hold until there is something to take its place.
+     *
+     * @param {import('../run.js').TimeZero} zero
+     */
     begin(zero) {
       if (start === null) return;
       soFar = createResultSoFar({ operation, start, zero, command, schedule });
       files?.resume();
-      publish();
+      publish({ withFiles: false });
     },
     /**
      * The run is over.
@@ -114,20 +153,41 @@ export function createStation({ operation, load, command, runs }, { view, files,
      */
     async finish(result) {
       await stopRun();
-      view.event({ type: 'result', result });
+      draw({ type: 'result', result });
       await view.settled();
-      finished.push(result);
-      if (finished.length < runs) schedule = scheduleOf(loadOfRun(load, finished.length));
+      over++;
+      last = result;
+      set?.add(result);
       server?.update(result);
-      pusher?.update(result);
+      // That of the very last run is sent by close().
+      if (pusher !== null && over < runs) sent = pusher.finishRun(result);
+    },
+    /**
+     * Another run comes.
+     *
+     * @param {import('../results/run-set.js').RunSet['summary']} summary of all that are over
+     * @returns {Promise<void>} when nothing of what is over is under way any more
+     */
+    async next(summary) {
+      set?.summarise(summary);
+      schedule = scheduleOf(loadOfRun(load, over));
+      await sent;
+    },
+    /**
+     * The run that goes on has broken off.
+     *
+     * @returns {Promise<void>} when no file is written any more
+     */
+    async abandon() {
+      await stopRun();
+      leave();
+      await view.settled();
     },
     /** @returns {Promise<void>} after the last metrics were sent */
     async close() {
       await stopRun();
-      view.close();
-      await view.settled();
-      const last = finished.at(-1);
-      if (pusher !== null && last !== undefined) await pusher.close(last);
+      leave();
+      await Promise.all([view.settled(), last === null ? null : pusher?.close(last)]);
       await server?.close();
     },
   };
