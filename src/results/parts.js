@@ -2,24 +2,14 @@
 import { usageError } from '../errors.js';
 import { partName } from '../shard-part.js';
 import { readPart } from './read-part.js';
-import { flatten, isAmong, shortened } from './settings.js';
+import { flatten, isAmong, PATHS, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./read-part.js').NamedResult} NamedResult */
 /** @typedef {import('./read-part.js').Part} Part */
 
 /** What a part may have of its own: how and when its machine sends, and paths on it. */
-const OWN = Object.freeze([
-  'load.shard',
-  'load.threads',
-  'load.pacing',
-  'load.startAt',
-  'target.tls.caCert',
-  'target.tls.caPath',
-  'target.tls.clientCert',
-  'target.tls.clientKey',
-  'options.keep',
-]);
+const OWN = Object.freeze(['load.shard', 'load.threads', 'load.pacing', 'load.startAt', ...PATHS]);
 
 /** Keys that are named where plans differ, and characters of a value. */
 const [MOST_KEYS, MOST_CHARACTERS] = [5, 60];

@@ -1,5 +1,5 @@
 /** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
-import { flatten, isAmong, shortened } from './settings.js';
+import { flatten, isAmong, PATHS, shortened } from './settings.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
@@ -13,7 +13,7 @@ const IGNORED = Object.freeze([
   'load.connections',
   'load.startAt',
   'requirements',
-  'options.keep',
+  ...PATHS,
   'target.url',
   'target.namespace',
   'target.tls',
