@@ -46,7 +46,30 @@ export function createTerminalScreen({ columns = 80, rows: height = 24 } = {}) {
       one.text = one.text.slice(0, column);
       one.goesOn = false;
       rows.length = row + 1;
+    } else if (name === 't') {
+      // XTWINOPS: what a test prints where the terminal changes its size.
+      const [, newRows, newColumns] = values.split(';').map(Number);
+      resize(newColumns, newRows);
     } else if (name !== 'm') throw new Error(`What is ESC [ ${values} ${name}?`);
+  }
+
+  /** Nothing is below the cursor. @param {number} newColumns @param {number} [newRows] */
+  function resize(newColumns, newRows = height) {
+    /** @type {string[]} */
+    const whole = [];
+    let begins = true;
+    for (const { text, goesOn } of rows.slice(0, row + 1)) {
+      if (begins) whole.push(text);
+      else whole[whole.length - 1] += text;
+      begins = !goesOn;
+    }
+    columns = newColumns;
+    height = newRows;
+    rows = whole.flatMap((line) => {
+      const parts = line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? [''];
+      return parts.map((text, i) => ({ text, goesOn: i < parts.length - 1 }));
+    });
+    row = rows.length - 1;
   }
 
   return {
@@ -61,24 +84,7 @@ export function createTerminalScreen({ columns = 80, rows: height = 24 } = {}) {
         } else if (mode === '') obey(name, values);
       }
     },
-    /** Nothing is below the cursor. @param {number} newColumns @param {number} [newRows] */
-    resize(newColumns, newRows = height) {
-      /** @type {string[]} */
-      const whole = [];
-      let begins = true;
-      for (const { text, goesOn } of rows.slice(0, row + 1)) {
-        if (begins) whole.push(text);
-        else whole[whole.length - 1] += text;
-        begins = !goesOn;
-      }
-      columns = newColumns;
-      height = newRows;
-      rows = whole.flatMap((line) => {
-        const parts = line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? [''];
-        return parts.map((text, i) => ({ text, goesOn: i < parts.length - 1 }));
-      });
-      row = rows.length - 1;
-    },
+    resize,
     /** @returns {string[]} all that was ever there, trailing blanks left out */
     lines: () => rows.map(({ text }) => text.trimEnd()),
   };
