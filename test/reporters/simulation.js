@@ -1,5 +1,4 @@
 /** Results of runs that might have been: arrivals queue for connections, and the tool's own recorder counts what comes of them. */
-import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
 import { createRecorder } from '../../src/load/recording/recorder.js';
 import { uniform } from '../../src/random.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/results/build.js';
@@ -8,10 +7,10 @@ import { mergeSnapshots } from '../../src/results/merge.js';
 import { parseRequirement } from '../../src/results/requirements.js';
 import { createSeconds } from '../../src/results/seconds.js';
 import { openLoad, sampleResult } from '../results/sample.js';
+import { manyInSecond, manyOperations } from './many-times.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/load/recording/ring.js').Sample} Sample */
-/** @typedef {import('../../src/histogram.js').Histogram} Histogram */
 
 /**
  * @typedef {object} Story
@@ -178,77 +177,6 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
     /** @param {number} seconds */
     dueIn: (seconds) => Array.from({ length: seconds }, (_, second) => due.get(second) ?? 0),
   };
-}
-
-/**
- * @param {import('../../src/results/merge.js').MergedOperation} operation
- * @param {number} times
- * @returns {import('../../src/results/merge.js').MergedOperation}
- */
-function manyOperations(operation, times) {
-  if (times === 1) return operation;
-  const { outcomes, verification, perSecond, firstHalf } = operation;
-  const many = (/** @type {number} */ count) => count * times;
-  return {
-    ...operation,
-    outcomes: Object.fromEntries(
-      Object.entries(outcomes).map(
-        ([
-          name,
-          {
-            success,
-            count,
-            latency: { response, service, sendLag },
-          },
-        ]) => [
-          name,
-          {
-            success,
-            count: many(count),
-            latency: {
-              response: manyValues(response, times),
-              service: manyValues(service, times),
-              sendLag: manyValues(sendLag, times),
-            },
-          },
-        ],
-      ),
-    ),
-    verification: { ...verification, checked: many(verification.checked), passed: many(verification.passed) },
-    neverSentDue: many(operation.neverSentDue),
-    perSecond: {
-      sent: perSecond.sent.map(many),
-      succeeded: perSecond.succeeded.map(many),
-      failed: perSecond.failed.map(many),
-    },
-    firstHalf: { count: many(firstHalf.count), responseMs: many(firstHalf.responseMs) },
-    successesAfter: many(operation.successesAfter),
-  };
-}
-
-/**
- * @param {import('../../src/results/seconds.js').Second} row
- * @param {number} times
- */
-function manyInSecond(row, times) {
-  if (times === 1) return row;
-  const { succeeded, failed, failures, histogram } = row;
-  return {
-    ...row,
-    succeeded: succeeded * times,
-    failed: failed * times,
-    failures: Object.fromEntries(Object.entries(failures).map(([name, count]) => [name, count * times])),
-    histogram: histogram === null ? null : encodeHistogram(manyValues(decodeHistogram(histogram), times)),
-  };
-}
-
-/**
- * @param {Histogram} histogram
- * @param {number} times a power of two
- * @returns {Histogram}
- */
-function manyValues(histogram, times) {
-  return times === 1 ? histogram : manyValues(sumHistograms([histogram, histogram]), times / 2);
 }
 
 /**
