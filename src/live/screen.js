@@ -12,6 +12,8 @@ import { WIDTH } from '../reporters/layout.js';
  * @property {Promise<void>} isReady from then on pictures are drawn
  */
 
+/** @typedef {{picture: string, columns: number, rows: number}} Drawn */
+
 /** In a log: a line at the first second and then this often. */
 const PLAIN_EVERY_MS = 5000;
 
@@ -69,8 +71,8 @@ export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {
   /** @type {ReturnType<typeof import('log-update').createLogUpdate> | null} */
   let log = null;
   let current = '';
-  /** What can be seen of the last picture: the lengths of its lines. @type {number[]} */
-  let drawn = [];
+  /** The last picture that can be seen, and the size of the terminal then. @type {Drawn | null} */
+  let drawn = null;
   /** @type {NodeJS.Timeout | undefined} */
   let resizing;
   const load = async () => {
@@ -85,15 +87,13 @@ export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {
   function draw() {
     if (log === null || current === '' || resizing !== undefined || isBusy()) return;
     log(current);
-    const lengths = current.split('\n').flatMap((line) => lengthsOf(line, stream.columns));
-    drawn = lengths.slice(-Math.max(1, stream.rows - 1));
+    drawn = { picture: current, columns: stream.columns, rows: stream.rows };
   }
 
-  /** A terminal that was made narrower has broken the lines of the picture in two, and more. */
   function erase() {
-    const height = drawn.reduce((sum, length) => sum + Math.max(1, Math.ceil(length / stream.columns)), 0);
-    if (height > 0) write(`\r\u001b[${height}A\u001b[J`);
-    drawn = [];
+    if (drawn === null) return;
+    write(`\r\u001b[${heightOf(drawn, stream.columns)}A\u001b[J`);
+    drawn = null;
     log?.done();
   }
 
@@ -127,15 +127,28 @@ export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {
 }
 
 /**
- * @param {string} line
- * @param {number} columns
- * @returns {number[]} of the lines that log-update makes of it
+ * A terminal that was made narrower has broken lines in two, and more.
+ *
+ * @param {Drawn} drawn
+ * @param {number} columns that the terminal has now
  */
-function lengthsOf(line, columns) {
-  const { length } = stripVTControlCharacters(line);
-  const whole = Math.floor(length / columns);
+function heightOf({ picture, columns: before, rows }, columns) {
+  const lengths = stripVTControlCharacters(picture)
+    .split('\n')
+    .flatMap(({ length }) => partsOf(length, before));
+  const seen = lengths.slice(-Math.max(1, rows - 1));
+  return seen.reduce((sum, length) => sum + Math.max(1, Math.ceil(length / columns)), 0);
+}
+
+/**
+ * @param {number} length of a line
+ * @param {number} columns
+ * @returns {number[]} lengths of the lines that log-update makes of it
+ */
+function partsOf(length, columns) {
+  const whole = new Array(Math.floor(length / columns)).fill(columns);
   const rest = length % columns;
-  return [...new Array(whole).fill(columns), ...(rest > 0 || whole === 0 ? [rest] : [])];
+  return rest > 0 || whole.length === 0 ? [...whole, rest] : whole;
 }
 
 /**
