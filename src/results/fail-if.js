@@ -8,7 +8,7 @@ import { usageError } from '../errors.js';
 /** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('./comparison-schema.js').Difference} Difference */
 /** @typedef {import('./comparison-schema.js').FailIfVerdict} FailIfVerdict */
-/** @typedef {{name: string, runs: readonly {used: boolean}[]}} JudgedGroup */
+/** @typedef {{name: string, runs: readonly {used: boolean, verdict: import('./schema.js').Result['measurement']['verdict']}[]}} JudgedGroup */
 
 /**
  * @typedef {object} FailIf
@@ -104,7 +104,7 @@ function judgeOne(rule, metric, difference, groups) {
   const judged = judgeShown(rule, metric, difference);
   if (judged.verdict === 'failed') return judged;
   const doubt = [groups[difference.base], groups[difference.other]]
-    .map(leftOutDoubt)
+    .flatMap((group) => [invalidDoubt(group), leftOutDoubt(group)])
     .find((one) => one !== '');
   return doubt === undefined ? judged : { verdict: 'not proven', reason: `${judged.reason} ${doubt}` };
 }
@@ -133,6 +133,18 @@ function judgeShown({ direction, least }, metric, { verdict, differencePercent, 
     verdict: reaches ? 'failed' : 'passed',
     reason: `${text} ${side} the limit of ${least} ${unit}.`,
   };
+}
+
+/**
+ * Nothing passes on a measurement that is invalid, whoever asked for it to be taken.
+ *
+ * @param {JudgedGroup} group
+ * @returns {string} a sentence, or nothing
+ */
+function invalidDoubt({ name, runs }) {
+  const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
+  if (invalid === 0) return '';
+  return `But ${invalid} of ${runs.length} runs of ${name} ${invalid === 1 ? 'is' : 'are'} invalid, and nothing passes on such runs.`;
 }
 
 /**

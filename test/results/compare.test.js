@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { loadOfRun } from '../../src/plan-load.js';
 import { compareGroups } from '../../src/results/compare.js';
 import { compareSamples, differenceOf, isShownBetter } from '../../src/results/compare-samples.js';
 import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison-schema.js';
 import { kindOf } from '../../src/results/document.js';
 import { METRICS } from '../../src/results/run-metrics.js';
-import { BY_INTERVAL, BY_RANK, noisy, runsOf, slower, TEN } from './runs.js';
+import { BY_INTERVAL, BY_RANK, noisy, normal, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 
 /** @typedef {import('../../src/results/run-metrics.js').MetricHead} MetricHead */
@@ -64,6 +66,52 @@ describe('over 1,000 simulated comparisons', () => {
   test('with 3 runs each nothing is called different, however slow B is', () => {
     const [only, ...others] = Object.keys(simulate(3, 3));
     assert.deepEqual([only, others], ['not enough runs', []]);
+  });
+});
+
+/**
+ * p99 of the runs of one plan of `--repeat`: Poisson arrivals of the tool's own schedule at 70 % load of a server that takes about
+ * 14 ms, and which never takes quite as long (Lindley's recursion).
+ *
+ * @param {number} seed of the plan
+ * @param {number} runs
+ * @param {(load: import('../../src/plan.js').LoadPlan, run: number) => import('../../src/plan.js').LoadPlan} [ofRun]
+ */
+function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
+  const own = openLoad({ ratePerSecond: 50, durationMs: 20_000, arrivals: 'poisson' });
+  const plan = { ...own, pacing: /** @type {const} */ ('auto'), seed, shard: null, startAt: null };
+  return Array.from({ length: runs }, (_, run) => {
+    const { count, dueMs } = createSchedule(ofRun(plan, run));
+    const times = [];
+    for (let i = 0, freeAt = 0; i < count; i += 1) {
+      const due = dueMs(i);
+      freeAt = Math.max(freeAt, due) + 14 * Math.exp(0.1 * normal(1000 * seed + run, i, 9));
+      times.push(freeAt - due);
+    }
+    return times.sort((a, b) => a - b)[Math.ceil(0.99 * times.length) - 1];
+  });
+}
+
+describe('runs of one plan with Poisson arrivals, behind which nothing differs', () => {
+  const COMPARISONS = 60;
+  /** @param {Parameters<typeof p99sOfRuns>[2]} [ofRun] */
+  function calledDifferent(ofRun) {
+    let called = 0;
+    for (let i = 0; i < COMPARISONS; i += 1) {
+      const [a, b] = [p99sOfRuns(2 * i + 1, 10, ofRun), p99sOfRuns(2 * i + 2, 10, ofRun)];
+      if (compareSamples(P99, a, b, { seed: 1, ...QUICK }).verdict !== 'no difference shown') called += 1;
+    }
+    return called / COMPARISONS;
+  }
+
+  test('are called different in about 5 %, as each run has a seed of its own', () => {
+    const share = calledDifferent();
+    assert.ok(share < 0.15, `${share}`);
+  });
+
+  test('would be called different nearly always if all runs of a group had one seed', () => {
+    const share = calledDifferent((load) => load);
+    assert.ok(share > 0.5, `${share}`);
   });
 });
 

@@ -125,10 +125,11 @@ function compared(metric, differences) {
  */
 const group = (name, used = 10, all = used) => ({
   name,
-  runs: Array.from({ length: all }, (_, i) => ({ used: i < used })),
+  runs: Array.from({ length: all }, (_, i) => ({ used: i < used, verdict: /** @type {const} */ ('valid') })),
 });
 
 const TWO = [group('old'), group('new')];
+const INVALID = /** @type {const} */ ('invalid');
 
 describe('what must not be is judged', () => {
   /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp][]} */
@@ -258,6 +259,17 @@ describe('what must not be is judged', () => {
       assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
     });
   }
+});
+
+test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
+  const { name, runs } = group('new');
+  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: INVALID } : run)) };
+  const judge = (/** @type {Partial<Difference>} */ difference) =>
+    judgeFailIf(parseFailIf('p99 slower'), [compared({}, [difference])], [group('old'), taken]);
+  assert.equal(judge({}).verdict, 'failed');
+  const { verdict, reason } = judge({ verdict: 'no difference shown' });
+  assert.equal(verdict, 'not proven');
+  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
 });
 
 describe('where runs are left out', () => {
