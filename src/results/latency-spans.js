@@ -31,14 +31,23 @@ const LENGTHS = Object.freeze([
  */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
+  const length = latencySpanLength(timeline);
+  if (length > 1) return addUp(timeline, length, isIdle);
+  return timeline.map((row, i) => ({ ...row, span: 1, answers: answersOf(row), idle: isIdle[i] }));
+}
+
+/**
+ * @param {TimelineRow[]} timeline
+ * @returns {number} seconds that a span has
+ */
+export function latencySpanLength(timeline) {
   const answers = timeline.reduce((sum, row) => sum + answersOf(row), 0);
   const wanted = answers === 0 ? 1 : (FEWEST_ANSWERS * timeline.length) / answers;
+  if (wanted <= 1 || !hasHistograms(timeline)) return 1;
   const longest = Math.floor(timeline.length / FEWEST_SPANS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
   const least = Math.max(wanted, timeline.length / MOST_SPANS);
-  const length = fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
-  if (wanted > 1 && length > 1 && hasHistograms(timeline)) return addUp(timeline, length, isIdle);
-  return timeline.map((row, i) => ({ ...row, span: 1, answers: answersOf(row), idle: isIdle[i] }));
+  return fitting.find((one) => one >= least) ?? fitting.at(-1) ?? 1;
 }
 
 /**

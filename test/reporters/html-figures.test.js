@@ -8,6 +8,7 @@ import { sendLag } from '../../src/reporters/html/charts/send-lag.js';
 import { clockOf } from '../../src/reporters/html/clock.js';
 import { STYLE } from '../../src/reporters/html/style.js';
 import { render } from '../../src/reporters/html.js';
+import { formatLatency } from '../../src/units.js';
 import { closedLoad, sampleResult, spread, timelineOf } from '../results/sample.js';
 import { HARD_RESULTS, row, timeline, withoutCode } from './html-samples.js';
 import { SAMPLES } from './samples.js';
@@ -137,6 +138,28 @@ test('at 1000 an hour percentiles are of a minute each, and differ', () => {
   assert.ok(values.every(([p50, p90]) => p50 !== p90));
   assert.equal(at[0], '0:00:00 to 0:00:59');
   assert.doesNotMatch(String(said(drawn)), /gaps/);
+});
+
+test('fewer than one a second are drawn by the hour', () => {
+  const { html, charts } = rates(HARD_RESULTS['1000 an hour for six minutes']);
+  assert.match(html, />requests per hour</);
+  assert.match(charts.rates.values[0][0], /^(?:960|1,080)\/h$/);
+  assert.match(rates(HARD_RESULTS['ten million samples']).html, />requests per second</);
+});
+
+test('a text of several words is no column a word wide', () => {
+  const html = render(HARD_RESULTS['long names']);
+  assert.match(html, /<th scope="row" class="long">http_<wbr>503_<wbr>local_<wbr>node/);
+  assert.match(html, /<th scope="row">good<\/th>/);
+});
+
+test('the send lag of a low rate is one line, of the greatest in each span', () => {
+  const result = HARD_RESULTS['1000 an hour for six minutes'];
+  const [{ html, charts }] = sendLag(result);
+  assert.match(html, /<h3>Send lag, the greatest of each 1 min<\/h3>/);
+  assert.equal((/<path class="line s5" d="([^"]*)"/.exec(html)?.[1] ?? '').split('M').length, 2);
+  const first = result.timeline.slice(0, 60).map(({ lag99 }) => lag99 ?? 0);
+  assert.deepEqual(charts['send-lag-over-time'].values[0], [formatLatency(Math.max(...first))]);
 });
 
 test('where nothing was due nothing is missing: the line goes on', () => {

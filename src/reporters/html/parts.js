@@ -28,6 +28,9 @@ const WORTH = {
   failed: 'bad',
 };
 
+/** Characters: longer texts in tables break into several lines. */
+const LONG_CELL = 16;
+
 const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
 
 /**
@@ -74,9 +77,9 @@ export function table({ caption, columns, rows }) {
     return `<th scope="col"${kinds[i]}>${breakable(label)}</th>`;
   });
   const lines = rows.map((cells) => {
-    const [first, ...others] = cells.map(cell);
-    const rest = others.map((html, i) => `<td${kinds[i + 1] ?? ''}>${html}</td>`);
-    return `<tr><th scope="row">${first ?? ''}</th>${rest.join('')}</tr>`;
+    const [first, ...others] = cells;
+    const rest = others.map((content, i) => `<td${kinds[i + 1] || longClass(content)}>${cell(content)}</td>`);
+    return `<tr><th scope="row"${longClass(first)}>${cell(first)}</th>${rest.join('')}</tr>`;
   });
   return `<div class="table">
 <p class="caption">${escapeHtml(caption)}</p>
@@ -94,6 +97,11 @@ ${lines.join('\n')}
 /** @param {Cell} content */
 function cell(content) {
   return typeof content === 'string' ? breakable(content) : content.html;
+}
+
+/** @param {Cell} content @returns {string} of text that takes room of its own, lest it be a column a word wide */
+function longClass(content) {
+  return typeof content === 'string' && content.length > LONG_CELL ? ' class="long"' : '';
 }
 
 /** @param {string} text @returns {string} markup: names like `never_sent` may go on in the next line after each part */

@@ -52,6 +52,7 @@ pre { margin: 0 0 1rem; padding: 0.75rem 1rem; background: var(--tint); white-sp
 ul.plain, ul.legend { list-style: none; margin: 0; padding: 0; }
 ul.plain > li { margin-bottom: 0.75rem; max-width: 46rem; }
 ul.plain p { margin: 0.15rem 0 0; }
+ul.plain + * { margin-top: 1rem; }
 
 dl { margin: 0; }
 dd { margin: 0; }
@@ -83,6 +84,7 @@ th:last-child, td:last-child { padding-right: 0.25rem; }
 thead th { font-size: 0.833rem; color: var(--muted); font-weight: 600; border-bottom-color: var(--rule); vertical-align: bottom; }
 tbody th { font-weight: 500; }
 tbody th, td:not(.number) { overflow-wrap: break-word; max-width: 24rem; }
+th.long, td.long { min-width: min(12rem, 40vw); }
 td:has(.badge) { white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 thead th.number { white-space: normal; }
