@@ -67,6 +67,45 @@ describe('a run that is killed', { concurrency: 2 }, () => {
   }
 });
 
+test('a set of runs that is killed leaves those that were over, and the one that went on', async (t) => {
+  const path = scratch(t);
+  const [json, html] = [path('runs.json'), path('runs.html')];
+  const load = [
+    '--rate',
+    '100/s',
+    '--duration',
+    '4s',
+    '--repeat',
+    '50',
+    '--out',
+    json,
+    '--out',
+    html,
+    '--quiet',
+  ];
+  const child = spawn(process.execPath, [PROGRAM, 'ocsp', ...EC, ...load], {
+    stdio: 'ignore',
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...environmentOf(server) },
+  });
+  const ended = once(child, 'exit');
+  const read = () => (existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')).runs : []);
+  while (read().length < 2) await sleep(20);
+  const killedAt = Date.now();
+  child.kill('SIGKILL');
+  await ended;
+  const set = validateRunSet(JSON.parse(readFileSync(json, 'utf8')));
+  assert.deepEqual(
+    set.runs.map(({ unfinished }) => unfinished),
+    [undefined, true],
+  );
+  const [first, second] = set.runs.map((run) => rightResult(JSON.stringify(run)));
+  assert.equal(first.totals.succeeded, 400);
+  const knownUntil = Date.parse(second.startedAt) + second.durationSeconds * 1000;
+  assert.ok(killedAt - knownUntil < OLDEST_MS, `${killedAt - knownUntil} ms old`);
+  assert.equal(set.summary.leftOut.at(-1)?.run, 'run 2');
+  assert.match(readFileSync(html, 'utf8'), /<\/html>\n$/, 'of the first');
+});
+
 test('--metrics serves what was measured so far, and says where', async () => {
   const args = ['ocsp', ...EC, '--rate', '50/s', ...LONG, '--metrics', '0', '--quiet'];
   const child = spawn(process.execPath, [PROGRAM, ...args], {
