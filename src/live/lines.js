@@ -45,9 +45,9 @@ export function intervalLine(picture, width) {
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
     ...(phase === 'warmup' ? ['not measured yet'] : measured),
+    ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
-    ...errorParts(errors),
   ];
   return fit(parts, width);
 }
