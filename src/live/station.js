@@ -141,7 +141,11 @@ export function createStation(
      */
     begin(zero) {
       if (start === null) return;
-      soFar = createResultSoFar({ operation, start, zero, command, schedule });
+      try {
+        soFar = createResultSoFar({ operation, start, zero, command, schedule });
+      } catch (error) {
+        complain(error);
+      }
       files?.resume();
       publish({ withFiles: false });
     },

@@ -200,6 +200,16 @@ describe('the station', () => {
     assert.equal(said.filter((what) => what === 'warning').length, 2, 'what is said is still said');
   });
 
+  test('and without results where none can be made', async () => {
+    const { run, station, said } = stage({});
+    station.event({ ...run.start, plan: /** @type {any} */ ({ requirements: [] }) });
+    station.begin(run.zero);
+    assert.deepEqual(said, ['start', 'warning']);
+    station.event(interval());
+    await station.finish(sampleResult([]));
+    assert.deepEqual(said.slice(2), ['interval', 'files stopped', 'result', 'served']);
+  });
+
   test('makes no result that nobody wants', async () => {
     const { run, station, ports, said } = stage(CLOSED, { outlets: [] });
     station.event(run.start);
