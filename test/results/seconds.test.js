@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/histogram.js';
+import { sumRecords } from '../../src/results/merge.js';
 import { createRunSeconds, createSeconds } from '../../src/results/seconds.js';
 import { sample, setUp } from '../load/recording.js';
 
@@ -119,4 +120,19 @@ describe('seconds', () => {
       ],
     ]);
   });
+});
+
+test('failures are added up by name, whatever the name is', () => {
+  const records = [
+    { constructor: 1, timeout: 2 },
+    { timeout: 1, toString: 4 },
+    JSON.parse('{"__proto__": 3}'),
+  ];
+  const sum = sumRecords(/** @type {Record<string, any>[]} */ (records));
+  assert.deepEqual(Object.entries(sum), [
+    ['constructor', 1],
+    ['timeout', 3],
+    ['toString', 4],
+    ['__proto__', 3],
+  ]);
 });
