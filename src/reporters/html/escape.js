@@ -24,3 +24,8 @@ export function jsonForScript(value) {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** @param {string} text @returns {string} markup: names like `never_sent` may go on in the next line after each part */
+export function breakable(text) {
+  return escapeHtml(text).replace(/_(?=[^_])/g, '_<wbr>');
+}

@@ -1,6 +1,6 @@
 /** The page round every HTML report: one file that fetches nothing, and is allowed nothing but its own script and style. */
 import { createHash } from 'node:crypto';
-import { escapeHtml, jsonForScript } from './escape.js';
+import { breakable, escapeHtml, jsonForScript } from './escape.js';
 import { SCRIPT } from './script.js';
 import { STYLE } from './style.js';
 
@@ -41,7 +41,7 @@ export function page({ title, heading, lead = '', body, data = {}, footer = 'Wri
 </head>
 <body>
 <header>
-<h1>${escapeHtml(heading)}</h1>
+<h1>${breakable(heading)}</h1>
 ${lead}
 </header>
 <main>

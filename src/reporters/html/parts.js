@@ -2,7 +2,7 @@
  * What pages are made of. Arguments called `html`, `svg` or ending in `Html` are markup and go in as they are; all others
  * are text and are escaped here.
  */
-import { escapeHtml } from './escape.js';
+import { breakable, escapeHtml } from './escape.js';
 import { lineClass } from './lines.js';
 
 /** @typedef {string | {html: string}} Cell text, or markup that is safe already */
@@ -38,7 +38,7 @@ const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
  * @param {string} html
  */
 export function section(title, html) {
-  return `<section>\n<h2>${escapeHtml(title)}</h2>\n${html}\n</section>`;
+  return `<section>\n<h2>${breakable(title)}</h2>\n${html}\n</section>`;
 }
 
 /**
@@ -102,11 +102,6 @@ function cell(content) {
 /** @param {Cell} content @returns {string} of text that takes room of its own, lest it be a column a word wide */
 function longClass(content) {
   return typeof content === 'string' && content.length > LONG_CELL ? ' class="long"' : '';
-}
-
-/** @param {string} text @returns {string} markup: names like `never_sent` may go on in the next line after each part */
-function breakable(text) {
-  return escapeHtml(text).replace(/_(?=[^_])/g, '_<wbr>');
 }
 
 /**

@@ -60,7 +60,9 @@ dd { margin: 0; }
 .facts > div { display: grid; grid-template-columns: minmax(6rem, 14rem) 1fr; gap: 0 1rem; padding: 0.25rem 0; border-bottom: 1px solid var(--grid); max-width: 60rem; }
 .facts dt { color: var(--muted); }
 @media (max-width: 37.49em) { .facts > div { grid-template-columns: 1fr; } }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 1rem; margin-bottom: 1.5rem; }
+.tiles { display: grid; grid-template-columns: repeat(2, 1fr); gap: 1rem; margin-bottom: 1.5rem; }
+@media (min-width: 37.5em) { .tiles { grid-template-columns: repeat(3, 1fr); } }
+@media (min-width: 64em) { .tiles { grid-template-columns: repeat(6, 1fr); } }
 .tiles > div { border-left: 3px solid var(--rule); padding-left: 0.75rem; }
 .tiles dt { color: var(--muted); font-size: 0.833rem; }
 .tiles dd { font-size: 1.44rem; line-height: 1.3; overflow-wrap: normal; }
@@ -149,7 +151,7 @@ ul.legend > li { min-width: 0; }
   .at, .hint, .scrub, details:not([open]) { display: none; }
   table { font-size: 8pt; }
   th, td { padding-right: 0.5rem; }
-  tbody th, td:not(.number) { max-width: 14rem; }
+  tbody th, td:not(.number) { min-width: 0; max-width: 14rem; }
   section { margin-top: 0.75rem; padding: 0.75rem 0; }
   h2, h3 { break-after: avoid; }
   figure, tr, li, .tiles > div { break-inside: avoid; }
