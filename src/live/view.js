@@ -181,11 +181,16 @@ function offeredAt(load, { elapsedMs, phase }) {
 }
 
 /**
+ * Seconds are cut where they are: one more than are due in them is the first of those after them.
+ *
  * @param {number[]} rates second by second
  * @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(LONGEST_MEAN, seconds));
-  return shown.reduce((sum, rate) => sum + rate, 0) / Math.max(1, shown.length);
+  const sum = shown.reduce((all, rate) => all + rate, 0);
+  const due = (offeredPerSecond ?? 0) * shown.length;
+  if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
+  return sum / Math.max(1, shown.length);
 }

@@ -185,3 +185,30 @@ test('a low rate is a mean over many seconds, so that it does not flicker', asyn
   assert.match(seen().plain, /Rate {7}1,[67]\d\d\/h succeeded, 1,800\/h offered/);
   view.close();
 });
+
+/** @type {[string, number, number[], string][]} what, offered, successes second by second, shown */
+const ACHIEVED = [
+  ['the first of a low rate is no higher rate', 1000 / 3600, [1], '1,000/h succeeded, 1,000/h offered'],
+  ['nor are those after it', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  ['an arrival that falls into the second before it', 20, [21], '20/s succeeded, 20/s offered'],
+  ['a backlog that is worked off is seen', 20, [5, 35], '35/s succeeded, 20/s offered'],
+  ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
+];
+for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
+  test(`the rate of late: ${what}`, async () => {
+    const { view, drawn, seen } = stage();
+    view.event({
+      ...START,
+      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
+    });
+    seen();
+    for (const [i, rate] of rates.entries()) {
+      view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));
+    }
+    await drawn();
+    view.event({ type: 'warning', text: 'all of it once more' });
+    const lines = seen().plain.split('\n');
+    assert.equal(lines.filter((line) => line.startsWith('Rate ')).at(-1), `Rate       ${shown}`);
+    view.close();
+  });
+}
