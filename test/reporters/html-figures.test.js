@@ -104,7 +104,7 @@ const GAPS = [
   [
     'they did not wait',
     sampleResult([{ outcome: 'good', service: spread(100, 1, 9), lag: 0.02 }]),
-    /The lines lie on each other: 99 % of requests were sent within 20 µs of when they were due\./,
+    /The lines lie on each other, or nearly so: 99 % of requests were sent within 20 µs of when they were due\./,
     true,
   ],
   [

@@ -64,7 +64,7 @@ function aboutTheGap({ response, service, sendLag }, model) {
   );
   return isApart
     ? 'The shaded gap is the time requests waited before they were sent; a measurement by service time alone would leave it out.'
-    : `The lines lie on each other: 99 % of requests were sent within ${timeText(sendLag.p99)} of when they were due.`;
+    : `The lines lie on each other, or nearly so: 99 % of requests were sent within ${timeText(sendLag.p99)} of when they were due.`;
 }
 
 /**
