@@ -4,7 +4,7 @@
  */
 import { distinct } from './layout.js';
 
-/** @typedef {Record<string, string>} Labels */
+/** @typedef {import('./metrics.js').Labels} Labels */
 /** @typedef {{labels: Labels, value: number, suffix?: string}} Sample */
 /** @typedef {{name: string, type: 'counter' | 'gauge' | 'histogram' | 'summary', help: string, samples: Sample[]}} Family */
 
@@ -48,26 +48,6 @@ function valueText(value) {
 }
 
 /**
- * @param {string} name
- * @param {string} help
- * @param {Sample[]} samples
- * @returns {Family}
- */
-export function gauge(name, help, samples) {
-  return { name, type: 'gauge', help, samples };
-}
-
-/**
- * @param {string} name ends in `_total`
- * @param {string} help
- * @param {Sample[]} samples
- * @returns {Family}
- */
-export function counter(name, help, samples) {
-  return { name, type: 'counter', help, samples };
-}
-
-/**
  * @param {number} value
  * @param {Labels} [labels]
  * @param {string} [suffix] of the family's name
@@ -75,12 +55,4 @@ export function counter(name, help, samples) {
  */
 export function sample(value, labels = {}, suffix = '') {
   return { labels, value, suffix };
-}
-
-/**
- * @param {number} value
- * @returns {number} without the noise of binary fractions
- */
-export function exact(value) {
-  return Number(value.toPrecision(12));
 }

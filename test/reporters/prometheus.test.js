@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bucketsOf, countsUpTo } from '../../src/reporters/buckets.js';
 import { distinct } from '../../src/reporters/layout.js';
+import { BOUNDS_SECONDS } from '../../src/reporters/metrics.js';
 import { render } from '../../src/reporters/prometheus.js';
-import { exposition, gauge, sample } from '../../src/reporters/prometheus-text.js';
-import { BOUNDS_SECONDS } from '../../src/reporters/prometheus-times.js';
+import { exposition, sample } from '../../src/reporters/prometheus-text.js';
 import { checkResult } from '../../src/results/check.js';
 import { sampleResult, spread } from '../results/sample.js';
 import { histogramOf } from './histogram-of.js';
@@ -196,7 +196,12 @@ test('operations that look alike are series of their own', () => {
 
 test('numbers without end are written as the format has them', () => {
   const text = exposition([
-    gauge('x', 'X.', [sample(Infinity, { i: '1' }), sample(-Infinity, { i: '2' }), sample(NaN, { i: '3' })]),
+    {
+      name: 'x',
+      type: 'gauge',
+      help: 'X.',
+      samples: [sample(Infinity, { i: '1' }), sample(-Infinity, { i: '2' }), sample(NaN, { i: '3' })],
+    },
   ]);
   assert.deepEqual(text.match(/(?<=\} ).*/g), ['+Inf', '-Inf', 'NaN']);
 });
