@@ -1,8 +1,7 @@
 /** A comparison as Markdown: what differs first, then the figures. */
-import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
-import { VARIANCE_KEYS } from '../results/run-metrics.js';
 import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+import { differenceCells, medianText, SPREAD_LABELS, varianceRows } from './over-runs.js';
 import {
   commonSubject,
   datesPhrase,
@@ -25,10 +24,10 @@ export function render(comparison) {
   return paragraphs([
     `## Comparison: ${plain(headlineOf(comparison))}`,
     subject(comparison),
-    bullets(comparison.failIf.map(failIfItem)),
     bullets(comparison.warnings.map((warning) => `**Warning:** ${plain(warning)}`)),
-    ...others.flatMap((other) => difference(comparison, other)),
+    bullets(comparison.failIf.map(failIfItem)),
     others.length > 1 ? medians(comparison) : '',
+    ...others.flatMap((other) => difference(comparison, other)),
     '### Runs',
     groups(comparison),
     leftOut(comparison),
@@ -64,19 +63,9 @@ function failIfItem({ text, verdict, reason }) {
 function difference(comparison, other) {
   const { groups: all, metrics } = comparison;
   const [base, name] = [all[0].name, all[other].name];
-  const rows = metrics.map((metric) => {
-    const { differencePercent, interval, pValue, verdict } = differenceTo(metric, other);
-    const medianOf = (/** @type {number} */ i) => figureText(metric.unit, all[i].metrics[metric.key].median);
-    return [
-      metric.label,
-      medianOf(0),
-      medianOf(other),
-      differenceText(metric.unit, differencePercent),
-      intervalText(metric.unit, interval),
-      pText(pValue),
-      verdict,
-    ].map(plain);
-  });
+  const rows = metrics.map((metric) =>
+    [...differenceCells(comparison, metric, other), differenceTo(metric, other).verdict].map(plain),
+  );
   return [
     `### ${plain(`${name} beside ${base}`)}`,
     bullets(conclusions(comparison, other).map(({ verdict, text }) => `**${verdict}:** ${plain(text)}`)),
@@ -86,11 +75,12 @@ function difference(comparison, other) {
 }
 
 /** @param {Comparison} comparison */
-function medians({ groups: all, metrics }) {
+function medians(comparison) {
+  const { groups: all, metrics } = comparison;
   const rows = metrics.map((metric) => [
     metric.label,
-    ...all.map(({ metrics: summaries }, i) => {
-      const text = plain(figureText(metric.unit, summaries[metric.key].median));
+    ...all.map((_, i) => {
+      const text = plain(medianText(comparison, metric, i));
       const rank = rankOf(metric, i);
       if (rank === null) return text;
       return rank === 'best' ? `**${text}** (best)` : `${text} (best median)`;
@@ -128,20 +118,8 @@ function leftOut({ groups: all }) {
 }
 
 /** @param {Comparison} comparison */
-function variances({ groups: all, metrics }) {
-  const rows = metrics
-    .filter(({ key }) => VARIANCE_KEYS.includes(key))
-    .flatMap(({ key, label, unit }) =>
-      all.map(({ name, metrics: summaries }) => {
-        const { mean, variance, min, max } = summaries[key];
-        return [
-          `${label}, ${name}`,
-          figureText(unit, mean),
-          varianceText(unit, variance),
-          figureText(unit, min),
-          figureText(unit, max),
-        ].map(plain);
-      }),
-    );
-  return rows.length === 0 ? '' : markdownTable(['Over runs', 'mean', 'variance', 'min', 'max'], rows);
+function variances(comparison) {
+  const nameOf = (/** @type {number} */ i) => `, ${comparison.groups[i].name}`;
+  const rows = varianceRows(comparison, nameOf).map((cells) => cells.map(plain));
+  return rows.length === 0 ? '' : markdownTable(['Over runs', ...SPREAD_LABELS], rows);
 }

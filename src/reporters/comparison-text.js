@@ -1,9 +1,8 @@
-/** A comparison as plain text, 80 columns: what differs first, then the figures. Groups are called A (the base), B, C, ... */
+/** A comparison as plain text, 80 columns: what differs first, then where it is from. Groups are called A (the base), B, C, ... */
 import { styleText } from 'node:util';
-import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
-import { VARIANCE_KEYS } from '../results/run-metrics.js';
-import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
+import { conclusions, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
+import { differenceCells, medianText, SPREAD_LABELS, varianceRows } from './over-runs.js';
 import {
   commonSubject,
   datesPhrase,
@@ -41,15 +40,16 @@ export function render(comparison, { color = false } = {}) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const sections = [
     heading(comparison),
-    groups(comparison),
-    failIf(comparison, color),
+    legend(comparison),
     comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
+    failIf(comparison, color),
     ...(others.length > 1 ? medians(comparison) : []),
     ...others.flatMap((other) => [
       [...answer(comparison, other, color), '', ...differences(comparison, other)],
       doubtsOf(comparison, other).flatMap((doubt) => wrap(doubt)),
     ]),
     variances(comparison),
+    groups(comparison),
     [...comparison.notes.flatMap((note) => labelled('Note', note)), ...made(comparison)],
   ];
   const filled = sections.filter((lines) => lines.length > 0);
@@ -66,12 +66,18 @@ function heading(comparison) {
 }
 
 /** @param {Comparison} comparison */
+function legend(comparison) {
+  return comparison.groups.flatMap((group, i) =>
+    labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
+  );
+}
+
+/** @param {Comparison} comparison */
 function groups(comparison) {
   const isSame = commonSubject(comparison) !== null;
   return comparison.groups.flatMap((group, i) => [
-    ...labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
+    ...labelled(letterOf(i), `on ${targetsPhrase(group.runs)}`),
     ...(isSame ? [] : labelled('', subjectsPhrase(group))),
-    ...labelled('', `on ${targetsPhrase(group.runs)}`),
     ...labelled('', `started ${datesPhrase(group)}`),
     ...labelled('', `from ${filesPhrase(group)}`),
     ...leftOutOf(group).flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
@@ -114,19 +120,8 @@ function answer(comparison, other, color) {
  * @param {Comparison} comparison
  * @param {number} other
  */
-function differences({ groups: all, metrics }, other) {
-  const rows = metrics.map((metric) => {
-    const { differencePercent, interval, pValue } = differenceTo(metric, other);
-    const medianOf = (/** @type {number} */ i) => figureText(metric.unit, all[i].metrics[metric.key].median);
-    return [
-      metric.label,
-      medianOf(0),
-      medianOf(other),
-      differenceText(metric.unit, differencePercent),
-      intervalText(metric.unit, interval),
-      pText(pValue),
-    ];
-  });
+function differences(comparison, other) {
+  const rows = comparison.metrics.map((metric) => differenceCells(comparison, metric, other));
   return table([['Medians', 'A', letterOf(other), 'difference', '95 % interval', 'p'], ...rows]);
 }
 
@@ -134,7 +129,8 @@ function differences({ groups: all, metrics }, other) {
  * @param {Comparison} comparison
  * @returns {string[][]} a table for every few groups
  */
-function medians({ groups: all, metrics }) {
+function medians(comparison) {
+  const { groups: all, metrics } = comparison;
   const marks = new Set(metrics.flatMap((metric) => all.map((_, i) => rankOf(metric, i))));
   /** @type {string[][]} */
   const tables = [];
@@ -144,16 +140,16 @@ function medians({ groups: all, metrics }) {
       metric.label,
       ...shown.map((i) => {
         const rank = rankOf(metric, i);
-        return `${figureText(metric.unit, all[i].metrics[metric.key].median)}${rank === null ? ' ' : MARKS[rank]}`;
+        return `${medianText(comparison, metric, i)}${rank === null ? ' ' : MARKS[rank]}`;
       }),
     ]);
     tables.push(table([['Medians', ...shown.map((i) => `${letterOf(i)} `)], ...rows]));
   }
-  const legend = [
+  const marksTold = [
     ...(marks.has('best') ? wrap(`* best: better than every other, which is shown${others(metrics)}`) : []),
     ...(marks.has('best median') ? wrap('+ best median, not shown to be better than every other') : []),
   ];
-  return [...tables, legend];
+  return [...tables, marksTold];
 }
 
 /** @param {Comparison['metrics']} metrics */
@@ -165,17 +161,9 @@ function others(metrics) {
 }
 
 /** @param {Comparison} comparison */
-function variances({ groups: all, metrics }) {
-  const rows = metrics
-    .filter(({ key }) => VARIANCE_KEYS.includes(key))
-    .flatMap(({ key, label, unit }) =>
-      all.map(({ metrics: summaries }, i) => {
-        const { mean, variance, min, max } = summaries[key];
-        const value = (/** @type {number | null} */ one) => figureText(unit, one);
-        return [`${label} ${letterOf(i)}`, value(mean), varianceText(unit, variance), value(min), value(max)];
-      }),
-    );
-  return rows.length === 0 ? [] : table([['Over runs', 'mean', 'variance', 'min', 'max'], ...rows]);
+function variances(comparison) {
+  const rows = varianceRows(comparison, (i) => ` ${letterOf(i)}`);
+  return rows.length === 0 ? [] : table([['Over runs', ...SPREAD_LABELS], ...rows]);
 }
 
 /**

@@ -1,8 +1,9 @@
 /** A run set as Markdown: what was required first, then the figures over runs, then each run. */
-import { figureText, varianceText } from '../results/figures.js';
+import { figureText } from '../results/figures.js';
 import { METRICS } from '../results/run-metrics.js';
 import { namedRuns } from '../results/run-summary.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+import { SPREAD_LABELS, spreadCells } from './over-runs.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
 /** @typedef {import('../results/run-set.js').RunSet} RunSet */
@@ -34,17 +35,10 @@ function requirementItem(requirement) {
 /** @param {RunSetSummary} summary */
 function overRuns({ used, metrics }) {
   if (used.length === 0) return 'No run counts, so there is nothing to say of them together.';
-  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) =>
-    [
-      label,
-      figureText(unit, median),
-      figureText(unit, mean),
-      varianceText(unit, variance),
-      figureText(unit, min),
-      figureText(unit, max),
-    ].map(plain),
+  const rows = metrics.map((metric) =>
+    [metric.label, figureText(metric.unit, metric.median), ...spreadCells(metric.unit, metric)].map(plain),
   );
-  return markdownTable(['Over runs', 'median', 'mean', 'variance', 'min', 'max'], rows);
+  return markdownTable(['Over runs', 'median', ...SPREAD_LABELS], rows);
 }
 
 /** @param {RunSet} runSet */

@@ -1,9 +1,10 @@
 /** A run set as plain text, 80 columns: what was required first, then the figures over runs, then each run. */
 import { styleText } from 'node:util';
-import { figureText, varianceText } from '../results/figures.js';
+import { figureText } from '../results/figures.js';
 import { METRICS } from '../results/run-metrics.js';
 import { namedRuns } from '../results/run-summary.js';
 import { labelled, table, wrap } from './layout.js';
+import { SPREAD_LABELS, spreadCells } from './over-runs.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
 /** @typedef {import('../results/run-set.js').RunSet} RunSet */
@@ -52,15 +53,12 @@ function requirements(summary, color) {
 /** @param {RunSetSummary} summary */
 function overRuns({ used, metrics }) {
   if (used.length === 0) return ['No run counts, so there is nothing to say of them together.'];
-  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) => [
-    label,
-    figureText(unit, median),
-    figureText(unit, mean),
-    varianceText(unit, variance),
-    figureText(unit, min),
-    figureText(unit, max),
+  const rows = metrics.map((metric) => [
+    metric.label,
+    figureText(metric.unit, metric.median),
+    ...spreadCells(metric.unit, metric),
   ]);
-  return table([['Over runs', 'median', 'mean', 'variance', 'min', 'max'], ...rows]);
+  return table([['Over runs', 'median', ...SPREAD_LABELS], ...rows]);
 }
 
 /**

@@ -4,6 +4,7 @@
  * not have failed is not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
  */
 import { usageError } from '../errors.js';
+import { saidOf } from './wording.js';
 
 /** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('./comparison-schema.js').Difference} Difference */
@@ -82,7 +83,8 @@ export function judgeFailIf(rule, metrics, groups) {
   if (metric === undefined) throw new Error(`no metric ${rule.metric}`);
   const judged = metric.comparisons.map((difference) => {
     const { verdict, reason } = judgeOne(rule, metric, difference, groups);
-    return { verdict, reason: groups.length > 2 ? `${groups[difference.other].name}: ${reason}` : reason };
+    const { name } = groups[difference.other];
+    return { verdict, reason: groups.length > 2 ? saidOf(name, metric.label, reason) : reason };
   });
   const verdict = WORST_FIRST.find((one) => judged.some((other) => other.verdict === one)) ?? 'not proven';
   const told = judged.filter((one) => one.verdict === verdict);

@@ -3,6 +3,7 @@ import { formatCount, formatLatency, formatRate } from '../units.js';
 import { formatPercent } from './wording.js';
 
 /** @typedef {import('./run-metrics.js').Unit} Unit */
+/** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
 
 /** Stands where there is no figure. */
 const NONE = '–';
@@ -20,13 +21,27 @@ export function figureText(unit, value) {
 
 /**
  * @param {Unit} unit
- * @param {number | null} variance in the square of the unit
- * @returns {string} `0.0123 ms²`, `0.25 (/s)²`, `0.01 %²`: three digits
+ * @param {Spread} spread
+ * @returns {string} standard deviation in the unit that its mean is written in: `0.110 ms`, `12.5/h`; three digits, so that
+ *   they line up
  */
-export function varianceText(unit, variance) {
-  if (variance === null) return NONE;
-  if (unit === 'fraction') return `${threeDigits(variance * 1e4)} %²`;
-  return `${threeDigits(variance)} ${unit === 'ms' ? 'ms²' : '(/s)²'}`;
+export function deviationText(unit, { mean, variance }) {
+  if (mean === null || variance === null) return NONE;
+  const { factor, sign } = writtenIn(unit, mean);
+  const deviation = Math.sqrt(variance) * factor;
+  const isPlain = deviation >= 0.001 && deviation < 99.95;
+  return `${isPlain ? deviation.toPrecision(3) : threeDigits(deviation)}${sign}`;
+}
+
+/**
+ * @param {Unit} unit
+ * @param {Spread} spread
+ * @returns {string} in the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, `0.01 %²`; three digits, and a bare `0`
+ */
+export function varianceText(unit, { mean, variance }) {
+  if (mean === null || variance === null) return NONE;
+  const { factor, square } = writtenIn(unit, mean);
+  return variance === 0 ? '0' : `${threeDigits(variance * factor ** 2)} ${square}`;
 }
 
 /**
@@ -63,6 +78,26 @@ export function intervalText(unit, interval) {
 export function pText(pValue) {
   if (pValue === null) return NONE;
   return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
+}
+
+/**
+ * The unit that figureText writes a value in.
+ *
+ * @param {Unit} unit
+ * @param {number} value
+ * @returns {{factor: number, sign: string, square: string}} what to multiply with, and what to put behind that
+ */
+function writtenIn(unit, value) {
+  if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
+  if (unit === '/s') {
+    return value === 0 || value >= 1
+      ? { factor: 1, sign: '/s', square: '(/s)²' }
+      : { factor: 3600, sign: '/h', square: '(/h)²' };
+  }
+  if (value >= 999.5) return { factor: 0.001, sign: ' s', square: 's²' };
+  return value >= 0.0995 || value === 0
+    ? { factor: 1, sign: ' ms', square: 'ms²' }
+    : { factor: 1000, sign: ' µs', square: 'µs²' };
 }
 
 /** @param {Unit} unit */

@@ -23,6 +23,17 @@ export function sentence(...parts) {
 }
 
 /**
+ * @param {string} name
+ * @param {string} label of a metric
+ * @param {string} text a sentence about it
+ * @returns {string} `raft: mean is 30.0 % faster`: no capital after the colon
+ */
+export function saidOf(name, label, text) {
+  const begins = text.toLowerCase().startsWith(label.toLowerCase());
+  return `${name}: ${begins ? `${label}${text.slice(label.length)}` : text}`;
+}
+
+/**
  * @param {number} fraction
  * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for what is only near it
  */

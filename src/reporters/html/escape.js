@@ -6,12 +6,17 @@ const UNFIT = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u206
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+/** @param {string} text @returns {string} as plain text that a page may show: what a script writes is not escaped */
+export function fitText(text) {
+  return text.replace(UNFIT, '?');
+}
+
 /**
  * @param {string} text
  * @returns {string} safe between tags and within a quoted attribute
  */
 export function escapeHtml(text) {
-  return text.replace(UNFIT, '?').replace(/[&<>"']/g, (character) => ENTITIES[character]);
+  return fitText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
 /**

@@ -12,7 +12,8 @@ import { STYLE } from './style.js';
  * @property {string[]} at what that place is called, e.g. `second 12`
  * @property {string[][]} values one per entry of the chart's legend
  */
-/** @typedef {{charts?: Record<string, ReadOuts>}} PageData charts by the id of their figure */
+/** @typedef {{at: string[]}} DotReadOuts what each dot of class `run` is called, and its value, in the order of the chart */
+/** @typedef {{charts?: Record<string, ReadOuts | DotReadOuts>}} PageData charts by the id of their figure */
 
 /** Characters of the title of a window. */
 const LONGEST_TITLE = 70;

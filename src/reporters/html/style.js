@@ -86,6 +86,7 @@ th:last-child, td:last-child { padding-right: 0.25rem; }
 thead th { font-size: 0.833rem; color: var(--muted); font-weight: 600; border-bottom-color: var(--rule); vertical-align: bottom; }
 tbody th { font-weight: 500; }
 tbody th, td:not(.number) { overflow-wrap: break-word; max-width: 24rem; }
+tbody th:not(.long) { white-space: nowrap; }
 th.long, td.long { min-width: min(12rem, 40vw); }
 td:has(.badge) { white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
@@ -97,6 +98,7 @@ thead th { max-width: 14rem; overflow-wrap: break-word; }
   tbody th, td:not(.number) { max-width: min(14rem, 45vw); }
 }
 details { margin-top: 0.5rem; }
+.pair + .pair { margin-top: 1.5rem; }
 summary { cursor: pointer; color: var(--muted); font-size: 0.833rem; padding: 0.25rem 0; }
 details .scroll { max-height: 24rem; overflow-y: auto; }
 details .table { margin-top: 0.5rem; }
@@ -138,6 +140,7 @@ figcaption p { font-size: 0.833rem; }
 .whisker { stroke: var(--c); }
 .median { stroke: var(--c); stroke-width: 3; }
 .dot.run { fill-opacity: 0.55; }
+.dot.run.on { fill-opacity: 1; stroke: var(--ink); stroke-width: 2; }
 .swatch { vertical-align: middle; flex: none; }
 ul.legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1.25rem; font-size: 0.833rem; }
 ul.legend > li { min-width: 0; }

@@ -36,7 +36,7 @@ export function sentences(...parts) {
   return parts.filter((part) => part !== false && part !== '').join(' ');
 }
 
-/** @param {string} text @returns {string} as a sentence begins */
+/** @param {string} text @returns {string} as a sentence or heading begins: `Mean`, `p99 service` */
 export function titled(text) {
-  return `${text[0].toUpperCase()}${text.slice(1)}`;
+  return /^p\d/.test(text) ? text : `${text[0].toUpperCase()}${text.slice(1)}`;
 }
