@@ -9,7 +9,7 @@ import { readOutsOf } from './charts/dots.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
 import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
-import { titled } from './words.js';
+import { between, titled } from './words.js';
 
 /** @typedef {import('../../results/run-set.js').RunSet} RunSet */
 /** @typedef {import('../../results/run-summary.js').RunSetSummary} RunSetSummary */
@@ -81,15 +81,15 @@ function overRuns({ used, metrics }) {
  * @param {string} id
  * @returns {{html: string, charts: NonNullable<import('./page.js').PageData['charts']>}}
  */
-function plot({ name, summary: { used } }, { label, unit, values, median, min, max }, id) {
+function plot({ summary: { used } }, { label, unit, values, median }, id) {
   const title = titled(label);
   if (median === null) {
     return { html: emptyFigure({ id, title, summary: 'No run that counts has it.' }), charts: {} };
   }
   const text = (/** @type {number | null} */ value) => figureText(unit, value);
-  const summary = `Median ${text(median)}, from ${text(min)} to ${text(max)}.`;
+  const summary = `Median ${text(median)}; all runs ${between(values, text)}.`;
   const names = used.filter((_, i) => values[i] !== null);
-  const groups = [{ label: name, names, values: known(values) }];
+  const groups = [{ label: '', names, values: known(values) }];
   const columns = ['Run', { label: title, numeric: true }];
   const rows = used.map((run, i) => [run, text(values[i] ?? null)]);
   return {

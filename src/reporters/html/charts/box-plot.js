@@ -23,7 +23,7 @@ import { dotsOf, jitter, RADIUS } from './dots.js';
 /** @typedef {import('../chart.js').Place} Place */
 /**
  * @typedef {object} Group
- * @property {string} label of any length
+ * @property {string} label of any length; empty where there is one group, whose name stands above the charts
  * @property {number[]} values one per run, in any order
  * @property {string[]} [names] of the runs, in the same order
  * @property {number} [style] 1 to 6: its colour
@@ -116,11 +116,11 @@ function axisFor(unit, values) {
  * @param {string} parts.summary
  */
 function drawAll({ groups, axis, size, id, title, summary }) {
-  const isWide = size.name === 'wide';
+  const isWide = size.name === 'wide' || groups.every(({ label }) => label === '');
   const labels = groups.map(({ label }) => textWidth(label, FONT_SIZE));
   const least = isWide ? 14 + Math.ceil(Math.min(WIDEST_LABEL, Math.max(24, ...labels))) : 24;
   const { left, right, ticks } = layOutX(axis, least, size.width);
-  const rowHeight = ROW_HEIGHT[size.name];
+  const rowHeight = ROW_HEIGHT[isWide ? 'wide' : 'narrow'];
   const place = makePlace({ left, right, top: TOP, bottom: TOP + rowHeight * Math.max(1, groups.length) });
   const { top, bottom, x } = place;
   const content = [
