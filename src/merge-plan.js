@@ -1,12 +1,12 @@
 /** What the parts of a plan have in common: the plan, how many requests it has, and whom they asked. */
 import { usageError } from './errors.js';
 import { total } from './results/merge.js';
-import { parseRequirement } from './results/requirements.js';
+import { parseRequirement } from './results/requirements/requirements.js';
 import { partName, shareOf } from './shard-part.js';
 
 /** @typedef {import('./load/pacing/schedule.js').Schedule} Schedule */
 /** @typedef {import('./plan.js').Plan} Plan */
-/** @typedef {import('./results/parts.js').Part} Part */
+/** @typedef {import('./results/parts/parts.js').Part} Part */
 /** @typedef {import('./results/schema.js').Result} Result */
 
 /**

@@ -9,16 +9,16 @@ import { unbelievable } from './load/verdict/judge.js';
 import { judgeSum, observeSum } from './load/verdict/sum.js';
 import { checkPlanned, planOf, targetOf } from './merge-plan.js';
 import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check.js';
+import { checkResult } from './results/check/check.js';
 import { mergeSnapshots, total } from './results/merge.js';
-import { secondsOf, snapshotOf } from './results/merge-block.js';
-import { orderParts } from './results/parts.js';
+import { secondsOf, snapshotOf } from './results/parts/merge-block.js';
+import { orderParts } from './results/parts/parts.js';
 import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
 import { findUnreadable } from './results/unreadable.js';
 
 /** @typedef {import('./results/schema.js').Result} Result */
-/** @typedef {import('./results/parts.js').Part} Part */
+/** @typedef {import('./results/parts/parts.js').Part} Part */
 /** @typedef {import('./load/pacing/schedule.js').Schedule} Schedule */
 /** @typedef {import('./plan.js').Plan} Plan */
 /**

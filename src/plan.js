@@ -7,7 +7,7 @@ import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
 import { camelCase, readOne, readOptions } from './options.js';
 import { loadOfRun, planLoad } from './plan-load.js';
-import { parseRequirement } from './results/requirements.js';
+import { parseRequirement } from './results/requirements/requirements.js';
 import { readEnvironment } from './vault/environment.js';
 
 /** @typedef {import('./plan-load.js').LoadPlan} LoadPlan */
@@ -26,7 +26,7 @@ import { readEnvironment } from './vault/environment.js';
  * @property {Readonly<TargetPlan>} target
  * @property {Readonly<LoadPlan>} load
  * @property {Readonly<Record<string, any>>} options the operation's own
- * @property {readonly Readonly<import('./results/requirements.js').Requirement>[]} requirements
+ * @property {readonly Readonly<import('./results/requirements/requirements.js').Requirement>[]} requirements
  */
 
 const NO_TLS = Object.freeze({

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../src/errors.js';
 import { mergeResults } from '../src/merge-results.js';
-import { checkResult } from '../src/results/check.js';
+import { checkResult } from '../src/results/check/check.js';
 import { validateResult } from '../src/results/schema.js';
 import { syntheticParts, syntheticRun } from './synthetic-run.js';
 

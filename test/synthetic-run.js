@@ -5,7 +5,7 @@ import { arrivalsOf } from '../src/load/pacing/arrivals.js';
 import { createRecorder } from '../src/load/recording/recorder.js';
 import { plannedWindow } from '../src/load/verdict/window.js';
 import { uniform } from '../src/random.js';
-import { parseRequirement } from '../src/results/requirements.js';
+import { parseRequirement } from '../src/results/requirements/requirements.js';
 import { createRunSeconds } from '../src/results/seconds.js';
 import { shardOfThread } from '../src/shard-part.js';
 import { load as loadOf } from './load/load-plan.js';

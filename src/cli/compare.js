@@ -10,10 +10,10 @@ import { nameGroups } from './group-names.js';
 import { checkOutputs, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../results/same-run.js').RunGroup} RunGroup */
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../results/runs/same-run.js').RunGroup} RunGroup */
 
 /** @type {import('./declare.js').Command} */
 export const command = {
@@ -37,8 +37,8 @@ export const command = {
     refuseOverwrite(out, paths.flat());
     const names = nameGroups(paths, labels);
     const [{ compareGroups }, { parseFailIf }] = await Promise.all([
-      import('../results/compare.js'),
-      import('../results/fail-if.js'),
+      import('../results/comparison/compare.js'),
+      import('../results/comparison/fail-if.js'),
     ]);
     // What is wrong with these is said before files are read.
     for (const text of failIf) parseFailIf(text);
@@ -98,7 +98,7 @@ function listOf(value) {
 async function readGroups(paths, names) {
   const [{ readDocuments }, { namedRuns }] = await Promise.all([
     import('../results/read-document.js'),
-    import('../results/run-summary.js'),
+    import('../results/runs/run-summary.js'),
   ]);
   const read = await readDocuments(paths.flat());
   /** @type {(document: ReadDocument) => NamedRun[]} */

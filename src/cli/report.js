@@ -9,7 +9,7 @@ import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
 
 const GROUP = 'Results';
 
@@ -52,10 +52,10 @@ export const command = {
 async function together(read) {
   if (read.length === 1) return read[0].document;
   const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
-    import('../results/run-set.js'),
-    import('../results/run-summary.js'),
-    import('../results/same-run.js'),
-    import('../results/admit.js'),
+    import('../results/runs/run-set.js'),
+    import('../results/runs/run-summary.js'),
+    import('../results/runs/same-run.js'),
+    import('../results/comparison/admit.js'),
   ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);
   /** @type {(one: ReadDocument) => NamedRun[]} */

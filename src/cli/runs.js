@@ -62,7 +62,7 @@ async function runEach({ name, settings, runOnce, live, stop }, results) {
     await live.finish(result);
     results.push(result);
     if (results.length === repeat || stop.aborted) return;
-    const { makeRunSet } = await import('../results/run-set.js');
+    const { makeRunSet } = await import('../results/runs/run-set.js');
     const set = makeRunSet(name, results);
     // What cannot be written is said when it is tried for the last time.
     await writeFiles(set, out);
@@ -102,7 +102,7 @@ async function unlessStopped(promise, stop) {
  */
 async function documentOf(name, results, repeat) {
   if (repeat === 1) return results[0];
-  const { makeRunSet } = await import('../results/run-set.js');
+  const { makeRunSet } = await import('../results/runs/run-set.js');
   return makeRunSet(name, results);
 }
 

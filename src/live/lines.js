@@ -5,7 +5,7 @@ import { formatCount, formatDuration, formatLatency } from '../units.js';
 
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'>} OfferedLoad */
-/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../results/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
 /** @typedef {{type: 'result', result: import('../results/schema.js').Result}} ResultEvent */

@@ -8,7 +8,7 @@ import { errorParts, rateTexts, wholeSeconds } from './lines.js';
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
 /**
  * @typedef {Pick<import('../results/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
- *   Pick<import('../results/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
+ *   Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
  */
 /**
  * @typedef {object} Picture

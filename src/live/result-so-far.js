@@ -6,7 +6,7 @@ import { createSchedule } from '../load/pacing/schedule.js';
 import { emptySnapshot } from '../load/recording/recorder.js';
 import { buildBlock } from '../results/build.js';
 import { mergeSnapshots, total } from '../results/merge.js';
-import { mergeBlockOf } from '../results/merge-block.js';
+import { mergeBlockOf } from '../results/parts/merge-block.js';
 import { buildResult } from '../results/result.js';
 import { createRunSeconds } from '../results/seconds.js';
 import { shareOf } from '../shard-part.js';

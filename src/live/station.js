@@ -169,7 +169,7 @@ export function createStation(
     /**
      * Another run comes.
      *
-     * @param {import('../results/run-set.js').RunSet['summary']} summary of all that are over
+     * @param {import('../results/runs/run-set.js').RunSet['summary']} summary of all that are over
      * @returns {Promise<void>} when nothing of what is over is under way any more
      */
     async next(summary) {

@@ -8,7 +8,7 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
 
 /** @typedef {import('node:worker_threads').MessagePort} MessagePort */
 /** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('../results/run-set.js').RunSet['summary']} Summary */
+/** @typedef {import('../results/runs/run-set.js').RunSet['summary']} Summary */
 /**
  * @typedef {object} LiveOptions plain data
  * @property {string} operation

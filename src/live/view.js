@@ -32,7 +32,7 @@ import { liveScreen, plainScreen } from './screen.js';
  * @property {import('./lines.js').OfferedLoad | null} load
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
- * @property {readonly Pick<import('../results/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
+ * @property {readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
  * @property {import('./panel.js').JudgedRequirement[]} requirements as far as they can be judged
  * @property {IntervalEvent | null} interval the last one
  */

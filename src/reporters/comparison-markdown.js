@@ -13,7 +13,7 @@ import {
   targetsPhrase,
 } from './run-phrases.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /**
  * @param {Comparison} comparison

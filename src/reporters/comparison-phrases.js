@@ -1,9 +1,9 @@
 /** What comparisons say in words; shared by the reporters for people. */
-import { differenceText } from '../results/figures.js';
+import { differenceText } from '../results/runs/figures.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../results/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../results/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../results/comparison/comparison-schema.js').Difference} Difference */
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 

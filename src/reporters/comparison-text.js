@@ -14,7 +14,7 @@ import {
   targetsPhrase,
 } from './run-phrases.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
 const COLOURS = {

@@ -2,7 +2,7 @@
 import { csv, rounded } from './csv-fields.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('./csv-fields.js').Field} Field */
 
 /** By heading. @type {[string, (result: Result) => Field][]} */

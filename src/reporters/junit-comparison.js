@@ -7,7 +7,7 @@
 import { render as renderText } from './comparison-text.js';
 import { junitXml } from './junit-xml.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /**
  * @param {Comparison} comparison

@@ -3,7 +3,7 @@ import { suiteOfRun } from './junit.js';
 import { junitXml } from './junit-xml.js';
 
 /**
- * @param {import('../results/run-set.js').RunSet} runSet
+ * @param {import('../results/runs/run-set.js').RunSet} runSet
  * @returns {string} ends with a newline
  */
 export function render({ runs }) {

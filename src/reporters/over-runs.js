@@ -6,14 +6,14 @@ import {
   intervalText,
   pText,
   varianceText,
-} from '../results/figures.js';
-import { VARIANCE_KEYS } from '../results/run-metrics.js';
+} from '../results/runs/figures.js';
+import { VARIANCE_KEYS } from '../results/runs/run-metrics.js';
 import { differenceTo } from './comparison-phrases.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../results/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../results/run-metrics.js').MetricSummary} MetricSummary */
-/** @typedef {import('../results/run-metrics.js').Unit} Unit */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../results/runs/run-metrics.js').MetricSummary} MetricSummary */
+/** @typedef {import('../results/runs/run-metrics.js').Unit} Unit */
 
 /** What `spreadCells` are, where there is little room. */
 export const SPREAD_LABELS = Object.freeze(['mean', 'std dev', 'variance', 'min', 'max']);

@@ -1,10 +1,10 @@
 /** What the runs of comparisons and run sets were, in words: operation and load, target, time, files. */
 import { counted, loadPhrase, planPhrase, targetPhrase } from './phrases.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../results/comparison-schema.js').ComparedGroup} ComparedGroup */
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 

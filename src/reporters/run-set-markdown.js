@@ -1,13 +1,13 @@
 /** A run set as Markdown: what was required first, then the figures over runs, then each run. */
-import { figureText } from '../results/figures.js';
-import { METRICS } from '../results/run-metrics.js';
-import { namedRuns } from '../results/run-summary.js';
+import { figureText } from '../results/runs/figures.js';
+import { METRICS } from '../results/runs/run-metrics.js';
+import { namedRuns } from '../results/runs/run-summary.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
 import { SPREAD_LABELS, spreadCells } from './over-runs.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /**
  * @param {RunSet} runSet

@@ -1,14 +1,14 @@
 /** A run set as plain text, 80 columns: what was required first, then the figures over runs, then each run. */
 import { styleText } from 'node:util';
-import { figureText } from '../results/figures.js';
-import { METRICS } from '../results/run-metrics.js';
-import { namedRuns } from '../results/run-summary.js';
+import { figureText } from '../results/runs/figures.js';
+import { METRICS } from '../results/runs/run-metrics.js';
+import { namedRuns } from '../results/runs/run-summary.js';
 import { labelled, table, wrap } from './layout.js';
 import { SPREAD_LABELS, spreadCells } from './over-runs.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
 const COLOURS = { met: 'green', 'not proven': 'yellow', 'not met': 'red' };

@@ -222,7 +222,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  * @param {RunFacts} facts
  * @param {import('../plan.js').LoadPlan} load
  * @param {boolean} measurementValid
- * @returns {import('./judge.js').RunView}
+ * @returns {import('./requirements/judge.js').RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
@@ -250,7 +250,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
 
 /**
  * @param {import('./merge.js').MergedOutcome[]} outcomes
- * @returns {Record<Series, import('./judge.js').Quantiles>}
+ * @returns {Record<Series, import('./requirements/judge.js').Quantiles>}
  */
 function quantiles(outcomes) {
   const [response, service, sendLag] = SERIES.map((series) => {

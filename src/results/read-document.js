@@ -2,18 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { usageError } from '../errors.js';
-import { checkResult } from './check.js';
-import { checkComparison } from './check-comparison.js';
-import { validateComparison } from './comparison-schema.js';
+import { checkResult } from './check/check.js';
+import { checkComparison } from './check/check-comparison.js';
+import { validateComparison } from './comparison/comparison-schema.js';
 import { isResult, kindOf } from './document.js';
 import { placeOfJsonError } from './json-place.js';
-import { validateRunSet } from './run-set.js';
+import { validateRunSet } from './runs/run-set.js';
 import { validateResult } from './schema.js';
 import { findUnreadable } from './unreadable.js';
 
 /** @typedef {import('./document.js').Document} Document */
 /** @typedef {import('./document.js').DocumentKind} DocumentKind */
-/** @typedef {import('./comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
-import { judgeRequirement } from './judge.js';
 import { total } from './merge.js';
+import { judgeRequirement } from './requirements/judge.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 /**
@@ -21,7 +21,7 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
  * @param {import('./schema.js').Measurement} parts.measurement
  * @param {boolean} [parts.unfinished] the run goes on
- * @param {import('./merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
+ * @param {import('./parts/merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
  * @returns {import('./schema.js').Result}
  */
 export function buildResult({

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { usageError } from '../errors.js';
-import { MergeBlock, MergedPart, ShardPart } from './merge-block-schema.js';
+import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 export { SCHEMA_ID };

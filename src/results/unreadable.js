@@ -1,5 +1,5 @@
 /** Which histogram of a Result cannot be decoded: what does not add up otherwise can still be shown, and says so itself. */
-import { readHistogram, SERIES } from './check-latency.js';
+import { readHistogram, SERIES } from './check/check-latency.js';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./schema.js').OperationBlock} OperationBlock */

@@ -1,9 +1,9 @@
 /** How verdicts are put into words: values, margins and sentences in the user's units. */
 import { formatCount, formatLatency } from '../units.js';
 
-/** @typedef {import('./requirements.js').Requirement} Requirement */
+/** @typedef {import('./requirements/requirements.js').Requirement} Requirement */
 
-/** @type {Record<import('./requirements.js').RateUnit, {seconds: number, sign: string}>} */
+/** @type {Record<import('./requirements/requirements.js').RateUnit, {seconds: number, sign: string}>} */
 const RATE_UNITS = {
   s: { seconds: 1, sign: '/s' },
   min: { seconds: 60, sign: '/min' },

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { compareGroups } from '../../src/results/compare.js';
-import { validateComparison } from '../../src/results/comparison-schema.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';
 import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';

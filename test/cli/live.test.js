@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { validateRunSet } from '../../src/results/run-set.js';
+import { validateRunSet } from '../../src/results/runs/run-set.js';
 import { otlpFaults } from '../live/otlp-proto.js';
 import { assertDone, EC, environmentOf, rightResult, runCli, scratch, startCli } from './support.js';
 

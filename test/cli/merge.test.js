@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { startFaultProxy } from '../run/support.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import {

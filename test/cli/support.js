@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { validateResult } from '../../src/results/schema.js';
 import { reportAt, STARTED_AT, startRun } from './running.js';
 

@@ -2,7 +2,7 @@
 import { createResultSoFar } from '../../src/live/result-so-far.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { plannedWindow } from '../../src/load/verdict/window.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { shardOfThread } from '../../src/shard-part.js';
 import { load as loadOf } from '../load/load-plan.js';
 import { sample, setUp } from '../load/recording.js';

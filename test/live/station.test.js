@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
 import { createStation } from '../../src/live/station.js';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult } from '../results/sample.js';
 import { interval } from './interval.js';
 import { OPERATION, reportAt, startRun } from './running.js';

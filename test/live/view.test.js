@@ -4,7 +4,7 @@ import { afterEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { createView } from '../../src/live/view.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { sampleResult } from '../results/sample.js';
 import { interval, START } from './interval.js';
 

@@ -10,13 +10,13 @@ import { render as pageOfRunSet } from '../../src/reporters/html/run-set.js';
 import { targetsPhrase } from '../../src/reporters/run-phrases.js';
 import { render as markdownOfRunSet } from '../../src/reporters/run-set-markdown.js';
 import { render as textOfRunSet } from '../../src/reporters/run-set-text.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../results/runs.js';
 import { openLoad, sampleResult, spread } from '../results/sample.js';
 
-/** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../src/results/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/results/runs/run-set.js').RunSet} RunSet */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';
@@ -34,7 +34,7 @@ const INVALID = {
 
 const old = { name: 'old', runs: runsOf(TEN, 0) };
 
-/** Answers nothing, and at once. @type {import('../../src/results/run-metrics.js').NamedRun[]} */
+/** Answers nothing, and at once. @type {import('../../src/results/runs/run-metrics.js').NamedRun[]} */
 const REFUSED = TEN.map((factor, i) => ({
   name: `down.json, run ${i + 1}`,
   result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {

@@ -7,8 +7,8 @@ import { render as pageOfComparison } from '../../src/reporters/html/comparison.
 import { render as pageOfRunSet } from '../../src/reporters/html/run-set.js';
 import { SCRIPT } from '../../src/reporters/html/script.js';
 import { STYLE } from '../../src/reporters/html/style.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { noisy, runOf, runsOf, slower, TEN } from '../results/runs.js';
 import { chartsIn, collisions } from './html-samples.js';
 

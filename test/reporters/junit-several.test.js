@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { renderDocument } from '../../src/reporters/index.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';
 import { readJunit } from './junit-document.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';

@@ -6,7 +6,7 @@ import { distinct } from '../../src/reporters/layout.js';
 import { BOUNDS_SECONDS } from '../../src/reporters/metrics.js';
 import { render } from '../../src/reporters/prometheus.js';
 import { exposition, sample } from '../../src/reporters/prometheus-text.js';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult, spread } from '../results/sample.js';
 import { histogramOf } from './histogram-of.js';
 import { SAMPLES } from './samples.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { validateResult } from '../../src/results/schema.js';
 import { HARD_RESULTS } from './html-samples.js';
 import { SAMPLES } from './samples.js';

@@ -2,9 +2,9 @@
 import { createRecorder } from '../../src/load/recording/recorder.js';
 import { uniform } from '../../src/random.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/results/build.js';
-import { judgeRequirement } from '../../src/results/judge.js';
 import { mergeSnapshots } from '../../src/results/merge.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { createSeconds } from '../../src/results/seconds.js';
 import { openLoad, sampleResult } from '../results/sample.js';
 import { manyInSecond, manyOperations } from './many-times.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { compareGroups } from '../../src/results/compare.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
 import { runsOf, slower, TEN } from './runs.js';
 
 /** @typedef {Parameters<typeof compareGroups>[0]} Groups */

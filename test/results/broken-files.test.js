@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
 import { mergeResults } from '../../src/merge-results.js';
 import { renderDocument } from '../../src/reporters/index.js';
-import { compareGroups } from '../../src/results/compare.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
 import { parseDocument } from '../../src/results/read-document.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { runsOf, slower, TEN } from './runs.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkComparison } from '../../src/results/check-comparison.js';
+import { checkComparison } from '../../src/results/check/check-comparison.js';
 
 /** Only what is looked at: three groups, two metrics. */
 function comparison() {

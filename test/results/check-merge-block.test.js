@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkResult } from '../../src/results/check.js';
-import { checkMergeBlock } from '../../src/results/check-merge-block.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { checkMergeBlock } from '../../src/results/check/check-merge-block.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { latency } from './sample.js';
 
-/** @typedef {import('../../src/results/merge-block-schema.js').MergeBlock} MergeBlock */
+/** @typedef {import('../../src/results/parts/merge-block-schema.js').MergeBlock} MergeBlock */
 
 const LOAD = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
 const PARTS = syntheticParts({ load: LOAD, unsent: 3 }, [1, 2]);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHistogram, encodeHistogram, recordMs } from '../../src/histogram.js';
-import { checkResult } from '../../src/results/check.js';
-import { checkSeconds } from '../../src/results/check-seconds.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { checkSeconds } from '../../src/results/check/check-seconds.js';
 import { createRunSeconds } from '../../src/results/seconds.js';
 import { sample, setUp } from '../load/recording.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';

@@ -1,7 +1,7 @@
 /** Rates, and what a second says of itself beyond its counts: its failures, arrivals, send lag and whether it has a histogram. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */

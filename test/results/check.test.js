@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/histogram.js';
 import { buildLatency } from '../../src/results/build.js';
-import { checkResult } from '../../src/results/check.js';
-import { checkLatencies, checkSums } from '../../src/results/check-latency.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { checkLatencies, checkSums } from '../../src/results/check/check-latency.js';
 import { block, latency, sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */

@@ -3,16 +3,16 @@ import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { loadOfRun } from '../../src/plan-load.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { compareSamples, differenceOf, isShownBetter } from '../../src/results/compare-samples.js';
-import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison-schema.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { compareSamples, differenceOf, isShownBetter } from '../../src/results/comparison/compare-samples.js';
+import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison/comparison-schema.js';
 import { kindOf } from '../../src/results/document.js';
-import { METRICS } from '../../src/results/run-metrics.js';
+import { METRICS } from '../../src/results/runs/run-metrics.js';
 import { BY_INTERVAL, BY_RANK, noisy, normal, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 
-/** @typedef {import('../../src/results/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/results/runs/run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };
@@ -476,7 +476,7 @@ describe('warns of a group', () => {
   ];
   const random = (/** @type {(i: number) => number} */ seedOf, /** @type {number} */ first) =>
     TEN.flatMap((factor, i) => runsOf([factor], first + 2 * i, poisson(seedOf(i))));
-  /** @type {[string, import('../../src/results/run-metrics.js').NamedRun[], import('../../src/results/run-metrics.js').NamedRun[], RegExp | null][]} */
+  /** @type {[string, import('../../src/results/runs/run-metrics.js').NamedRun[], import('../../src/results/runs/run-metrics.js').NamedRun[], RegExp | null][]} */
   const TABLE = [
     [
       'whose runs are of two products',

@@ -1,13 +1,13 @@
 /** A target that fails fast is not a fast one: what a comparison says where errors differ. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compareGroups } from '../../src/results/compare.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
 import { TEN } from './runs.js';
 import { sampleResult, spread } from './sample.js';
 
-/** @typedef {import('../../src/results/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../../src/results/comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
-/** @typedef {import('../../src/results/comparison-schema.js').FailIfVerdict} FailIfVerdict */
+/** @typedef {import('../../src/results/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
 
 const QUICK = { resamples: 40 };
 

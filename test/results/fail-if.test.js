@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { judgeFailIf, parseFailIf } from '../../src/results/fail-if.js';
+import { judgeFailIf, parseFailIf } from '../../src/results/comparison/fail-if.js';
 
-/** @typedef {import('../../src/results/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../../src/results/comparison-schema.js').Difference} Difference */
-/** @typedef {import('../../src/results/comparison-schema.js').FailIfVerdict} FailIfVerdict */
-/** @typedef {import('../../src/results/fail-if.js').JudgedGroup} JudgedGroup */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
+/** @typedef {import('../../src/results/comparison/fail-if.js').JudgedGroup} JudgedGroup */
 
 describe('what must not be is read', () => {
   /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */

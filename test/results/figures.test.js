@@ -8,7 +8,7 @@ import {
   pText,
   sizeText,
   varianceText,
-} from '../../src/results/figures.js';
+} from '../../src/results/runs/figures.js';
 
 describe('figures over runs read', () => {
   /** @type {[string, string, string][]} what, as it reads, as it should */

@@ -9,7 +9,7 @@ import {
   normalUpperTail,
   runsNeeded,
   smallestPValue,
-} from '../../src/results/rank-test.js';
+} from '../../src/results/comparison/rank-test.js';
 
 /** Vectors computed by scipy: `python3 test/results/fixtures/make-compare.py`. */
 const FIXTURES = new URL('./fixtures/compare.json', import.meta.url);

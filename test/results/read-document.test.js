@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
 import { placeOfJsonError } from '../../src/results/json-place.js';
 import { parseDocument, readDocument, readDocuments, readResults } from '../../src/results/read-document.js';
-import { makeRunSet } from '../../src/results/run-set.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-documents-'));

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
 import { isComparison, isResult, isRunSet, kindOf } from '../../src/results/document.js';
-import { makeRunSet, runSetJsonSchema, validateRunSet } from '../../src/results/run-set.js';
+import { makeRunSet, runSetJsonSchema, validateRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 
@@ -151,7 +151,7 @@ describe('the kind of', () => {
 });
 
 describe('over runs', () => {
-  /** @param {import('../../src/results/run-set.js').RunSet} runSet @param {string} key */
+  /** @param {import('../../src/results/runs/run-set.js').RunSet} runSet @param {string} key */
   const metric = ({ summary: { metrics } }, key) => {
     const found = metrics.find((one) => one.key === key);
     assert.ok(found !== undefined, key);

@@ -3,7 +3,7 @@ import { uniform } from '../../src/random.js';
 import { sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../src/results/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../../src/results/runs/run-metrics.js').NamedRun} NamedRun */
 
 const START = Date.UTC(2026, 0, 2, 3, 0, 0);
 

@@ -1,6 +1,6 @@
 /** Every metric of a comparison as a chart: each run a dot, a row for each group. */
-import { figureText } from '../../results/figures.js';
-import { known } from '../../results/run-metrics.js';
+import { figureText } from '../../results/runs/figures.js';
+import { known } from '../../results/runs/run-metrics.js';
 import { saidOf } from '../../results/wording.js';
 import { medianText } from '../over-runs.js';
 import { boxPlot } from './charts/box-plot.js';
@@ -8,8 +8,8 @@ import { readOutsOf } from './charts/dots.js';
 import { emptyFigure, figure, section, table } from './parts.js';
 import { between, titled } from './words.js';
 
-/** @typedef {import('../../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('./page.js').PageData} PageData */
 
 /** Colours of the style sheet. */

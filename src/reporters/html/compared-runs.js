@@ -11,7 +11,7 @@ import {
 } from '../run-phrases.js';
 import { facts, section, table, verdictBadge } from './parts.js';
 
-/** @typedef {import('../../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** @param {Comparison} comparison */
 export function groupsCompared(comparison) {

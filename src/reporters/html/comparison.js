@@ -8,7 +8,7 @@ import { escapeHtml } from './escape.js';
 import { page } from './page.js';
 import { details, list, paragraph, section, table, verdictBadge } from './parts.js';
 
-/** @typedef {import('../../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /**
  * @param {Comparison} comparison

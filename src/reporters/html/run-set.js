@@ -1,7 +1,7 @@
 /** A run set as a page: what was required, the figures over runs, and every run as a dot. */
-import { figureText } from '../../results/figures.js';
-import { known, METRICS } from '../../results/run-metrics.js';
-import { namedRuns } from '../../results/run-summary.js';
+import { figureText } from '../../results/runs/figures.js';
+import { known, METRICS } from '../../results/runs/run-metrics.js';
+import { namedRuns } from '../../results/runs/run-summary.js';
 import { SPREAD_TITLES, spreadCells } from '../over-runs.js';
 import { requirementOverRuns, runSetCount, runSetPhrase } from '../run-phrases.js';
 import { boxPlot } from './charts/box-plot.js';
@@ -11,8 +11,8 @@ import { page } from './page.js';
 import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
 import { between, titled } from './words.js';
 
-/** @typedef {import('../../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /**
  * @param {RunSet} runSet

@@ -3,12 +3,12 @@
  * done in it and bears out the figures beside it. It takes about a tenth of a millisecond a second, so it is done where a file
  * is read, not at the end of every run.
  */
-import { valueAtShare } from '../histogram.js';
+import { valueAtShare } from '../../histogram.js';
 import { isSameBucket, readHistogram } from './check-latency.js';
 
-/** @typedef {import('../histogram.js').Histogram} Histogram */
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./schema.js').TimelineRow} TimelineRow */
+/** @typedef {import('../../histogram.js').Histogram} Histogram */
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../schema.js').TimelineRow} TimelineRow */
 
 const SHARES = /** @type {const} */ ([
   ['p50', 0.5],

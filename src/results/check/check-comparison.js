@@ -3,7 +3,7 @@
  * place must be there; each group has figures for each metric; each but the base is compared with it, once.
  */
 
-/** @typedef {import('./comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../comparison/comparison-schema.js').Comparison} Comparison */
 
 /**
  * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison

@@ -9,11 +9,11 @@ import {
   recordMs,
   valueAtRank,
   valueAtShare,
-} from '../histogram.js';
+} from '../../histogram.js';
 
-/** @typedef {import('../histogram.js').Histogram} Histogram */
-/** @typedef {import('./schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {import('./schema.js').LatencyBlocks} LatencyBlocks */
+/** @typedef {import('../../histogram.js').Histogram} Histogram */
+/** @typedef {import('../schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {import('../schema.js').LatencyBlocks} LatencyBlocks */
 
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 

@@ -1,11 +1,12 @@
 /** One metric of two groups of runs: how large the difference is, whether it is shown, and a sentence that says both. */
-import { bootstrapInterval } from './bootstrap.js';
-import { differenceText, figureText, intervalText, pText, sizeText } from './figures.js';
-import { median } from './median.js';
-import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
-import { sentence } from './wording.js';
 
-/** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
+import { median } from '../median.js';
+import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
+import { sentence } from '../wording.js';
+import { bootstrapInterval } from './bootstrap.js';
+import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
+
+/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
 /** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict}} Found */
 
@@ -51,7 +52,7 @@ export function isShownBetter(metric, a, b) {
 }
 
 /**
- * @param {import('./run-metrics.js').Unit} unit
+ * @param {import('../runs/run-metrics.js').Unit} unit
  * @param {number} base
  * @param {number} other
  * @returns {number | null} percentage points of a share, percent of the base of all else
@@ -99,7 +100,7 @@ function test(base, other) {
 }
 
 /**
- * @param {import('./run-metrics.js').Unit} unit
+ * @param {import('../runs/run-metrics.js').Unit} unit
  * @param {-1 | 0 | 1} direction
  * @returns {DifferenceVerdict}
  */

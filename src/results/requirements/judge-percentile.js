@@ -1,9 +1,9 @@
 /** Is a percentile within its limit, and do so many samples prove it? */
-import { formatCount, formatLatency } from '../units.js';
-import { countErrors } from './errors.js';
+import { formatCount, formatLatency } from '../../units.js';
+import { countErrors } from '../errors.js';
+import { firstTrue, lowerRank, quantileRank, samplesNeeded, upperRank } from '../statistics.js';
+import { sentence, timeMargin } from '../wording.js';
 import { neededText, within } from './judge-common.js';
-import { firstTrue, lowerRank, quantileRank, samplesNeeded, upperRank } from './statistics.js';
-import { sentence, timeMargin } from './wording.js';
 
 /** @typedef {import('./requirements.js').Requirement} Requirement */
 /** @typedef {import('./judge.js').RunView} RunView */

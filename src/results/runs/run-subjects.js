@@ -1,7 +1,7 @@
 /** What runs were: which operations, and the load that was offered. */
 
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./comparison-schema.js').ComparedGroup['subjects'][number]} Subject */
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../comparison/comparison-schema.js').ComparedGroup['subjects'][number]} Subject */
 
 /**
  * @param {readonly Result[]} results

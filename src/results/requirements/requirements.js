@@ -1,8 +1,8 @@
 /**
  * Requirements as people write them (`p99<200ms`), and what they mean. `judge.js` decides whether they are met.
  */
-import { PkiLoadError, usageError } from '../errors.js';
-import { parseDuration, parseRate } from '../units.js';
+import { PkiLoadError, usageError } from '../../errors.js';
+import { parseDuration, parseRate } from '../../units.js';
 
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
 /** @typedef {'<' | '<=' | '>' | '>='} Comparator */

@@ -1,10 +1,10 @@
 /** Are these results the parts of one plan, all of them, each once? What is wrong is said with the names of the files. */
-import { usageError } from '../errors.js';
-import { partName } from '../shard-part.js';
+import { usageError } from '../../errors.js';
+import { partName } from '../../shard-part.js';
+import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 import { readPart } from './read-part.js';
-import { flatten, isAmong, PATHS, shortened } from './settings.js';
 
-/** @typedef {import('./schema.js').Result} Result */
+/** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('./read-part.js').NamedResult} NamedResult */
 /** @typedef {import('./read-part.js').Part} Part */
 
@@ -18,7 +18,7 @@ const [MOST_KEYS, MOST_CHARACTERS] = [5, 60];
  * @param {readonly NamedResult[]} results
  * @param {boolean} [allowInterrupted] take parts that were not run to their end
  * @returns {Part[]} part 0 first
- * @throws {import('../errors.js').PkiLoadError} where they are not the parts of one plan
+ * @throws {import('../../errors.js').PkiLoadError} where they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
   if (results.length === 0) {

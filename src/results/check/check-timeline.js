@@ -1,10 +1,11 @@
 /** The bookkeeping of what goes on over time: the rates, and the timeline second by second. */
+
+import { total } from '../merge.js';
+import { FINE_SECONDS } from '../spans.js';
 import { same, unless } from './check-common.js';
 import { isSameBucket } from './check-latency.js';
-import { total } from './merge.js';
-import { FINE_SECONDS } from './spans.js';
 
-/** @typedef {import('./schema.js').Result} Result */
+/** @typedef {import('../schema.js').Result} Result */
 
 const TIMELINE = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 
@@ -42,7 +43,7 @@ export function checkRates({ windowSeconds, timeline, unfinished, latencyMs, ope
  *
  * @param {number} windowSeconds
  * @param {Result['timeline']} timeline
- * @param {import('./schema.js').LatencyBlock} response
+ * @param {import('../schema.js').LatencyBlock} response
  */
 function checkWindow(windowSeconds, timeline, { max }) {
   const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
@@ -78,7 +79,7 @@ export function checkTimeline({ timeline, totals, rates, latencyMs }) {
 }
 
 /**
- * @param {import('./schema.js').TimelineRow} row
+ * @param {import('../schema.js').TimelineRow} row
  * @param {number} at
  */
 function checkRow({ second, succeeded, failed, failures, p50, p90 = p50, p99, max, lag99, histogram }, at) {

@@ -2,12 +2,13 @@
  * Where errors make times and rates incomparable. A target that refuses everything at once has the best times there are: of a
  * group with more errors, nothing is ever better, and where all requests failed there is no time of an answer at all.
  */
-import { isShownBetter } from './compare-samples.js';
-import { figureText } from './figures.js';
-import { median } from './median.js';
-import { headOf, known, METRICS } from './run-metrics.js';
 
-/** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
+import { median } from '../median.js';
+import { figureText } from '../runs/figures.js';
+import { headOf, known, METRICS } from '../runs/run-metrics.js';
+import { isShownBetter } from './compare-samples.js';
+
+/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
 /** @typedef {{name: string, errors: (number | null)[]}} ErrorGroup `errors`: the share of each run */
 /** @typedef {{name: string, shares: number[], dead: number}} CountedGroup `dead`: runs of which all requests failed */

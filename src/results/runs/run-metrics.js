@@ -2,10 +2,10 @@
  * What is read of every run, which runs count, and what is said of a metric over runs. One run is one sample of each metric,
  * however many requests it sent.
  */
-import { median } from './median.js';
-import { meanAndVariance } from './statistics.js';
+import { median } from '../median.js';
+import { meanAndVariance } from '../statistics.js';
 
-/** @typedef {import('./schema.js').Result} Result */
+/** @typedef {import('../schema.js').Result} Result */
 /** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
 /** @typedef {{run: string, why: string}} LeftOut */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */

@@ -2,24 +2,24 @@
  * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
  * thousand requests are ten values of p99, not ten thousand of anything.
  */
-import { TOOL_VERSION } from '../version.js';
+import { TOOL_VERSION } from '../../version.js';
+import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { median } from '../median.js';
+import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
+import { subjectsOf } from '../runs/run-subjects.js';
 import { admit } from './admit.js';
 import { INTERVAL_CONFIDENCE, RESAMPLES } from './bootstrap.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { notesOf, warningsOf } from './comparison-remarks.js';
-import { COMPARISON_SCHEMA_ID } from './document.js';
 import { ErrorBias } from './error-bias.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
-import { median } from './median.js';
 import { ALPHA } from './rank-test.js';
-import { headOf, known, METRICS, summariseMetrics } from './run-metrics.js';
-import { subjectsOf } from './run-subjects.js';
 
 /** @typedef {import('./comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('./comparison-schema.js').ComparedGroup} ComparedGroup */
 /** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('./run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('./same-run.js').RunGroup} RunGroup */
+/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
 
 /** Of the bootstrap, so that the same files give the same comparison. */
 export const DEFAULT_SEED = 1;
@@ -39,7 +39,7 @@ export const DEFAULT_SEED = 1;
  * @param {readonly RunGroup[]} groups at least two; the first is the base
  * @param {CompareOptions} [options]
  * @returns {Comparison}
- * @throws {import('../errors.js').PkiLoadError} where there is nothing to compare, or what must not be
+ * @throws {import('../../errors.js').PkiLoadError} where there is nothing to compare, or what must not be
  */
 export function compareGroups(groups, options = {}) {
   const {

@@ -3,13 +3,13 @@
  * chance alone seldom fails a pipeline: the difference must be shown, and by as much as is said. And so that a gate that could
  * not have failed is not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
  */
-import { usageError } from '../errors.js';
-import { saidOf } from './wording.js';
+import { usageError } from '../../errors.js';
+import { saidOf } from '../wording.js';
 
 /** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('./comparison-schema.js').Difference} Difference */
 /** @typedef {import('./comparison-schema.js').FailIfVerdict} FailIfVerdict */
-/** @typedef {{name: string, runs: readonly {used: boolean, verdict: import('./schema.js').Result['measurement']['verdict']}[]}} JudgedGroup */
+/** @typedef {{name: string, runs: readonly {used: boolean, verdict: import('../schema.js').Result['measurement']['verdict']}[]}} JudgedGroup */
 
 /**
  * @typedef {object} FailIf
@@ -55,7 +55,7 @@ const TOLERANCE = 1e-9;
 /**
  * @param {string} text e.g. `p99 slower by 10%`
  * @returns {FailIf}
- * @throws {import('../errors.js').PkiLoadError} code `bad_fail_if`, naming the part that is wrong
+ * @throws {import('../../errors.js').PkiLoadError} code `bad_fail_if`, naming the part that is wrong
  */
 export function parseFailIf(text) {
   const source = String(text).trim().replace(/\s+/g, ' ');

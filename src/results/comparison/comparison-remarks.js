@@ -1,7 +1,7 @@
 /** What a reader of a comparison is warned of, and must know to take its numbers for what they are. */
-import { formatCount } from '../units.js';
+import { formatCount } from '../../units.js';
+import { differenceWarnings, orderNotes, seedWarnings, targetWarnings } from '../runs/run-differences.js';
 import { ALPHA, chooseMethod, runsNeeded, smallestPValue } from './rank-test.js';
-import { differenceWarnings, orderNotes, seedWarnings, targetWarnings } from './run-differences.js';
 
 /** @typedef {import('./admit.js').AdmittedGroup} AdmittedGroup */
 

@@ -1,7 +1,7 @@
 /** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
-import { flatten, isAmong, PATHS, shortened } from './settings.js';
+import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 
-/** @typedef {import('./schema.js').Result} Result */
+/** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
 
 /**

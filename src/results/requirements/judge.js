@@ -2,17 +2,17 @@
  * Is a requirement met? A request that failed, was dropped or was still waiting at the end never helps: for `<` it counts
  * as slower than any limit, for `>` as faster. What the sample is too small to show is `not proven`.
  */
-import { formatCount } from '../units.js';
-import { countErrors, shareOfErrors } from './errors.js';
+import { formatCount } from '../../units.js';
+import { countErrors, shareOfErrors } from '../errors.js';
+import { proportionUpperBound, samplesNeeded } from '../statistics.js';
+import { formatPercent, sentence, timeMargin } from '../wording.js';
 import { neededText, within } from './judge-common.js';
 import { judgePercentile } from './judge-percentile.js';
 import { judgeRate } from './judge-rate.js';
-import { proportionUpperBound, samplesNeeded } from './statistics.js';
-import { formatPercent, sentence, timeMargin } from './wording.js';
 
 /** @typedef {import('./requirements.js').Requirement} Requirement */
 /** @typedef {import('./requirements.js').Series} Series */
-/** @typedef {import('./schema.js').RequirementVerdict} RequirementVerdict */
+/** @typedef {import('../schema.js').RequirementVerdict} RequirementVerdict */
 
 /**
  * A recorded distribution of times.

@@ -4,8 +4,8 @@
  * request: requests of one run are not independent of each other. (Not BCa: its acceleration comes from leaving out one
  * run at a time, which tells nothing of a median.)
  */
-import { uniform } from '../random.js';
-import { median } from './median.js';
+import { uniform } from '../../random.js';
+import { median } from '../median.js';
 
 /** How often such an interval holds the true difference: what is left out is the same on either side. */
 export const INTERVAL_CONFIDENCE = 0.95;

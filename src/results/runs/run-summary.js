@@ -17,7 +17,7 @@ import { headOf, METRICS, sortOut, summariseMetrics } from './run-metrics.js';
 
 /**
  * @param {string} name of the set
- * @param {readonly import('./schema.js').Result[]} runs
+ * @param {readonly import('../schema.js').Result[]} runs
  * @returns {RunSetSummary}
  */
 export function summariseRuns(name, runs) {
@@ -38,7 +38,7 @@ export function summariseRuns(name, runs) {
 }
 
 /**
- * @param {readonly import('./schema.js').Result[]} runs
+ * @param {readonly import('../schema.js').Result[]} runs
  * @returns {import('./run-metrics.js').NamedRun[]} by their place in the set, from 1
  */
 export function namedRuns(runs) {

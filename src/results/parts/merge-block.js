@@ -1,14 +1,14 @@
 /** What a part of a plan writes into its result so that `merge` can take the parts for the shards of one run: see merge-results.js. */
-import { createHistogram, decodeHistogram, encodeHistogram } from '../histogram.js';
+import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogram.js';
 
 /** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlock */
-/** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
-/** @typedef {import('../load/recording/recorder.js').SecondRow} SecondRow */
-/** @typedef {import('../load/recording/recorder.js').OutcomeSnapshot} OutcomeSnapshot */
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./schema.js').OperationBlock} OperationBlock */
+/** @typedef {import('../../load/recording/recorder.js').Snapshot} Snapshot */
+/** @typedef {import('../../load/recording/recorder.js').SecondRow} SecondRow */
+/** @typedef {import('../../load/recording/recorder.js').OutcomeSnapshot} OutcomeSnapshot */
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
- * @typedef {Pick<import('../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
+ * @typedef {Pick<import('../../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
  *   'runQueueShare' | 'droppedLate' | 'leftWhileFree' | 'dialled' | 'backlog' | 'machine'>} Watched
  */
 
@@ -16,8 +16,8 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /**
  * @param {object} part
- * @param {import('./merge.js').MergedOperation[]} part.operations
- * @param {Pick<import('./build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
+ * @param {import('../merge.js').MergedOperation[]} part.operations
+ * @param {Pick<import('../build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
  * @param {Watched} part.observed
  * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of what was done in each second; null: nothing was
  * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough

@@ -1,8 +1,8 @@
 /** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
 import { z } from 'zod';
-import { usageError } from '../errors.js';
-import { COMPARISON_SCHEMA_ID } from './document.js';
-import { MetricHead, MetricSummary } from './metric-summary-schema.js';
+import { usageError } from '../../errors.js';
+import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
 
 const index = z.int().min(0);
 const number = z.number().nullable();
@@ -120,7 +120,7 @@ export const Comparison = z
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {Comparison} the same value, unknown keys and all
- * @throws {import('../errors.js').PkiLoadError} code `bad_comparison`, naming the place
+ * @throws {import('../../errors.js').PkiLoadError} code `bad_comparison`, naming the place
  */
 export function validateComparison(value, name = 'The comparison') {
   const parsed = Comparison.safeParse(value);

@@ -15,16 +15,17 @@
  *   `merge` (check-merge-block.js)
  * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
+
+import { countErrors, shareOfErrors } from '../errors.js';
+import { total } from '../merge.js';
 import { same, unless } from './check-common.js';
 import { checkLatencies, checkSums, SERIES } from './check-latency.js';
 import { checkMergeBlock } from './check-merge-block.js';
 import { checkSeconds } from './check-seconds.js';
 import { checkRates, checkTimeline } from './check-timeline.js';
-import { countErrors, shareOfErrors } from './errors.js';
-import { total } from './merge.js';
 
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./schema.js').OperationBlock} OperationBlock */
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 
 /** Outcomes of requests that were not sent. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });

@@ -1,20 +1,20 @@
 /** A result -> a part of a plan, with all that is needed to add it to others. What is missing is said with the name of its file. */
-import { usageError } from '../errors.js';
-import { partName } from '../shard-part.js';
+import { usageError } from '../../errors.js';
+import { partName } from '../../shard-part.js';
+import { parseRequirement } from '../requirements/requirements.js';
+import { flatten } from '../settings.js';
 import { MergeBlock } from './merge-block-schema.js';
-import { parseRequirement } from './requirements.js';
-import { flatten } from './settings.js';
 
-/** @typedef {import('./schema.js').Result} Result */
+/** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlockOfPart */
 /** @typedef {{name: string, result: Result}} NamedResult */
-/** @typedef {NamedResult & {shard: import('../shard-part.js').ShardPart, merge: MergeBlockOfPart}} Part */
+/** @typedef {NamedResult & {shard: import('../../shard-part.js').ShardPart, merge: MergeBlockOfPart}} Part */
 
 /**
  * @param {NamedResult} one
  * @param {boolean} allowInterrupted
  * @returns {Part}
- * @throws {import('../errors.js').PkiLoadError} where it is none, or not all of it is there
+ * @throws {import('../../errors.js').PkiLoadError} where it is none, or not all of it is there
  */
 export function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished } = result;

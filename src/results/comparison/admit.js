@@ -2,18 +2,18 @@
  * Which runs a comparison takes. A run that is invalid or was interrupted is refused: it often is so *because* the target was
  * slow, and a group without its worst runs looks better than it is. Whoever wants the others compared says so.
  */
-import { usageError } from '../errors.js';
-import { whyLeftOut } from './run-metrics.js';
-import { refuseSameRun } from './same-run.js';
+import { usageError } from '../../errors.js';
+import { whyLeftOut } from '../runs/run-metrics.js';
+import { refuseSameRun } from '../runs/same-run.js';
 
-/** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('./same-run.js').RunGroup} RunGroup */
+/** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
 /** @typedef {{allowInvalid?: boolean, leaveOutInvalid?: boolean}} Admission */
 
 /**
  * @typedef {object} AdmittedRun
  * @property {string} name
- * @property {import('./schema.js').Result} result
+ * @property {import('../schema.js').Result} result
  * @property {boolean} used
  * @property {string | null} why it is no sample of what a whole, valid run gives; null where it is one
  */
@@ -23,7 +23,7 @@ import { refuseSameRun } from './same-run.js';
  * @param {readonly RunGroup[]} groups the first is the base
  * @param {Admission} options
  * @returns {AdmittedGroup[]} with a run that counts in each
- * @throws {import('../errors.js').PkiLoadError} naming the run and what to do
+ * @throws {import('../../errors.js').PkiLoadError} naming the run and what to do
  */
 export function admit(groups, { allowInvalid = false, leaveOutInvalid = false }) {
   if (allowInvalid && leaveOutInvalid) {
@@ -71,7 +71,7 @@ function checkGroups(groups) {
  * A share of the load is no sample of the whole of it, whatever else is allowed.
  *
  * @param {readonly NamedRun[]} runs
- * @throws {import('../errors.js').PkiLoadError} code `part_of_a_plan`
+ * @throws {import('../../errors.js').PkiLoadError} code `part_of_a_plan`
  */
 export function refuseParts(runs) {
   for (const { name, result } of runs) {

@@ -1,9 +1,10 @@
 /** The bookkeeping of what a part of a plan has for `merge`: it is of the same requests as the figures that people read. */
-import { isSameBucket, readHistogram } from './check-latency.js';
-import { sumArrays } from './merge.js';
 
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlock */
+import { sumArrays } from '../merge.js';
+import { isSameBucket, readHistogram } from './check-latency.js';
+
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../parts/merge-block-schema.js').MergeBlock} MergeBlock */
 
 const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 

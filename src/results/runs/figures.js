@@ -1,6 +1,6 @@
 /** Figures over runs as people read them: values, variances, differences, intervals and p-values. */
-import { formatCount, formatLatency, formatRate } from '../units.js';
-import { formatPercent } from './wording.js';
+import { formatCount, formatLatency, formatRate } from '../../units.js';
+import { formatPercent } from '../wording.js';
 
 /** @typedef {import('./run-metrics.js').Unit} Unit */
 /** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */

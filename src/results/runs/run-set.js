@@ -1,14 +1,14 @@
 /** A run set: several results of one plan (`--repeat N`), in the order in which they were run. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { usageError } from '../errors.js';
-import { TOOL_VERSION } from '../version.js';
-import { RUN_SET_SCHEMA_ID } from './document.js';
+import { usageError } from '../../errors.js';
+import { TOOL_VERSION } from '../../version.js';
+import { RUN_SET_SCHEMA_ID } from '../document.js';
+import { Result } from '../schema.js';
 import { MetricHead, MetricSummary } from './metric-summary-schema.js';
 import { summariseRuns } from './run-summary.js';
-import { Result } from './schema.js';
 
-export { isRunSet, RUN_SET_SCHEMA_ID } from './document.js';
+export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 
 /** What the runs say together. */
 const Summary = z.object({
@@ -39,7 +39,7 @@ export const RunSet = z
 
 /**
  * @param {string} name
- * @param {import('./schema.js').Result[]} results at least one
+ * @param {import('../schema.js').Result[]} results at least one
  * @returns {RunSet}
  */
 export function makeRunSet(name, results) {
@@ -56,7 +56,7 @@ export function makeRunSet(name, results) {
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {RunSet} the same value, unknown keys and all
- * @throws {import('../errors.js').PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
+ * @throws {import('../../errors.js').PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
  *   summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {

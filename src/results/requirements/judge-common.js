@@ -1,5 +1,5 @@
 /** What the judges of times and of errors share. */
-import { formatCount } from '../units.js';
+import { formatCount } from '../../units.js';
 
 /** @param {number | null} needed requests, see samplesNeeded */
 export function neededText(needed) {

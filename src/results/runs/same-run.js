@@ -1,12 +1,12 @@
 /** A run that counts twice would make every difference look surer, and every spread smaller, than it is. */
-import { usageError } from '../errors.js';
+import { usageError } from '../../errors.js';
 
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
 
 /**
  * @param {readonly RunGroup[]} groups of a comparison, or the one that makes a set of runs
- * @throws {import('../errors.js').PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
+ * @throws {import('../../errors.js').PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
  */
 export function refuseSameRun(groups) {
   /** @type {Map<string, {run: string, group: string}>} */
@@ -47,7 +47,7 @@ function sameRunTwice(one, other, namesGroups) {
 }
 
 /**
- * @param {import('./schema.js').Result} result
+ * @param {import('../schema.js').Result} result
  * @returns {string} no two runs have the same
  */
 function identityOf({ startedAt, startedAtMonotonicNs, durationSeconds, target, totals, latencyMs }) {

@@ -1,7 +1,7 @@
 /** Was a rate reached? Constant arrivals that all succeeded prove it; otherwise the batches of the run must. */
-import { formatCount } from '../units.js';
-import { meanAndVariance, studentT95 } from './statistics.js';
-import { rateMargin, rateTexter, sentence } from './wording.js';
+import { formatCount } from '../../units.js';
+import { meanAndVariance, studentT95 } from '../statistics.js';
+import { rateMargin, rateTexter, sentence } from '../wording.js';
 
 /** Fewer full seconds than this prove no rate. */
 const LEAST_SECONDS = 5;
