@@ -177,8 +177,22 @@ export const commonOptions = {
     group: LOAD,
     placeholder: 'N',
     max: 0xffff_ffff,
-    describe: 'Seed of names, orders, nonces and Poisson gaps',
+    describe: 'Seed of names, orders, nonces and Poisson gaps, and of those that later runs of --repeat draw',
     defaultText: 'random, said in the result',
+  },
+  shard: {
+    type: 'text',
+    group: LOAD,
+    placeholder: 'K/N',
+    describe:
+      'Send part K of N of this plan only, K from 0; with the same options and --seed on N machines, merge adds the results',
+  },
+  'start-at': {
+    type: 'text',
+    group: LOAD,
+    placeholder: 'TIME',
+    describe:
+      'Begin to send at this time, 14:30:00 or ISO 8601, an hour ahead at most; for parts of one plan',
   },
 
   require: {

@@ -1,13 +1,15 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
 import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
+import { dueOf } from './load/due.js';
 import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
 import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
 import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
 import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check.js';
+import { checkResult } from './results/check/check.js';
 import { mergeSnapshots } from './results/merge.js';
+import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
 
 /**
@@ -45,12 +47,15 @@ export function conclude({ plan, operation, window, target, command, seconds, se
   };
   const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
   const { startedAt, startedAtNs } = sent;
-  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, seconds };
-  const result = buildResult({ ...parts, measurement });
+  const timeline = { seconds, dueIn: dueOf(plan.load) };
+  const parts = { plan, target, command, startedAt, startedAtNs, operations, block, facts, ...timeline };
+  const merge =
+    plan.load.shard === null ? undefined : mergeBlockOf({ operations, facts, observed, ...lagsOf(seconds) });
+  const result = buildResult({ ...parts, measurement, merge });
   const problems = checkResult(result);
   return problems.length === 0
     ? result
-    : buildResult({ ...parts, measurement: unbelievable(measurement, problems) });
+    : buildResult({ ...parts, measurement: unbelievable(measurement, problems), merge });
 }
 
 /**
@@ -85,8 +90,22 @@ function observe({ plan: { load }, operations, block, facts, seconds }) {
   };
 }
 
-/** @param {import('./operations/index.js').Operation} operation */
-function wordsOf({ name, things, outcomes }) {
+/**
+ * @param {import('./results/seconds.js').Second[]} seconds of a part of a plan
+ * @returns {{lagPerSecond: (string | null)[], lagMaxPerSecond: (number | null)[]}}
+ */
+export function lagsOf(seconds) {
+  return {
+    lagPerSecond: seconds.map(({ lag }) => lag),
+    lagMaxPerSecond: seconds.map(({ lagMax }) => lagMax),
+  };
+}
+
+/**
+ * @param {import('./operations/index.js').Operation} operation
+ * @returns {Pick<import('./results/build.js').RunFacts, 'things' | 'meanings'>}
+ */
+export function wordsOf({ name, things, outcomes }) {
   return {
     things: { [name]: things },
     meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },

@@ -51,14 +51,21 @@ export function decodeHistogram(text) {
 }
 
 /**
- * The sum of several histograms, bucket for bucket.
+ * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
+ * its text is the same, and the same as if all had been recorded in one.
  *
  * @param {(Histogram | string)[]} parts
  * @returns {Histogram}
  */
 export function sumHistograms(parts) {
   const sum = createHistogram();
-  for (const part of parts) sum.add(typeof part === 'string' ? decodeHistogram(part) : part);
+  for (const part of parts) {
+    const one = typeof part === 'string' ? decodeHistogram(part) : part;
+    // The text tells how far a histogram had grown. To record makes it grow by whole powers of two, `add` alone just as far
+    // as the part at hand needs.
+    sum.recordValueWithCount(one.maxValue, 0);
+    sum.add(one);
+  }
   return sum;
 }
 

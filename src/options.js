@@ -23,6 +23,8 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
  * @property {number} [min] inclusive, after conversion
  * @property {number} [max] inclusive, after conversion
  * @property {boolean} [repeatable] may be given several times; the value is then a list
+ * @property {boolean} [several] on the command line it takes all values up to the next option, each time it is given: a command
+ *   gets a list of lists; not for `readOptions`
  * @property {(value: any, flag: string) => void} [check] throws a usage error when the value will not do
  */
 

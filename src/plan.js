@@ -6,25 +6,11 @@
 import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
 import { camelCase, readOne, readOptions } from './options.js';
-import { parseRequirement } from './results/requirements.js';
+import { loadOfRun, planLoad } from './plan-load.js';
+import { parseRequirement } from './results/requirements/requirements.js';
 import { readEnvironment } from './vault/environment.js';
 
-/**
- * @typedef {object} LoadPlan
- * @property {'open' | 'closed'} model
- * @property {number | null} ratePerSecond null in a closed loop
- * @property {number} concurrency requests in flight at most, over all threads
- * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
- * @property {number | null} requests measured requests at most
- * @property {'constant' | 'poisson'} arrivals
- * @property {number} seed 32 bits; names, nonces, orders and Poisson gaps follow from it
- * @property {number} rampUpMs the rate rises linearly from zero over this time, from the start of the warm-up
- * @property {number} warmupMs sent but not counted
- * @property {number} timeoutMs from the moment a connection took the request
- * @property {'queue' | 'drop'} overflow
- * @property {number} threads
- * @property {'auto' | 'spin' | 'sleep'} pacing
- */
+/** @typedef {import('./plan-load.js').LoadPlan} LoadPlan */
 /**
  * @typedef {object} TargetPlan
  * @property {string} url Vault's address
@@ -40,7 +26,7 @@ import { readEnvironment } from './vault/environment.js';
  * @property {Readonly<TargetPlan>} target
  * @property {Readonly<LoadPlan>} load
  * @property {Readonly<Record<string, any>>} options the operation's own
- * @property {readonly Readonly<import('./results/requirements.js').Requirement>[]} requirements
+ * @property {readonly Readonly<import('./results/requirements/requirements.js').Requirement>[]} requirements
  */
 
 const NO_TLS = Object.freeze({
@@ -51,9 +37,6 @@ const NO_TLS = Object.freeze({
   serverName: null,
   skipVerify: false,
 });
-
-/** A Poisson schedule is walked through before the run: 3 s for as many. */
-const MAX_POISSON_ARRIVALS = 100_000_000;
 
 /**
  * @param {import('./operations/index.js').Operation} operation
@@ -75,6 +58,15 @@ export function makePlan(operation, given, environment = readEnvironment()) {
     options,
     requirements: common.require.map((/** @type {string} */ text) => parseRequirement(text)),
   });
+}
+
+/**
+ * @param {Readonly<Plan>} plan
+ * @param {number} run of several of this plan, from 0
+ * @returns {Readonly<Plan>} the same but for the seed
+ */
+export function planOfRun(plan, run) {
+  return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
 /**
@@ -119,75 +111,6 @@ function planTarget(common, given, environment) {
 function addressOf({ address }, isDev) {
   if (address === null || isDev) return 'http://127.0.0.1:8200';
   return readOne(commonOptions.url, 'The address in BAO_ADDR or VAULT_ADDR', address);
-}
-
-/**
- * @param {Record<string, any>} common
- * @param {ReturnType<typeof readEnvironment>} environment
- * @returns {LoadPlan}
- */
-function planLoad(common, environment) {
-  checkLoad(common);
-  const { rate, requests, concurrency, threads } = common;
-  return {
-    model: rate === null ? 'closed' : 'open',
-    ratePerSecond: rate,
-    concurrency,
-    durationMs: common.duration ?? (requests === null ? 30_000 : null),
-    requests,
-    arrivals: common.arrivals,
-    seed: common.seed ?? Math.floor(Math.random() * 0x1_0000_0000),
-    rampUpMs: common.rampUp,
-    warmupMs: common.warmup,
-    timeoutMs: common.timeout ?? common.timeoutMs ?? environment.timeoutMs ?? 10_000,
-    overflow: common.overflow,
-    threads,
-    pacing: common.pacing,
-  };
-}
-
-/** @param {Record<string, any>} common */
-function checkLoad(common) {
-  const { rate, concurrency, threads } = common;
-  if (common.timeout !== null && common.timeoutMs !== null) {
-    throw usageError('contradiction', '--timeout and --timeout_ms are both given.', 'Give one of them.');
-  }
-  if (threads > concurrency) {
-    throw usageError(
-      'contradiction',
-      `--threads ${threads} is more than --concurrency ${concurrency}, so some threads would have no connection.`,
-      `Raise --concurrency to at least ${threads}.`,
-    );
-  }
-  if (rate !== null) return checkPoisson(common);
-  for (const [flag, used] of [
-    ['--arrivals poisson', common.arrivals === 'poisson'],
-    ['--overflow drop', common.overflow === 'drop'],
-    ['--ramp-up', common.rampUp > 0],
-    [`--pacing ${common.pacing}`, common.pacing !== 'auto'],
-  ]) {
-    if (used) {
-      throw usageError(
-        'contradiction',
-        `${flag} needs an open loop, but there is no --rate.`,
-        'Add --rate, e.g. --rate 20/s.',
-      );
-    }
-  }
-}
-
-/** @param {Record<string, any>} common */
-function checkPoisson({ arrivals, rate, duration, warmup, requests }) {
-  const expected = Math.min(
-    (((duration ?? 30_000) + warmup) / 1000) * rate,
-    requests ?? Number.POSITIVE_INFINITY,
-  );
-  if (arrivals === 'constant' || expected <= MAX_POISSON_ARRIVALS) return;
-  throw usageError(
-    'too_many_arrivals',
-    `--arrivals poisson with ${Math.round(expected)} arrivals would take long to lay out.`,
-    `Stay below ${MAX_POISSON_ARRIVALS}, or use --arrivals constant.`,
-  );
 }
 
 /**

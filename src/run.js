@@ -5,14 +5,15 @@ import { cpus } from 'node:os';
 import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
-import { intervalEvent, startTicking } from './load/interval.js';
+import { countWaiting, intervalEvent, startTicking } from './load/interval.js';
 import { describeSpinning } from './load/pacing/choose.js';
+import { describeWait, leadMs, untilConnecting } from './load/start.js';
 import { createShards } from './load/threads.js';
 import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
 import { loadOperation } from './operations/index.js';
 import { total } from './results/merge.js';
-import { createSeconds } from './results/seconds.js';
+import { createRunSeconds } from './results/seconds.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
 
@@ -28,16 +29,36 @@ import { startRenewal } from './vault/preflight.js';
 /** @typedef {import('./load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
+ * @typedef {object} TimeZero said when sending is about to begin
+ * @property {Date} startedAt start of the measured part
+ * @property {bigint} startedAtNs the same on the monotonic clock
+ * @property {number | null} windowMs planned length of the measured part; null: the requests decide
+ */
+/**
+ * @typedef {object} LiveHook how another thread learns how the run goes without a share of the sending thread's time
+ * @property {(count: number) => import('node:worker_threads').MessagePort[]} ports one for each recorder, which posts a Report
+ *   on it every two seconds; none: nobody wants them
+ * @property {(zero: TimeZero) => void} begin
+ */
+/**
  * @typedef {object} RunOptions
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for what is in flight, reports
  * @property {AbortSignal} [cutOff] ends what is in flight too
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
+ * @property {LiveHook} [live]
+ */
+/**
+ * @typedef {object} Context of a run
+ * @property {string | null} token
+ * @property {AbortSignal} stop
+ * @property {AbortSignal | undefined} cutOff
+ * @property {(event: RunEvent) => void} onEvent
+ * @property {string} command
+ * @property {LiveHook | undefined} live
  */
 
-/** Time between the agreement on time zero and time zero. */
-const LEAD_NS = 30_000_000n;
 /**
  * Runs a plan to its end.
  *
@@ -46,12 +67,15 @@ const LEAD_NS = 30_000_000n;
  * @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not begin; a refused request is an outcome, not an error
  */
-export async function run(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' } = {}) {
+export async function run(
+  plan,
+  { token = null, signal, cutOff, onEvent = () => {}, command = '', live } = {},
+) {
   const stop = signal ?? new AbortController().signal;
   const server = plan.dev ? await startDev(plan.target.mount) : null;
   try {
     const aimed = server === null ? plan : { ...plan, target: { ...plan.target, url: server.url } };
-    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command });
+    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command, live });
   } finally {
     await server?.stop();
   }
@@ -65,10 +89,11 @@ async function startDev(mount) {
 
 /**
  * @param {Plan} plan
- * @param {{token: string | null, stop: AbortSignal, cutOff: AbortSignal | undefined, onEvent: (event: RunEvent) => void, command: string}} context
+ * @param {Context} context
  * @returns {Promise<Result>}
  */
-async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
+async function runAgainst(plan, context) {
+  const { token, stop, onEvent, command, live } = context;
   const operation = await loadOperation(plan.operation);
   const tls = loadTls(plan.target.tls);
   const { url, namespace } = plan.target;
@@ -98,20 +123,24 @@ async function runAgainst(plan, { token, stop, cutOff, onEvent, command }) {
       stop,
       operation.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
     );
+    const { threads, startAt } = plan.load;
     const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
-    const seconds = createSeconds(plan.load.threads);
+    const seconds = createRunSeconds(plan.load);
     const window = plannedWindow(plan.load);
     shards = await createShards(
       { plan, fixture, tls, measuredMs: window.windowMs },
-      { onSecond: (_shard, row) => seconds.add(row) },
+      { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
     );
+    const waits = describeWait(startAt);
+    if (waits !== null) notice(waits);
+    await untilConnecting(startAt, stop);
     throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned });
-    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds, stop, cutOff, onEvent });
+    const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
     for (const event of describeKept(operation, plan, sent.ends)) onEvent(event);
     seconds.closeAll();
     const result = conclude({ plan, operation, window, target, command, seconds: seconds.rows, sent });
@@ -166,37 +195,40 @@ async function warmAll(shards) {
 /**
  * Time zero to the last answer.
  *
- * @param {object} context
- * @param {Plan} context.plan
- * @param {number | null} context.windowMs planned length of the measured part
- * @param {import('./load/shard.js').Shard[]} context.shards
- * @param {ReturnType<typeof createSeconds>} context.seconds
- * @param {AbortSignal} context.stop
- * @param {AbortSignal | undefined} context.cutOff
- * @param {(event: RunEvent) => void} context.onEvent
+ * @param {object} what
+ * @param {Plan} what.plan
+ * @param {number | null} what.windowMs planned length of the measured part
+ * @param {import('./load/shard.js').Shard[]} what.shards
+ * @param {ReturnType<typeof createRunSeconds>} what.seconds
+ * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
  */
-async function send({ plan, windowMs, shards, seconds, stop, cutOff, onEvent }) {
-  const originNs = process.hrtime.bigint() + LEAD_NS;
-  const startedAt = new Date(Date.now() + Number(LEAD_NS) / 1e6 + plan.load.warmupMs);
-  const startedAtNs = originNs + BigInt(Math.round(plan.load.warmupMs * 1e6));
+async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent, live }) {
+  const { warmupMs, startAt } = plan.load;
+  const lead = leadMs(startAt);
+  const originNs = process.hrtime.bigint() + BigInt(Math.round(lead * 1e6));
+  const startedAt = new Date(Date.now() + lead + warmupMs);
+  const startedAtNs = originNs + BigInt(Math.round(warmupMs * 1e6));
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
   let stoppedMs = Number.POSITIVE_INFINITY;
+  let waitingAtStop = /** @type {number | null} */ (null);
   const onStop = () => {
     stoppedMs = elapsed();
+    waitingAtStop = countWaiting(shards.map((shard) => shard.state()));
     for (const shard of shards) shard.stop();
   };
   const onCutOff = () => {
     for (const shard of shards) shard.cutOff();
   };
   for (const shard of shards) shard.start(originNs);
-  const endWatch = watchMachine(plan.load.warmupMs - elapsed(), windowMs);
+  live?.begin({ startedAt, startedAtNs, windowMs });
+  const endWatch = watchMachine(warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
   // Whoever was told of the start may have stopped the run there and then.
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
-  const stopTicking = startTicking(Number(LEAD_NS) / 1e6, () =>
-    onEvent(intervalEvent(plan.load, shards, seconds, elapsed())),
+  const stopTicking = startTicking(lead, () =>
+    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsed())),
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));

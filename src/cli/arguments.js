@@ -31,6 +31,40 @@ export function textOfFlags(args, given) {
 }
 
 /**
+ * `--with a.json b.json` is one occurrence with two values. yargs would have one value each, or one list of all
+ * occurrences: it is given the values of an occurrence as one, in JSON.
+ *
+ * @param {string[]} args
+ * @param {readonly string[]} flags that take all values up to the next option
+ * @returns {string[]} to be read with `listsOf`
+ */
+export function joinValues(args, flags) {
+  /** @type {string[]} */
+  const joined = [];
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === '--') return [...joined, ...args.slice(i)];
+    const [, name, first] = /^--([\w-]+)(?:=(.*))?$/s.exec(args[i]) ?? [];
+    const isList = flags.includes(name);
+    const values = isList && first !== undefined ? [first] : [];
+    while (isList && i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
+    joined.push(values.length === 0 ? args[i] : `--${name}=${JSON.stringify(values)}`);
+  }
+  return joined;
+}
+
+/**
+ * @param {Record<string, unknown>} given what yargs made of joined arguments
+ * @param {readonly string[]} flags
+ * @returns {Record<string, string[][]>} of those that were given: one list for each occurrence
+ */
+export function listsOf(given, flags) {
+  const there = flags.filter((flag) => given[flag] !== undefined);
+  return Object.fromEntries(
+    there.map((flag) => [flag, [given[flag]].flat().map((text) => JSON.parse(String(text)))]),
+  );
+}
+
+/**
  * What yargs says, in words that name the option as it was written.
  *
  * @param {string} message

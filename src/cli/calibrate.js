@@ -30,7 +30,7 @@ export const command = {
     const { isJson, quiet, calibration } = split(given);
     const [{ calibrate }, { createProgress }] = await Promise.all([
       import('../calibrate/calibrate.js'),
-      import('../reporters/progress.js'),
+      import('../live/progress.js'),
     ]);
     const { stderr } = process;
     const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });

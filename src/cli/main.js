@@ -4,15 +4,10 @@ import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
-import { describeMisuse, normaliseArguments, textOfFlags } from './arguments.js';
+import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
+import { declare, listFlags, wordsOf } from './declare.js';
 
-/**
- * @typedef {object} Command
- * @property {Record<string, import('../options.js').OptionSpec>} options
- * @property {string[]} examples command lines without the program's name
- * @property {string} [epilogue] for `--help`
- * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
- */
+/** @typedef {import('./declare.js').Command} Command */
 
 /** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
 const commands = {
@@ -26,12 +21,24 @@ const commands = {
     describe: 'Run the embedded PKI server, to try things out',
     load: async () => (await import('./dev.js')).command,
   },
+  report: {
+    describe: 'Make reports of result files',
+    load: async () => (await import('./report.js')).command,
+  },
+  compare: {
+    describe: 'Compare groups of result files: is the difference more than chance?',
+    load: async () => (await import('./compare.js')).command,
+  },
+  merge: {
+    describe: 'Add the results of the parts of one plan (--shard)',
+    load: async () => (await import('./merge.js')).command,
+  },
   calibrate: {
     describe: 'Find out what this machine can honestly measure',
     load: async () => (await import('./calibrate.js')).command,
   },
   schema: {
-    describe: 'Print the JSON Schema of the result file',
+    describe: 'Print the JSON Schema of result files',
     load: async () => (await import('./schema.js')).command,
   },
 };
@@ -51,9 +58,8 @@ export async function main(args) {
     process.exit(EXIT.usage);
   });
   try {
-    const { name, given } = await parse(normaliseArguments(args));
-    if (name === null) return EXIT.ok;
-    return await (await commands[name].load()).run(given, commandLine(args));
+    const { command, given } = await parse(normaliseArguments(args));
+    return command === null ? EXIT.ok : await command.run(given, commandLine(args));
   } catch (error) {
     report(error);
     if (error instanceof PkiLoadError) return error.exitCode;
@@ -65,12 +71,15 @@ export async function main(args) {
 
 /**
  * @param {string[]} args
- * @returns {Promise<{name: string | null, given: Record<string, unknown>}>} null: help or version was shown
+ * @returns {Promise<{command: Command | null, given: Record<string, unknown>}>} null: help or version was shown
  */
 async function parse(args) {
-  /** @type {{name: string | null, given: Record<string, unknown>}} */
-  let chosen = { name: null, given: {} };
-  const parser = yargs(args)
+  /** @type {{command: Command | null, given: Record<string, unknown>}} */
+  let chosen = { command: null, given: {} };
+  /** @type {Command | null} */
+  let declared = null;
+  const lists = await listFlagsIn(args);
+  const parser = yargs(joinValues(args, lists))
     .scriptName('vault-pki-load')
     .usage(
       'Load tester for certificate authorities: HashiCorp Vault, OpenBao and their OCSP responders.\n\n$0 COMMAND [OPTIONS]',
@@ -80,6 +89,7 @@ async function parse(args) {
       'boolean-negation': false,
       'dot-notation': false,
       'parse-numbers': false,
+      'parse-positional-numbers': false,
     })
     .version(TOOL_VERSION)
     .strict()
@@ -94,9 +104,14 @@ async function parse(args) {
     parser.command({
       command: name,
       describe: text,
-      builder: async (/** @type {import('yargs').Argv} */ sub) => declare(sub, name, await load()),
+      builder: async (/** @type {import('yargs').Argv} */ sub) => {
+        declared = await load();
+        return declare(sub, name, declared);
+      },
       handler: (/** @type {Record<string, unknown>} */ given) => {
-        chosen = { name, given: { ...ownOptions(given), ...textOfFlags(args, given) } };
+        const command = /** @type {Command} */ (declared);
+        const own = { ...ownOptions(given), ...textOfFlags(args, given), ...listsOf(given, lists) };
+        chosen = { command, given: { ...own, ...wordsOf(command, given._) } };
       },
     });
   }
@@ -115,49 +130,21 @@ async function parse(args) {
  * @param {string[]} args
  */
 function misuse(message, args) {
+  const name = commandIn(args);
   return usageError(
     'bad_usage',
     describeMisuse(message, args),
-    `See: vault-pki-load${commandIn(args)} --help`,
+    `See: vault-pki-load${name === undefined ? '' : ` ${name}`} --help`,
   );
 }
 
 /**
- * Declarations -> flags. Everything is text to yargs; options.js turns it into values and says what is wrong.
- *
- * @param {import('yargs').Argv} parser
- * @param {string} name
- * @param {Command} command
+ * @param {string[]} args
+ * @returns {Promise<string[]>} flags of their command that take several values at a time
  */
-function declare(parser, name, { options, examples, epilogue }) {
-  for (const [flag, spec] of Object.entries(options)) {
-    const isFlag = spec.type === 'flag';
-    parser.option(flag, {
-      alias: spec.alias,
-      ...(isFlag ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
-      describe: describeOption(spec),
-      group: `${spec.group}:`,
-    });
-  }
-  for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
-  return parser
-    .usage(`$0 ${name} [OPTIONS]`)
-    .epilogue(epilogue ?? '')
-    .demandCommand(0, 0, '', `${name} takes options only.`);
-}
-
-/** @param {import('../options.js').OptionSpec} spec */
-function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
-  const notes = [
-    choices === undefined ? null : choices.join(' | '),
-    defaultText !== undefined
-      ? `default: ${defaultText}`
-      : value === undefined || value === 0
-        ? null
-        : `default: ${value}`,
-  ].filter((note) => note !== null);
-  const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
-  return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
+async function listFlagsIn(args) {
+  const name = commandIn(args);
+  return name === undefined ? [] : listFlags(await commands[name].load());
 }
 
 /** @param {Record<string, unknown>} given what yargs found, with its own additions */
@@ -167,8 +154,7 @@ function ownOptions({ _, $0, help, version, ...given }) {
 
 /** @param {string[]} args */
 function commandIn(args) {
-  const name = args.find((arg) => Object.hasOwn(commands, arg));
-  return name === undefined ? '' : ` ${name}`;
+  return args.find((arg) => Object.hasOwn(commands, arg));
 }
 
 /** @param {string[]} args */

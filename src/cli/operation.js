@@ -2,23 +2,21 @@
  * One command for each operation: options -> Plan -> run -> reports -> exit code. What runs is loaded when it does, so that
  * `--help` and wrong usage need not wait for it.
  */
+import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
-import { readOptions } from '../options.js';
-import { makePlan } from '../plan.js';
-import { createProgress } from '../reporters/progress.js';
+import { makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
-import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
-import { checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
 
 const EPILOGUE = [
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
   '',
   'Exit codes:',
   '    0  done, every requirement met',
-  '    1  wrong usage or a local error: nothing was sent',
+  '    1  wrong usage or a local error, such as a file that cannot be written',
   '    2  the target refused or could not be reached before the run',
   '   98  the measurement is invalid',
   '   99  a requirement is not met or not proven',
@@ -27,11 +25,11 @@ const EPILOGUE = [
 
 /**
  * @param {string} name
- * @returns {Promise<import('./main.js').Command>}
+ * @returns {Promise<import('./declare.js').Command>}
  */
 export async function operationCommand(name) {
   const operation = await loadOperation(name);
-  const options = { ...operation.options, ...commonOptions, ...outputOptions };
+  const options = { ...operation.options, ...commonOptions, ...runOptions };
   return {
     options,
     examples: operation.examples,
@@ -47,54 +45,63 @@ export async function operationCommand(name) {
  * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
-  const { planned, output } = split(given);
-  const outputs = readOptions(outputOptions, output);
-  checkOutputs(outputs.out);
+  // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
+  setFlagsFromString('--no-memory-reducer');
+  const { planned, asked } = split(given);
+  const settings = await readRunOptions(asked);
   const environment = readEnvironment();
   const plan = makePlan(operation, planned, environment);
+  checkRepeat(settings, plan.load);
+  const command = withoutQuery(line, settings.otlp);
+  const [{ run }, { runAll }, live] = await Promise.all([
+    import('../run.js'),
+    import('./runs.js'),
+    import('./showing.js').then(({ startShowing }) => startShowing(plan, settings, command)),
+  ]);
+  const { event, hook, resize, close, cutShort } = live;
   const { stderr } = process;
-  const progress = createProgress({
-    stream: stderr,
-    isTTY: stderr.isTTY,
-    columns: stderr.columns,
-    quiet: outputs.quiet,
-  });
-  const interrupt = onInterrupt(process, (text) => progress.event({ type: 'warning', text }));
-  try {
-    const { run } = await import('../run.js');
-    const result = await run(plan, {
+  const onResize = () => resize(stderr.columns, stderr.rows);
+  stderr.on('resize', onResize);
+  const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }));
+  const { stop, cutOff } = interrupt;
+  const runOnce = (/** @type {number} */ number) =>
+    run(planOfRun(plan, number), {
       token: environment.token,
-      signal: interrupt.stop,
-      cutOff: interrupt.cutOff,
-      command: line,
-      onEvent: progress.event,
+      signal: stop,
+      cutOff,
+      command,
+      // The result goes there when it is finished with.
+      onEvent: (one) => one.type !== 'result' && event(one),
+      live: hook,
     });
-    progress.close();
-    await writeOutputs(result, outputs);
-    return exitCodeOf(result);
+  try {
+    return await runAll({ name: plan.operation, settings, runOnce, live, stop });
   } catch (error) {
-    if (interrupt.stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
+    if (stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
       throw new PkiLoadError(error.code, error.message, { remedy: error.remedy, exitCode: EXIT.interrupted });
     }
     throw error;
   } finally {
-    progress.close();
+    stderr.off('resize', onResize);
+    // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
+    interrupt.over(cutShort);
+    await close();
     interrupt.release();
   }
 }
 
 /**
  * @param {Record<string, unknown>} given
- * @returns {{planned: Record<string, unknown>, output: Record<string, unknown>}}
+ * @returns {{planned: Record<string, unknown>, asked: Record<string, unknown>}}
  */
 function split(given) {
   const aliases = new Set(
-    Object.values({ ...commonOptions, ...outputOptions }).flatMap(({ alias = [] }) => alias),
+    Object.values({ ...commonOptions, ...runOptions }).flatMap(({ alias = [] }) => alias),
   );
   const own = Object.entries(given).filter(([key]) => !aliases.has(key));
-  const isOutput = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(outputOptions, key);
+  const isAsked = (/** @type {[string, unknown]} */ [key]) => Object.hasOwn(runOptions, key);
   return {
-    planned: Object.fromEntries(own.filter((entry) => !isOutput(entry))),
-    output: Object.fromEntries(own.filter(isOutput)),
+    planned: Object.fromEntries(own.filter((entry) => !isAsked(entry))),
+    asked: Object.fromEntries(own.filter(isAsked)),
   };
 }

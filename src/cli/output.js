@@ -1,10 +1,14 @@
-/** Results -> standard output and files. */
-import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+/** Documents -> standard output and files. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../errors.js';
-import { reporterForFile, reporters } from '../reporters/index.js';
+import { fileFault } from '../file-faults.js';
+import { renderDocument, reporterForFile, reporters } from '../reporters/index.js';
+import { placeOf, tryWhole, whatIsAt, writeWhole } from '../whole-file.js';
+
+/** @typedef {import('../results/document.js').Document} Document */
+/** @typedef {import('../results/document.js').DocumentKind} DocumentKind */
 
 const GROUP = 'Requirements and results';
 
@@ -29,88 +33,159 @@ export const outputOptions = {
   quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
 };
 
-/** @type {Record<string, string>} */
-const WHY = {
-  ENOENT: 'its folder is not there',
-  ENOTDIR: 'what should be its folder is a file',
-  EISDIR: 'it is a folder',
-};
+/** Where GitHub Actions takes a summary in Markdown. */
+const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
+const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
 
 /**
  * Says before the run what could not be written after it.
  *
  * @param {string[]} paths
+ * @param {DocumentKind} [kind] of what will be written; without it, the formats are not looked at
  */
-export function checkOutputs(paths) {
+export function checkOutputs(paths, kind) {
+  /** @type {Map<string, string>} */
+  const places = new Map();
   for (const path of paths) {
-    reporterForFile(path);
-    try {
-      if (kindOf(dirname(path)) !== 'folder') {
-        throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
-      }
-      accessSync(dirname(path), constants.W_OK);
-      if (kindOf(path) === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
-    } catch (error) {
-      throw cannotWrite(path, error);
-    }
+    const reporter = reporterForFile(path);
+    if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
+    const place = checkFile(path, `--out ${path}`);
+    const other = places.get(place);
+    if (other !== undefined) throw sameFile(path, other);
+    places.set(place, path);
   }
+}
+
+/**
+ * @param {string} path
+ * @param {string} name what to call it in an error
+ * @returns {string} the same for two paths of one file
+ * @throws {import('../errors.js').PkiLoadError} code `cannot_write`
+ */
+function checkFile(path, name) {
+  try {
+    if (whatIsAt(dirname(path)) !== 'folder') {
+      throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
+    }
+    const what = whatIsAt(path);
+    if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (what === 'file') tryWhole(path);
+    else accessSync(path, constants.W_OK);
+    return what === 'file' ? placeOf(path) : path;
+  } catch (error) {
+    throw cannotWrite(path, name, error);
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {string} other
+ */
+function sameFile(path, other) {
+  const also = path === other ? 'is given twice' : `is the same file as --out ${other}`;
+  return usageError('same_file', `--out ${path} ${also}.`, 'Leave one of them out.');
+}
+
+/**
+ * @param {import('../reporters/index.js').ReporterEntry} reporter
+ * @param {DocumentKind} kind
+ * @param {string} name what to call it in an error
+ */
+export function checkKind({ kinds, extension }, kind, name) {
+  if (kinds.includes(kind)) return;
+  const able = Object.values(reporters).filter((other) => other.kinds.includes(kind));
+  throw usageError(
+    'cannot_report',
+    `${name}: several runs together cannot be written as ${extension}, which shows the result of one run.`,
+    `Use one of ${able.map((other) => other.extension).join(', ')}.`,
+  );
+}
+
+/**
+ * @returns {string} the file that GitHub Actions reads
+ * @throws {import('../errors.js').PkiLoadError} where there is none, or none that can be written
+ */
+export function summaryFile() {
+  const path = process.env[SUMMARY_VARIABLE];
+  if (path) {
+    checkFile(path, SUMMARY_NAME);
+    return path;
+  }
+  throw usageError(
+    'no_github_summary',
+    `--github-summary is given, but ${SUMMARY_VARIABLE} is not set.`,
+    'Use it in a step of GitHub Actions; elsewhere, write a file with --out summary.md.',
+  );
 }
 
 /**
  * What cannot be written in one place is still written in all others.
  *
- * @param {import('../results/schema.js').Result} result
- * @param {Record<string, any>} outputs values of outputOptions
+ * @param {Document} document
+ * @param {Record<string, any>} outputs values of `out` and `format` in outputOptions
  */
-export async function writeOutputs(result, { out, format }) {
-  const name = /** @type {keyof typeof reporters} */ (format);
-  /** @type {unknown[]} */
-  const failures = [];
-  for (const path of out) {
-    const reporter = await reporterForFile(path).load();
-    await writeWhole(path, reporter.render(result)).catch((error) => failures.push(error));
-  }
-  const { render } = await reporters[name].load();
-  process.stdout.write(render(result, { color: process.stdout.isTTY && !process.env.NO_COLOR }));
+export async function writeOutputs(document, { out, format }) {
+  const failures = await writeFiles(document, out);
+  await print(document, format);
   if (failures.length > 0) throw failures[0];
 }
 
 /**
  * A reader sees the old file or the new one, never half of it.
  *
- * @param {string} path
- * @param {string} text
+ * @param {Document} document
+ * @param {string[]} paths
+ * @returns {Promise<unknown[]>} why some could not be written
  */
-async function writeWhole(path, text) {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  try {
-    if (kindOf(path) === 'device') return await writeFile(path, text);
-    await writeFile(temporary, text);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw cannotWrite(path, error);
+export async function writeFiles(document, paths) {
+  /** @type {unknown[]} */
+  const failures = [];
+  for (const path of paths) {
+    try {
+      const text = await renderDocument(reporterForFile(path).name, document, {});
+      // A pipe may make us wait, and Ctrl-C is to be heard meanwhile.
+      if (whatIsAt(path) === 'device') await writeFile(path, text);
+      else writeWhole(path, text);
+    } catch (error) {
+      const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
+      failures.push(syscall === undefined ? error : cannotWrite(path, `--out ${path}`, error));
+    }
   }
+  return failures;
 }
 
-/** @param {string} path */
-function kindOf(path) {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isFile()) return 'file';
-  return stats.isDirectory() ? 'folder' : 'device';
+/**
+ * @param {Document} document
+ * @param {string} format name of a reporter
+ */
+export async function print(document, format) {
+  const color = process.stdout.isTTY && !process.env.NO_COLOR;
+  process.stdout.write(await renderDocument(format, document, { color }));
+}
+
+/**
+ * Behind what other steps of the same job have written there.
+ *
+ * @param {Document} document
+ * @param {string} path
+ * @returns {Promise<unknown[]>} why it could not be written
+ */
+export async function appendSummary(document, path) {
+  const text = await renderDocument('md', document, {});
+  try {
+    await appendFile(path, text);
+    return [];
+  } catch (error) {
+    return [cannotWrite(path, SUMMARY_NAME, error)];
+  }
 }
 
 /**
  * @param {string} path
+ * @param {string} name what to call it in an error
  * @param {unknown} error
  */
-function cannotWrite(path, error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const why = WHY[code ?? ''] ?? code;
-  return usageError(
-    'cannot_write',
-    `--out ${path} cannot be written: ${why}.`,
-    'Give a file in a folder that may be written to.',
-    error,
-  );
+function cannotWrite(path, name, error) {
+  const { why, remedy } = fileFault(path, error);
+  return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }

@@ -9,7 +9,9 @@ const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPor
 /** @param {string} type @param {unknown} [value] */
 const post = (type, value) => port.postMessage({ type, value });
 
-const shard = await createShard(workerData, { onSecond: (row) => post('second', row) });
+/** @type {{input: import('./shard.js').ShardInput, livePort: import('node:worker_threads').MessagePort | null}} */
+const { input, livePort } = workerData;
+const shard = await createShard(input, { onSecond: (row) => post('second', row), livePort });
 const reporting = setInterval(() => post('state', shard.state()), STATE_EVERY_MS);
 
 shard.ended.then(

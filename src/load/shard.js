@@ -21,7 +21,13 @@ import { startSending } from './sending.js';
  * @property {import('../http/tls.js').Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
- * @property {number} shards N
+ * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
+ */
+/**
+ * @typedef {object} ShardEvents
+ * @property {(row: import('./recording/recorder.js').SecondRow) => void} onSecond
+ * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
+ *   wants them
  */
 /**
  * @typedef {object} ShardState
@@ -57,14 +63,14 @@ const OPEN_AT_ONCE = 32;
 
 /**
  * @param {ShardInput} input
- * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
+ * @param {ShardEvents} events
  * @returns {Promise<Shard>}
  */
-export async function createShard(input, { onSecond }) {
+export async function createShard(input, { onSecond, livePort }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const operation = await loadOperation(plan.operation);
   const request = operation.createRequester(plan, fixture);
-  const pacingPlan = choosePacing(plan.load, shards, cpus().length);
+  const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
   // First of all, so that its memory is free again when the recorder takes its own.
   await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./watch/prober.js').Probe) => void} */
@@ -74,6 +80,7 @@ export async function createShard(input, { onSecond }) {
     fixture,
     shards,
     measuredMs,
+    livePort,
     onSecond,
     onProbe: (probe) => onProbe(probe),
   });

@@ -4,30 +4,36 @@
  */
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../errors.js';
+import { shardOfThread } from '../shard-part.js';
 import { createShard } from './shard.js';
+
+/** @typedef {import('node:worker_threads').MessagePort} MessagePort */
 
 /**
  * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
- * @param {{onSecond: (shard: number, row: import('./recording/recorder.js').SecondRow) => void}} events
+ * @param {object} events
+ * @param {(thread: number, row: import('./recording/recorder.js').SecondRow) => void} events.onSecond
+ * @param {MessagePort[]} [events.livePorts] one for each thread's recorder, which takes it; none: nobody wants its reports
  * @returns {Promise<import('./shard.js').Shard[]>}
  * @throws {Error} what kept one of them from starting; none is left running then
  */
-export async function createShards(input, { onSecond }) {
-  const shards = input.plan.load.threads;
+export async function createShards(input, { onSecond, livePorts = [] }) {
+  const { threads, shard: part } = input.plan.load;
   /** @type {import('./shard.js').Shard[]} */
   const made = [];
   /** @type {unknown[]} */
   const errors = [];
   await Promise.all(
-    Array.from({ length: shards }, (_, shard) => {
+    Array.from({ length: threads }, (_, thread) => {
       const events = {
-        onSecond: (/** @type {import('./recording/recorder.js').SecondRow} */ row) => onSecond(shard, row),
+        onSecond: (/** @type {import('./recording/recorder.js').SecondRow} */ row) => onSecond(thread, row),
+        livePort: livePorts[thread] ?? null,
       };
-      const own = { ...input, shard, shards };
-      const created = shards === 1 ? createShard(own, events) : createRemoteShard(own, events);
+      const own = { ...input, ...shardOfThread(part, thread, threads) };
+      const created = threads === 1 ? createShard(own, events) : createRemoteShard(own, events);
       return created.then(
         (one) => {
-          made[shard] = one;
+          made[thread] = one;
         },
         (error) => void errors.push(error),
       );
@@ -42,11 +48,14 @@ export async function createShards(input, { onSecond }) {
  * A shard in a worker thread: calls become messages, messages become calls.
  *
  * @param {import('./shard.js').ShardInput} input
- * @param {{onSecond: (row: import('./recording/recorder.js').SecondRow) => void}} events
+ * @param {import('./shard.js').ShardEvents} events
  * @returns {Promise<import('./shard.js').Shard>}
  */
-async function createRemoteShard(input, { onSecond }) {
-  const worker = new Worker(new URL('./shard-worker.js', import.meta.url), { workerData: input });
+async function createRemoteShard(input, { onSecond, livePort }) {
+  const worker = new Worker(new URL('./shard-worker.js', import.meta.url), {
+    workerData: { input, livePort },
+    transferList: livePort === null ? [] : [livePort],
+  });
   let state = { sent: 0, inFlight: 0, waiting: 0 };
   /** @type {Map<string, (value: any) => void>} */
   const awaited = new Map();

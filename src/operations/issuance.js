@@ -1,25 +1,27 @@
 /** What `issue` and `ocsp` share: how long and how many a run will be, and the words of the API. */
+import { shareOf } from '../shard-part.js';
 
 /**
  * @param {import('../plan.js').LoadPlan} load
  * @returns {number | null} how long the run may take at most, ms; null: not known
  */
-export function longestRunMs({ durationMs, warmupMs, timeoutMs, requests, ratePerSecond }) {
-  if (durationMs !== null) return warmupMs + durationMs + 2 * timeoutMs;
+export function longestRunMs({ durationMs, warmupMs, timeoutMs, requests, ratePerSecond, startAt }) {
+  const beforeMs = warmupMs + (startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0);
+  if (durationMs !== null) return beforeMs + durationMs + 2 * timeoutMs;
   if (requests !== null && ratePerSecond !== null)
-    return warmupMs + (requests / ratePerSecond) * 1000 + 2 * timeoutMs;
+    return beforeMs + (requests / ratePerSecond) * 1000 + 2 * timeoutMs;
   return null;
 }
 
 /**
  * @param {import('../plan.js').LoadPlan} load
- * @returns {number | null} about how many requests the run will send; null: as many as the target answers
+ * @returns {number | null} about how many requests the run, or this part of it, will send; null: as many as the target answers
  */
-export function expectedRequests({ ratePerSecond, durationMs, warmupMs, requests }) {
-  if (ratePerSecond === null) return requests;
+export function expectedRequests({ ratePerSecond, durationMs, warmupMs, requests, shard }) {
+  if (ratePerSecond === null) return requests === null ? null : shareOf(requests, shard);
   const scheduled =
     durationMs === null ? Number.POSITIVE_INFINITY : ((durationMs + warmupMs) / 1000) * ratePerSecond;
-  return Math.round(Math.min(scheduled, requests ?? Number.POSITIVE_INFINITY));
+  return shareOf(Math.round(Math.min(scheduled, requests ?? Number.POSITIVE_INFINITY)), shard);
 }
 
 /**

@@ -85,6 +85,9 @@ const options = {
 
 const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
 
+const SERIALS_OF_PART =
+  'Each serial was compared with those of its own part of the plan (--shard), not with those of the other parts.';
+
 /** @type {Readonly<Record<string, string>>} */
 const OUTCOMES = Object.freeze({
   issued: 'a certificate that passed every check',
@@ -176,7 +179,7 @@ function createRequester({ options: given, load: { seed } }, { path, headers, cs
  * @param {IssueFixture} fixture
  * @returns {import('../load/recording/recorder.js').Classify}
  */
-function createClassifier({ options: given, load: { seed } }, { serials, csrs }) {
+function createClassifier({ options: given, load: { seed, shard } }, { serials, csrs }) {
   const seen = openSerialSet(serials);
   /** @type {import('../load/recording/recorder.js').Classify} */
   const classify = (status, body, index) => {
@@ -200,7 +203,7 @@ function createClassifier({ options: given, load: { seed } }, { serials, csrs })
     if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;
   };
-  classify.notes = () => (seen.isFull() ? [SERIALS_FULL] : []);
+  classify.notes = () => [...(seen.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
   return classify;
 }
 

@@ -1,18 +1,112 @@
-/** The reporters: each turns a Result into text for one destination. A new one is a file and a line here. */
+/** The reporters: each turns a document into text for one destination. A new one is a file and a line here. */
 import { extname } from 'node:path';
 import { usageError } from '../errors.js';
+import { kindOf } from '../results/document.js';
 
+/** @typedef {import('../results/document.js').Document} Document */
+/** @typedef {import('../results/document.js').DocumentKind} DocumentKind */
+/**
+ * @typedef {object} RenderOptions
+ * @property {boolean} [color] escape sequences for a terminal
+ */
 /**
  * @typedef {object} Reporter
- * @property {(result: import('../results/schema.js').Result, options?: {color?: boolean}) => string} render
+ * @property {(document: any, options?: RenderOptions) => string} render ends with a newline
  */
-/** @typedef {{extension: string, load: () => Promise<Reporter>}} ReporterEntry */
+/**
+ * @typedef {object} ReporterEntry
+ * @property {string} extension what `--out` goes by
+ * @property {readonly DocumentKind[]} kinds what it can show
+ * @property {string} describe a few words
+ * @property {() => Promise<Reporter>} load the module for a result, and for what `others` does not name
+ * @property {Partial<Record<DocumentKind, () => Promise<Reporter>>>} [others] modules of their own for other kinds
+ */
 
-/** By the name that `--format` takes; the extension is what `--out` goes by. */
+/** @type {readonly DocumentKind[]} */
+const ALL = ['result', 'run-set', 'comparison'];
+
+/** @type {readonly DocumentKind[]} */
+const RESULT = ['result'];
+
+const textOthers = {
+  'run-set': () => import('./run-set-text.js'),
+  comparison: () => import('./comparison-text.js'),
+};
+
+const markdownOthers = {
+  'run-set': () => import('./run-set-markdown.js'),
+  comparison: () => import('./comparison-markdown.js'),
+};
+
+const junitOthers = {
+  'run-set': () => import('./junit-run-set.js'),
+  comparison: () => import('./junit-comparison.js'),
+};
+
+/** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
-  text: { extension: '.txt', load: () => import('./terminal.js') },
-  json: { extension: '.json', load: () => import('./json.js') },
+  text: {
+    extension: '.txt',
+    kinds: ALL,
+    describe: 'a summary in 80 columns',
+    load: () => import('./terminal.js'),
+    others: textOthers,
+  },
+  json: {
+    extension: '.json',
+    kinds: ALL,
+    describe: 'all of it; published schema',
+    load: () => import('./json.js'),
+  },
+  html: {
+    extension: '.html',
+    kinds: ALL,
+    describe: 'a page with charts, in one file',
+    load: () => import('./html.js'),
+  },
+  md: {
+    extension: '.md',
+    kinds: ALL,
+    describe: 'tables for a pull request or a wiki',
+    load: () => import('./markdown.js'),
+    others: markdownOthers,
+  },
+  junit: {
+    extension: '.xml',
+    kinds: ALL,
+    describe: 'JUnit: each requirement a test case',
+    load: () => import('./junit.js'),
+    others: junitOthers,
+  },
+  csv: {
+    extension: '.csv',
+    kinds: ['result', 'run-set'],
+    describe: 'the timeline, a row a second',
+    load: () => import('./csv.js'),
+    others: { 'run-set': () => import('./csv-run-set.js') },
+  },
+  hlog: {
+    extension: '.hlog',
+    kinds: RESULT,
+    describe: 'HdrHistogram log, an interval a second',
+    load: () => import('./hlog.js'),
+  },
+  hgrm: {
+    extension: '.hgrm',
+    kinds: RESULT,
+    describe: 'response times by percentile, as HdrHistogram prints them',
+    load: () => import('./hgrm.js'),
+  },
+  prom: {
+    extension: '.prom',
+    kinds: RESULT,
+    describe: 'Prometheus text exposition',
+    load: () => import('./prometheus.js'),
+  },
 });
+
+/** @type {Record<DocumentKind, string>} */
+const NAMES = { result: 'a result', 'run-set': 'a set of runs', comparison: 'a comparison' };
 
 /**
  * @param {string} path of a report, e.g. given to `--out`
@@ -28,5 +122,33 @@ export function reporterForFile(path) {
     'unknown_report_format',
     `${JSON.stringify(path.slice(0, 200))} has ${extension === '' ? 'no extension' : `the extension ${JSON.stringify(extension)}`}, so what to write is not known.`,
     `Use one of ${known.join(', ')}.`,
+  );
+}
+
+/**
+ * @param {string} name of a reporter
+ * @param {Document} document
+ * @param {RenderOptions} [options]
+ * @returns {Promise<string>} ends with a newline
+ * @throws {import('../errors.js').PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
+ */
+export async function renderDocument(name, document, options) {
+  const kind = kindOf(document);
+  const { kinds, load, others } = reporters[name];
+  if (!kinds.includes(kind)) throw cannotReport(name, kind);
+  const { render } = await (others?.[kind] ?? load)();
+  return render(document, options);
+}
+
+/**
+ * @param {string} name
+ * @param {DocumentKind} kind
+ */
+function cannotReport(name, kind) {
+  const able = Object.values(reporters).filter(({ kinds }) => kinds.includes(kind));
+  return usageError(
+    'cannot_report',
+    `${NAMES[kind][0].toUpperCase()}${NAMES[kind].slice(1)} cannot be written as ${reporters[name].extension}, which shows the result of one run.`,
+    `Use one of ${able.map(({ extension }) => extension).join(', ')}.`,
   );
 }

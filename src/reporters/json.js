@@ -1,9 +1,9 @@
-/** The whole Result as JSON, one object, indented. */
+/** The whole document as JSON, one object, indented. */
 
 /**
- * @param {import('../results/schema.js').Result} result
+ * @param {import('../results/document.js').Document} document
  * @returns {string} ends with a newline
  */
-export function render(result) {
-  return `${JSON.stringify(result, null, 2)}\n`;
+export function render(document) {
+  return `${JSON.stringify(document, null, 2)}\n`;
 }

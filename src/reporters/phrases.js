@@ -1,8 +1,23 @@
 /** What reports say in words; shared by those for people. */
 import { formatPercent } from '../results/wording.js';
-import { formatCount, formatDuration, formatRate } from '../units.js';
+import { formatCount, formatDuration, formatLatency, formatRate } from '../units.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
+
+/** Columns of a table of latencies: heading and key. */
+export const LATENCY_COLUMNS = /** @type {const} */ ([
+  ['mean', 'mean'],
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p95', 'p95'],
+  ['p99', 'p99'],
+  ['p99.9', 'p999'],
+  ['max', 'max'],
+]);
+
+/** Kinds of errors that are named where there is room for a line only, and how long a name may be there. */
+const NAMED_ERRORS = 3;
+const SHORT_NAME = 40;
 
 /**
  * @param {{url: string, product?: string | null, version?: string | null}} target
@@ -33,6 +48,105 @@ export function loadPhrase(load) {
 }
 
 /**
+ * @param {Result} result
+ * @returns {string} `open loop at 20/s, 20 s, shard 0/4`
+ */
+export function planPhrase({ load, shard }) {
+  return shard === undefined ? loadPhrase(load) : `${loadPhrase(load)}, shard ${shard.index}/${shard.of}`;
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} `issue on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`
+ */
+export function subjectPhrase(result) {
+  const names = Object.keys(result.operations).join(', ') || result.command;
+  return `${names} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} what its total `neverSent` counts; a heading
+ */
+export function neverSentPhrase({ unfinished }) {
+  return unfinished ? 'unanswered' : 'never sent';
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, what was reached
+ */
+export function headline(result) {
+  const { requirements } = result;
+  const all = requirements.length;
+  if (all === 0) return ratePhrase(result);
+  const missed = requirements.filter(({ verdict }) => verdict === 'not met').length;
+  if (missed > 0) return `Not met: ${missed} of ${counted(all, 'requirement')}`;
+  const unproven = requirements.filter(({ verdict }) => verdict === 'not proven').length;
+  if (unproven > 0) return `Not proven: ${unproven} of ${counted(all, 'requirement')}`;
+  return `Met: ${counted(all, 'requirement')}`;
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} why it is not the result of a whole run; empty where it is
+ */
+export function statePhrase({ unfinished, interrupted }) {
+  if (unfinished) return 'Unfinished: the run was still going on when this was written.';
+  return interrupted ? 'Interrupted: this is what was measured until then.' : '';
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} what is counted: `certificates`; `answers` where it is several things
+ */
+export function thingsName({ operations }) {
+  const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'answers'))];
+  return names.length === 1 ? names[0] : 'answers';
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} `679/s = 2,446,020 certificates an hour`
+ */
+export function ratePhrase(result) {
+  const { perSecond, perHour } = result.rates;
+  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${thingsName(result)} an hour`;
+}
+
+/**
+ * @param {Result} result
+ * @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none`
+ */
+export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcomeDetails }) {
+  if (errorShare === null) return 'nothing was measured';
+  if (errors === 0) return 'none';
+  const kinds = Object.entries(outcomeDetails)
+    .filter(([, { success, count }]) => !success && count > 0)
+    .sort(([, a], [, b]) => b.count - a.count);
+  const named = kinds
+    .slice(0, NAMED_ERRORS)
+    .map(([name, { count }]) => `${formatCount(count)} ${shortened(name)}`);
+  const more = kinds.length > NAMED_ERRORS ? [`${counted(kinds.length - NAMED_ERRORS, 'kind')} more`] : [];
+  const detail = named.length === 0 ? '' : `: ${[...named, ...more].join(', ')}`;
+  return `${formatCount(errors)} of ${formatCount(succeeded + errors)} (${formatPercent(errorShare)})${detail}`;
+}
+
+/**
+ * @param {Pick<Result, 'outcomes' | 'outcomeDetails'>} block
+ * @returns {string[]} names: successes first, then the most frequent
+ */
+export function outcomeNames({ outcomes, outcomeDetails }) {
+  const succeeded = (/** @type {string} */ name) => Number(outcomeDetails[name]?.success ?? false);
+  return Object.keys(outcomes).sort((a, b) => succeeded(b) - succeeded(a) || outcomes[b] - outcomes[a]);
+}
+
+/** @param {string} name */
+function shortened(name) {
+  return name.length > SHORT_NAME ? `${name.slice(0, SHORT_NAME - 1)}…` : name;
+}
+
+/**
  * @param {number} number
  * @param {string} noun
  */
@@ -49,13 +163,28 @@ export function perSecondText(perSecond) {
 }
 
 /**
+ * @param {number} perHour
+ * @returns {string} without a unit; whole, where that has three digits
+ */
+export function perHourText(perHour) {
+  return formatCount(perHour >= 100 ? Math.round(perHour) : Number(perHour.toPrecision(3)));
+}
+
+/**
+ * @param {number | null | undefined} ms
+ * @returns {string} a dash where there is none
+ */
+export function timeText(ms) {
+  return ms === null || ms === undefined ? '–' : formatLatency(ms);
+}
+
+/**
  * @param {Result} result
  * @returns {string} what was checked of the answers, and with what outcome
  */
-export function verificationPhrase({ verification, operations }) {
-  const { checked, passed, sampled, unchecked } = verification;
-  const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'answers'))];
-  const answers = names.length === 1 ? names[0] : 'answers';
+export function verificationPhrase(result) {
+  const { checked, passed, sampled, unchecked } = result.verification;
+  const answers = thingsName(result);
   if (checked + unchecked === 0) return 'nothing: no answer came that could be checked';
   if (checked === 0) return `none of ${formatCount(unchecked)} ${answers} checked`;
   const all = checked + unchecked;

@@ -1,9 +1,26 @@
-/** The summary at the end of a run: plain text, 80 columns, the answer first. */
+/**
+ * The summary at the end of a run: plain text, 80 columns. First the answer, then the figures, then what to look at next.
+ */
 import { styleText } from 'node:util';
+import { decodeHistogram } from '../histogram.js';
 import { formatPercent } from '../results/wording.js';
-import { formatCount, formatDuration, formatLatency } from '../units.js';
+import { formatCount, formatDuration } from '../units.js';
 import { labelled, table, wrap } from './layout.js';
-import { loadPhrase, notePhrases, perSecondText, targetPhrase, verificationPhrase } from './phrases.js';
+import { nextSteps } from './next-steps.js';
+import {
+  errorsPhrase,
+  LATENCY_COLUMNS,
+  neverSentPhrase,
+  notePhrases,
+  outcomeNames,
+  perSecondText,
+  ratePhrase,
+  statePhrase,
+  subjectPhrase,
+  timeText,
+  verificationPhrase,
+} from './phrases.js';
+import { textHistogram } from './text-histogram.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('../results/schema.js').LatencyBlock} LatencyBlock */
@@ -18,43 +35,29 @@ const COLOURS = {
   invalid: 'red',
 };
 
-const COLUMNS = /** @type {const} */ ([
-  ['mean', 'mean'],
-  ['p50', 'p50'],
-  ['p90', 'p90'],
-  ['p95', 'p95'],
-  ['p99', 'p99'],
-  ['p99.9', 'p999'],
-  ['max', 'max'],
-]);
-
 /**
  * @param {Result} result
- * @param {{color?: boolean}} [options]
+ * @param {import('./index.js').RenderOptions} [options]
  * @returns {string} ends with a newline
  */
 export function render(result, { color = false } = {}) {
+  const state = statePhrase(result);
   const sections = [
-    head(result),
-    requirements(result, color),
-    measurement(result, color),
+    state === '' ? [] : wrap(state),
+    [...requirements(result, color), ...measurement(result, color)],
+    reached(result),
+    wrap(subjectPhrase(result)),
     requests(result),
     latencies(result),
+    distribution(result),
     operations(result),
     outcomes(result),
     verification(result),
     notePhrases(result).flatMap((note) => labelled('Note', note)),
+    next(result),
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
-}
-
-/** @param {Result} result */
-function head(result) {
-  const { target, load, interrupted } = result;
-  const command = Object.keys(result.operations).join(', ') || result.command;
-  const lines = wrap(`${command} on ${targetPhrase(target)}, ${loadPhrase(load)}`);
-  return interrupted ? [...lines, 'Interrupted: this is what was measured until then.'] : lines;
 }
 
 /**
@@ -73,28 +76,34 @@ function requirements(result, color) {
  * @param {Result} result
  * @param {boolean} color
  */
-function measurement({ measurement: { verdict, reasons } }, color) {
+function measurement({ measurement: { verdict, reasons }, unfinished }, color) {
+  if (unfinished) return labelled('Measurement', 'judged when the run has ended');
   const lines = labelled('Measurement', verdict);
   lines[0] = paint(lines[0], verdict, color);
-  const because = reasons.flatMap(({ text, remedy }) =>
-    labelled('', remedy === undefined ? text : `${text} ${remedy}`),
-  );
-  return [...lines, ...because];
+  return [...lines, ...reasons.flatMap(({ text }) => labelled('', text))];
 }
 
 /** @param {Result} result */
-function requests({ totals, rates, durationSeconds }) {
+function reached(result) {
+  const { count, p50, p99, max } = result.latencyMs.response;
+  const times = `p50 ${timeText(p50)}, p99 ${timeText(p99)}, max ${timeText(max)}`;
+  return [
+    ...labelled('Steady rate', ratePhrase(result)),
+    ...labelled('Response', count === 0 ? 'nothing was measured' : times),
+    ...labelled('Errors', errorsPhrase(result)),
+  ];
+}
+
+/** @param {Result} result */
+function requests(result) {
+  const { totals, rates, durationSeconds } = result;
   const { planned, sent, succeeded, failed, dropped, neverSent } = totals;
   return [
     ...table([
-      ['Requests', 'planned', 'sent', 'succeeded', 'failed', 'dropped', 'never sent'],
+      ['Requests', 'planned', 'sent', 'succeeded', 'failed', 'dropped', neverSentPhrase(result)],
       ['', ...[planned, sent, succeeded, failed, dropped, neverSent].map(formatCount)],
     ]),
     ...labelled('Wall time', formatDuration(durationSeconds * 1000)),
-    ...labelled(
-      'Steady rate',
-      `${perSecondText(rates.perSecond)} = ${formatCount(Math.round(rates.perHour))}/h succeeded`,
-    ),
     ...labelled('Peak', `${formatCount(Number(rates.peakOneSecond.toFixed(1)))} succeeded in one second`),
   ];
 }
@@ -102,7 +111,7 @@ function requests({ totals, rates, durationSeconds }) {
 /** @param {Result} result */
 function latencies({ latencyMs: { response, service, sendLag } }) {
   return table([
-    ['Latency', ...COLUMNS.map(([heading]) => heading)],
+    ['Latency', ...LATENCY_COLUMNS.map(([heading]) => heading)],
     ['response', ...figures(response)],
     ['service', ...figures(service)],
     ['send lag', ...figures(sendLag)],
@@ -111,7 +120,12 @@ function latencies({ latencyMs: { response, service, sendLag } }) {
 
 /** @param {LatencyBlock} latency */
 function figures(latency) {
-  return COLUMNS.map(([, key]) => time(latency[key]));
+  return LATENCY_COLUMNS.map(([, key]) => timeText(latency[key]));
+}
+
+/** @param {Result} result */
+function distribution({ latencyMs: { response } }) {
+  return response.histogram === null ? [] : textHistogram(decodeHistogram(response.histogram));
 }
 
 /** @param {Result} result */
@@ -123,30 +137,26 @@ function operations({ operations: blocks }) {
     formatCount(totals.sent),
     formatCount(totals.succeeded),
     perSecondText(rates.perSecond),
-    time(latencyMs.response.p50),
-    time(latencyMs.response.p99),
+    timeText(latencyMs.response.p50),
+    timeText(latencyMs.response.p99),
   ]);
   return table([['Operations', 'sent', 'succeeded', 'rate', 'p50', 'p99'], ...rows]);
 }
 
-/** Successes first, then the most frequent. @param {Result} result */
-function outcomes({ outcomes: counts, outcomeDetails, totals }) {
-  const names = Object.keys(counts).sort(
-    (a, b) =>
-      Number(outcomeDetails[b]?.success ?? false) - Number(outcomeDetails[a]?.success ?? false) ||
-      counts[b] - counts[a],
-  );
+/** @param {Result} result */
+function outcomes(result) {
+  const { outcomes: counts, outcomeDetails, totals } = result;
+  const names = outcomeNames(result);
   if (names.length === 0) return [];
   const rows = names.map((name) => {
     const response = outcomeDetails[name]?.latencyMs.response;
-    const share = formatPercent(counts[name] / Math.max(1, totals.planned));
     return [
       name,
       formatCount(counts[name]),
-      share,
-      time(response?.p50),
-      time(response?.p99),
-      time(response?.max),
+      formatPercent(counts[name] / Math.max(1, totals.planned)),
+      timeText(response?.p50),
+      timeText(response?.p99),
+      timeText(response?.max),
     ];
   });
   const meanings = names.flatMap((name) => {
@@ -165,9 +175,11 @@ function verification(result) {
   ];
 }
 
-/** @param {number | null | undefined} ms */
-function time(ms) {
-  return ms === null || ms === undefined ? '–' : formatLatency(ms);
+/** @param {Result} result */
+function next(result) {
+  return nextSteps(result).flatMap(({ point, text }, i) =>
+    labelled(i === 0 ? 'Next' : '', point === '' ? text : `${point}: ${text}`),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { countErrors, shareOfErrors } from './errors.js';
 import { sumArrays, sumRecords, total } from './merge.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
@@ -17,6 +18,7 @@ import { sumArrays, sumRecords, total } from './merge.js';
  * @property {boolean} interrupted
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
+ * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -26,9 +28,10 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
+ * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
  * @returns {import('./schema.js').OperationBlock}
  */
-export function buildBlock(operations, facts) {
+export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const sentOutcomes = outcomes.filter(([name]) => name !== 'never_sent');
   const count = (/** @type {boolean} */ success) =>
@@ -39,17 +42,17 @@ export function buildBlock(operations, facts) {
   const dropped = total(operations.map((operation) => operation.dropped));
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const sent = succeeded + failed;
+  const counts = { succeeded, failed, dropped, neverSentDue };
   return {
     totals: {
       planned: facts.planned,
       sent,
-      succeeded,
-      failed,
-      dropped,
+      ...counts,
       neverSent: facts.neverSent,
-      neverSentDue,
+      errors: countErrors(counts),
     },
-    rates: buildRates(operations, facts, succeeded),
+    errorShare: shareOfErrors(counts),
+    rates: buildRates(operations, windowMs, succeeded),
     latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
     outcomes: {
       ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
@@ -65,11 +68,10 @@ export function buildBlock(operations, facts) {
  * (rateWindowMs).
  *
  * @param {MergedOperation[]} operations
- * @param {RunFacts} facts
+ * @param {number} windowMs
  * @param {number} succeeded
  */
-function buildRates(operations, facts, succeeded) {
-  const windowMs = rateWindowMs(operations, facts);
+function buildRates(operations, windowMs, succeeded) {
   const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
   return { perSecond, perHour: perSecond * 3600, peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0) };
@@ -183,22 +185,31 @@ function buildVerification(operations) {
 
 /**
  * @param {MergedOperation[]} operations
- * @param {ReturnType<typeof import('./merge.js').mergeSeconds>[]} seconds in order
+ * @param {import('./merge.js').Second[]} seconds in order
+ * @param {((seconds: number) => number[]) | null} [dueIn] arrivals planned in each of so many seconds; null: a closed loop
+ *   plans none
  * @returns {import('./schema.js').TimelineRow[]}
  */
-export function buildTimeline(operations, seconds) {
+export function buildTimeline(operations, seconds, dueIn = null) {
   const sent = sumArrays(operations.map(({ perSecond }) => perSecond.sent));
   const length = Math.max(sent.length, seconds.length);
+  const due = dueIn?.(length);
   return Array.from({ length }, (_, second) => {
     const row = seconds[second];
     return {
       second,
+      ...(due === undefined ? {} : { due: due[second] ?? 0 }),
       sent: sent[second] ?? 0,
       succeeded: row?.succeeded ?? 0,
       failed: row?.failed ?? 0,
+      failures: row?.failures ?? {},
       p50: row?.p50 ?? null,
+      p90: row?.p90 ?? null,
       p99: row?.p99 ?? null,
       max: row?.max ?? null,
+      lag99: row?.lag99 ?? null,
+      histogram: row?.histogram ?? null,
+      ...((row?.histogramSeconds ?? 1) > 1 ? { histogramSeconds: row.histogramSeconds } : {}),
     };
   });
 }
@@ -211,7 +222,7 @@ export function buildTimeline(operations, seconds) {
  * @param {RunFacts} facts
  * @param {import('../plan.js').LoadPlan} load
  * @param {boolean} measurementValid
- * @returns {import('./judge.js').RunView}
+ * @returns {import('./requirements/judge.js').RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
@@ -230,7 +241,8 @@ export function buildView(operations, block, facts, load, measurementValid) {
     model: load.model,
     offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
-    allOnTime: succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs,
+    allOnTime:
+      facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),
     unchecked: block.verification.unchecked,
     measurementValid,
   };
@@ -238,7 +250,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
 
 /**
  * @param {import('./merge.js').MergedOutcome[]} outcomes
- * @returns {Record<Series, import('./judge.js').Quantiles>}
+ * @returns {Record<Series, import('./requirements/judge.js').Quantiles>}
  */
 function quantiles(outcomes) {
   const [response, service, sendLag] = SERIES.map((series) => {

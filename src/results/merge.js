@@ -1,5 +1,5 @@
 /** Snapshots of several shards -> one, histograms added bucket for bucket. */
-import { figures, sumHistograms } from '../histogram.js';
+import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
 
 /** @typedef {import('../load/recording/recorder.js').Snapshot} Snapshot */
 /** @typedef {import('../load/recording/recorder.js').OperationSnapshot} OperationSnapshot */
@@ -12,8 +12,22 @@ import { figures, sumHistograms } from '../histogram.js';
  * @property {Record<'response' | 'service' | 'sendLag', Histogram>} latency
  */
 /** @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>}} MergedOperation */
+/** @typedef {SecondRow} Second of all shards */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+
+/** Of a second in which nothing was done. */
+const NO_FIGURES = Object.freeze({
+  p50: null,
+  p90: null,
+  p99: null,
+  max: null,
+  lag99: null,
+  lagMax: null,
+  histogram: null,
+  histogramSeconds: 1,
+  lag: null,
+});
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
@@ -81,32 +95,52 @@ function mergeOutcome(parts) {
 }
 
 /**
- * @param {SecondRow[]} rows the same second of every shard
- * @returns {Omit<SecondRow, 'response'>}
+ * @param {number} second
+ * @param {SecondRow[]} rows this second of every shard that has one
+ * @returns {Second}
  */
-export function mergeSeconds(rows) {
-  const parts = rows.flatMap(({ response }) => response ?? []);
+export function mergeSeconds(second, rows) {
   return {
-    second: rows[0].second,
+    second,
     succeeded: total(rows.map(({ succeeded }) => succeeded)),
     failed: total(rows.map(({ failed }) => failed)),
     failures: sumRecords(rows.map(({ failures }) => failures)),
-    ...figuresOf(rows, parts),
+    ...(rows.length === 1 ? ownFigures(rows[0]) : figuresOf(rows.filter(({ max }) => max !== null))),
   };
+}
+
+/** @typedef {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>} Figures */
+
+/** @param {SecondRow} row @returns {Figures} */
+function ownFigures({ second, succeeded, failed, failures, ...figures }) {
+  return figures;
 }
 
 /**
  * The largest value is known exactly, a histogram only has its bucket.
  *
- * @param {SecondRow[]} rows
- * @param {string[]} histograms
+ * @param {SecondRow[]} rows of parts, with answers
+ * @returns {Figures}
  */
-function figuresOf(rows, histograms) {
-  if (rows.length === 1) return { p50: rows[0].p50, p99: rows[0].p99, max: rows[0].max };
-  if (histograms.length === 0) return { p50: null, p99: null, max: null };
-  const max = Math.max(...rows.map((row) => row.max ?? 0));
-  const { p50, p99 } = figures(sumHistograms(histograms));
-  return { p50: Math.min(Number(p50), max), p99: Math.min(Number(p99), max), max };
+function figuresOf(rows) {
+  if (rows.length === 0) return NO_FIGURES;
+  if (rows.length === 1) return ownFigures(rows[0]);
+  const max = Math.max(...rows.map((row) => Number(row.max)));
+  const response = sumHistograms(rows.map(({ histogram }) => String(histogram)));
+  const lag = sumHistograms(rows.flatMap((row) => row.lag ?? []));
+  const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
+  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
+  return {
+    p50: at(0.5),
+    p90: at(0.9),
+    p99: at(0.99),
+    max,
+    lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
+    lagMax,
+    histogram: encodeHistogram(response),
+    histogramSeconds: 1,
+    lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
+  };
 }
 
 /** @param {number[]} values */
@@ -119,12 +153,12 @@ export function total(values) {
  * @returns {Record<string, number>}
  */
 export function sumRecords(records) {
-  /** @type {Record<string, number>} */
-  const sum = {};
+  /** @type {Map<string, number>} */
+  const sum = new Map();
   for (const record of records) {
-    for (const [name, count] of Object.entries(record)) sum[name] = (sum[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(record)) sum.set(name, (sum.get(name) ?? 0) + count);
   }
-  return sum;
+  return Object.fromEntries(sum);
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Everything a run found out -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
-import { buildBlock, buildTimeline, buildView } from './build.js';
-import { judgeRequirement } from './judge.js';
+import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
+import { deferRequirement } from './defer.js';
 import { total } from './merge.js';
+import { judgeRequirement } from './requirements/judge.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 /**
@@ -17,7 +18,10 @@ import { SCHEMA_ID } from './schema-id.js';
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
+ * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
  * @param {import('./schema.js').Measurement} parts.measurement
+ * @param {boolean} [parts.unfinished] the run goes on
+ * @param {import('./parts/merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
  * @returns {import('./schema.js').Result}
  */
 export function buildResult({
@@ -30,33 +34,46 @@ export function buildResult({
   block,
   facts,
   seconds,
+  dueIn = null,
   measurement,
+  unfinished = false,
+  merge,
 }) {
   const { requirements, load, ...rest } = plan;
+  const windowMs = rateWindowMs(operations, facts);
   const view = buildView(operations, block, facts, load, measurement.verdict !== 'invalid');
   return {
     schema: SCHEMA_ID,
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     startedAtMonotonicNs: String(startedAtNs),
-    durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
+    durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
+    windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
+    ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
     plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
+    ...(load.shard ? { shard: { ...load.shard } } : {}),
     target,
     load: { ...load },
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
     operations: Object.fromEntries(
-      operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
+      operations.map((one) => [
+        one.name,
+        { ...buildBlock([one], facts, windowMs), things: facts.things[one.name] },
+      ]),
     ),
-    timeline: buildTimeline(operations, seconds),
-    requirements: requirements.map((requirement) => judgeRequirement(requirement, view)),
+    timeline: buildTimeline(operations, seconds, dueIn),
+    requirements: requirements.map((requirement) =>
+      load.shard ? deferRequirement(requirement, load.shard) : judgeRequirement(requirement, view),
+    ),
     measurement,
     environment: {
       node: process.version,
       platform: `${process.platform} ${process.arch}`,
       cpus: availableParallelism(),
     },
+    ...(merge === undefined ? {} : { merge }),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { usageError } from '../errors.js';
+import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 export { SCHEMA_ID };
@@ -35,7 +36,7 @@ const Latencies = z
   .object({ response: Latency, service: Latency, sendLag: Latency })
   .meta({ id: 'Latencies' });
 
-/** sent + dropped + neverSent = planned; succeeded + failed = sent. */
+/** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = z
   .object({
     planned: count,
@@ -46,6 +47,8 @@ const Totals = z
     neverSent: count,
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
     neverSentDue: count,
+    /** failed + dropped + neverSentDue: all that were due and had no good answer. */
+    errors: count,
   })
   .meta({ id: 'Totals' });
 
@@ -78,6 +81,8 @@ const Verification = z
 
 const Block = z.object({
   totals: Totals,
+  /** errors / (succeeded + errors), 0 to 1: of those that were due; null where none was. */
+  errorShare: z.number().min(0).max(1).nullable(),
   rates: Rates,
   latencyMs: Latencies,
   outcomes: Outcomes,
@@ -102,14 +107,26 @@ const Load = z.object({
   connections: count.optional(),
 });
 
+/** A second of the measured part, or of the wait for the last answers. Times are of what was done in it. */
 const TimelineRow = z.object({
   second: count,
+  /** Open loop: arrivals that the plan has in this second. */
+  due: count.optional(),
   sent: count,
   succeeded: count,
   failed: count,
+  /** By outcome. */
+  failures: Outcomes.optional(),
   p50: ms,
+  p90: ms.optional(),
   p99: ms,
   max: ms,
+  /** p99 of the send lag. */
+  lag99: ms.optional(),
+  /** Response times: HDR V2 compressed, base64, in microseconds. After the first hour several seconds share one. */
+  histogram: z.string().nullable().optional(),
+  /** How many seconds up to this one the histogram covers; left out for 1. */
+  histogramSeconds: count.optional(),
 });
 
 const RequirementVerdict = z.object({
@@ -173,10 +190,16 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
     durationSeconds: amount,
+    /** Length of the measured part as the rates are reckoned: planned, or until the last success where a backlog came last. */
+    windowSeconds: amount.optional(),
     interrupted: z.boolean(),
+    /** Written while the run went on; `neverSent` is then what had not been answered yet. */
+    unfinished: z.literal(true).optional(),
     command: z.string(),
     /** The plan as it ran; never a token or a key. */
     plan: z.record(z.string(), z.unknown()),
+    /** Which part of the plan this is (`--shard 0/4`). */
+    shard: ShardPart.optional(),
     target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
@@ -187,6 +210,10 @@ export const Result = z
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
     environment: z.object({ node: z.string(), platform: z.string(), cpus: count }),
+    /** Of a part: what `merge` needs to add it to the others exactly. */
+    merge: MergeBlock.optional(),
+    /** Of merged parts: what they were. */
+    merged: z.array(MergedPart).optional(),
   })
   .meta({ title: 'Result of a vault-pki-load run' });
 

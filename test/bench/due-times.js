@@ -18,6 +18,8 @@ export function dueTimes(rate, seconds, seed) {
     rampUpMs: 0,
     warmupMs: 0,
     concurrency: 1,
+    shard: null,
+    startAt: null,
     threads: 1,
     timeoutMs: 10_000,
     overflow: 'queue',

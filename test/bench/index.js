@@ -74,6 +74,12 @@ export const benches = {
     seconds: 3,
     load: () => import('./cpu.js'),
   },
+  live: {
+    describe: 'send lag while the run is shown and its files are rewritten, beside a run that shows nothing',
+    seconds: 10,
+    runs: 9,
+    load: () => import('./live.js'),
+  },
   start: {
     describe: 'time until help is there',
     seconds: 0,

@@ -1,7 +1,7 @@
 /** Both commands on the embedded server, as a stranger runs them first; where results and messages go. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -58,7 +58,8 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const ended = await cli('issue', ...EC, '--requests', '100', '--out', file);
     const { stdout, stderr } = ended;
     assertDone(ended);
-    assert.match(stdout, /^issue on http:.*\n(?:.*\n)?\nMeasurement /);
+    assert.match(stdout, /^Measurement /);
+    assert.match(stdout, /^issue on http:/m);
     assert.match(stdout, /^Verified {6}100 of 100 certificates checked, all passed$/m);
     assert.equal(readFileSync(file, 'utf8'), stdout);
     assert.match(stderr, /certificates in Vault's storage/);
@@ -85,7 +86,7 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const [json, plain] = [path('r.json', 'x'.repeat(1e6)), path('r.txt')];
     assertDone(await cli('ocsp', ...EC, '--requests', '5', '--out', json, '--out', plain));
     assert.equal(rightResult(readFileSync(json, 'utf8')).totals.succeeded, 5);
-    assert.match(readFileSync(plain, 'utf8'), /^ocsp on /);
+    assert.match(readFileSync(plain, 'utf8'), /^ocsp on /m);
   });
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp][]} */
@@ -140,16 +141,34 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     mkdirSync(gone);
     const outs = ['--out', `${gone}/r.json`, '--out', there];
     const cli = startCli(['ocsp', ...EC, '--duration', '2s', ...outs], { env: environmentOf(server) });
-    await cli.shows(/^\d+ s/m);
-    rmdirSync(gone);
-    const { code, stdout, stderr } = await cli.ended;
-    assert.equal(code, 1);
+    await cli.shows(/^1 s/m);
+    rmSync(gone, { recursive: true, force: true });
+    const ended = await cli.ended;
+    assertDone(ended, 1);
     assert.match(
-      stderr,
+      ended.stderr,
       /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder is not there\./m,
     );
-    assert.match(stdout, /^Measurement /m);
+    assert.match(ended.stdout, /^Measurement /m);
     assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);
+  });
+
+  test('and does not hide that a requirement is not met', async (t) => {
+    const gone = scratch(t)('gone');
+    mkdirSync(gone);
+    const args = ['ocsp', ...EC, '--duration', '2s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];
+    const cli = startCli(args, { env: environmentOf(server) });
+    await cli.shows(/^1 s/m);
+    rmSync(gone, { recursive: true, force: true });
+    const ended = await cli.ended;
+    assertDone(ended, 99);
+    assert.match(ended.stderr, /^vault-pki-load: --out .*gone\/r\.md cannot be written/m);
+  });
+
+  test('a summary file that cannot be written is told before anything is sent', async () => {
+    const env = { ...environmentOf(server), GITHUB_STEP_SUMMARY: '/nonexistent/s.md' };
+    const ended = await runCli(['ocsp', ...EC, '--requests', '5', '--github-summary'], { env });
+    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder is not there/);
   });
 
   test('a --keep file that fills the disk is warned of, even with --quiet', async () => {

@@ -14,6 +14,9 @@ const GOLDEN = [
   ['issue', 'help-issue', ['issue', '--help']],
   ['ocsp', 'help-ocsp', ['ocsp', '--help']],
   ['dev', 'help-dev', ['dev', '--help']],
+  ['report', 'help-report', ['report', '--help']],
+  ['compare', 'help-compare', ['compare', '--help']],
+  ['merge', 'help-merge', ['merge', '--help']],
   ['calibrate', 'help-calibrate', ['calibrate', '--help']],
   ['schema', 'help-schema', ['schema', '--help']],
 ];
@@ -57,14 +60,22 @@ test('--version is the version of the package', async () => {
   });
 });
 
-test('schema prints a JSON Schema that ajv compiles and that knows a result from something else', async () => {
-  const { code, stdout, stderr } = await runCli(['schema']);
-  assert.equal(code, 0, stderr);
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-  /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
-  const matches = ajv.compile(JSON.parse(stdout));
-  assert.equal(matches({ schema: 'vault-pki-load/result/1' }), false);
-});
+for (const [args, id] of /** @type {[string[], string][]} */ ([
+  [[], 'vault-pki-load/result/1'],
+  [['result'], 'vault-pki-load/result/1'],
+  [['run-set'], 'vault-pki-load/run-set/1'],
+  [['comparison'], 'vault-pki-load/comparison/1'],
+])) {
+  test(`schema ${args.join(' ')} prints a JSON Schema of ${id} that ajv compiles`, async () => {
+    const { code, stdout, stderr } = await runCli(['schema', ...args]);
+    assert.equal(code, 0, stderr);
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+    /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
+    const schema = JSON.parse(stdout);
+    assert.equal(schema.$id, id);
+    assert.equal(ajv.compile(schema)({ schema: id }), false, 'there is more to it than its name');
+  });
+}
 
 /** @type {[string, string[], RegExp][]} */
 const MISUSE = [
@@ -102,7 +113,26 @@ const MISUSE = [
     /There is no option --rate\. See: .* calibrate --help$/m,
   ],
   ['a word behind calibrate', ['calibrate', 'now'], /calibrate takes options only\./],
-  ['a word where nothing is taken', ['schema', 'v1'], /schema takes options only\./],
+  ['no file where one is needed', ['report'], /report needs at least 1 FILE\. See: .* report --help$/m],
+  ['no file but options', ['merge', '--format', 'json'], /merge needs at least 1 FILE\./],
+  ['an unknown option beside files', ['merge', 'a', 'b', '--nope'], /There is no option --nope\. See: /],
+  [
+    'another group without a file',
+    ['compare', 'a', '--with'],
+    /--with needs a value\. See: .* compare --help$/m,
+  ],
+  [
+    'another group without a file, in between',
+    ['compare', 'a', '--with', '--seed', '1'],
+    /--with needs a value/,
+  ],
+  ['a word where nothing is taken', ['dev', 'v1'], /dev takes options only\./],
+  [
+    'a schema that there is not',
+    ['schema', 'v1'],
+    /There is no schema "v1"\. There are result, run-set, comparison\./,
+  ],
+  ['two schemas', ['schema', 'result', 'run-set'], /More than one kind is given\. Ask for one/],
   ['a value missing at the end', ['issue', '--dev', '--duration'], /--duration needs a value\. See: /],
   ['a value missing in between', ['issue', '--cn', '--rate', '5'], /--cn needs a value\. See: /],
   ['a value missing with one dash', ['issue', '-format'], /--format needs a value\. See: /],

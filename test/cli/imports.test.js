@@ -27,6 +27,10 @@ const RUN = [
   'src/calibrate/',
   'src/vault/client.js',
   'src/results/judge',
+  'src/results/run-set.js',
+  ...['thread', 'station', 'view', 'screen', 'files', 'progress', 'metrics', 'otlp', 'listen', 'result'].map(
+    (name) => `src/live/${name}`,
+  ),
 ];
 
 /** @type {[string, string[], {needed: string[], without: string[]}][]} what, arguments, how addresses in the repository begin */
@@ -67,6 +71,16 @@ const COMMANDS = [
     'wrong usage of ocsp: nothing of a run',
     ['ocsp', '--rate', 'fast'],
     { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] },
+  ],
+  [
+    'the help of report: nothing that reads or shows a result',
+    ['report', '--help'],
+    { needed: ['src/cli/report.js'], without: [...PACKAGES, ...RUN, 'src/reporters/html', 'src/pki/'] },
+  ],
+  [
+    'the help of merge: nothing that reads or adds results',
+    ['merge', '--help'],
+    { needed: ['src/cli/merge.js'], without: [...PACKAGES, ...RUN, 'src/merge-results.js', 'src/pki/'] },
   ],
   [
     'the version: no operation',

@@ -19,6 +19,8 @@ export function load(changes) {
     overflow: 'queue',
     threads: 1,
     pacing: 'auto',
+    shard: null,
+    startAt: null,
     ...changes,
   };
 }

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordAll } from '../../src/load/recording/loop.js';
+import { FIRST_REPORT_MS, REPORT_EVERY_MS, recordAll } from '../../src/load/recording/loop.js';
 
 const SAMPLE = /** @type {import('../../src/load/recording/ring.js').Sample} */ ({});
 const TAIL = { endedMs: 1000, next: 0, waiting: 0, dropped: 0 };
 
 /**
  * @param {number} perMs samples that come in a millisecond
+ * @param {{lastMs?: number, onReport?: (toldMs: number) => void}} [options]
  * @returns the sleeps, ms, and how many samples were taken after each
  */
-function loopAt(perMs) {
+function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
   let now = 0;
   let left = 0;
   /** @type {number[]} */
@@ -19,7 +20,7 @@ function loopAt(perMs) {
   let recorded = 0;
   const reader = {
     toldMs: () => now,
-    tail: () => (now >= 1000 ? TAIL : null),
+    tail: () => (now >= lastMs ? TAIL : null),
     /** @param {(sample: typeof SAMPLE) => void} visit */
     take(visit) {
       const count = Math.floor(left);
@@ -41,6 +42,7 @@ function loopAt(perMs) {
     recorder: /** @type {any} */ ({ record: () => recorded++, advance() {} }),
     prober: { onSample() {}, sleep: (sleep, ms) => sleep(ms) },
     onTaken() {},
+    onReport,
   });
   return { sleeps, lots, recorded, tail };
 }
@@ -64,5 +66,18 @@ for (const { perMs, ms, lot } of [
       lots.reduce((a, b) => a + b, 0),
     );
     assert.ok(recorded >= 990 * perMs, `${recorded} recorded`);
+  });
+}
+
+for (const perMs of [0, 1, 100]) {
+  test(`at ${perMs * 1000}/s a report is due after a second, then every two, in time of the run`, () => {
+    /** @type {number[]} */
+    const reports = [];
+    loopAt(perMs, { lastMs: 9000, onReport: (toldMs) => reports.push(toldMs) });
+    assert.equal(reports.length, 4, String(reports));
+    for (const [i, toldMs] of reports.entries()) {
+      const late = toldMs - (FIRST_REPORT_MS + i * REPORT_EVERY_MS);
+      assert.ok(late >= 0 && late < 10 * (i + 1), `${toldMs} ms`);
+    }
   });
 }

@@ -138,6 +138,47 @@ describe('a recorder', () => {
     );
   });
 
+  test('a second has the percentiles, the send lag and the histogram of what was done in it', () => {
+    const { recorder, rows } = setUp();
+    for (let i = 1; i <= 100; i++) recorder.record(sample(0, i, i > 95 ? 'bad' : 'good', { sent: i / 100 }));
+    recorder.record(sample(900, 1100, 'good', { sent: 950 }));
+    recorder.advance(2000);
+    const [first, second] = rows;
+    assert.deepEqual(
+      [first.p50, first.p90, first.p99, first.max].map((ms) => Math.round(Number(ms))),
+      [50, 90, 99, 100],
+    );
+    assert.deepEqual([first.lag99, first.lagMax], [0.99, 1]);
+    assert.deepEqual([first.failures, first.lag], [{ bad: 5 }, null]);
+    assert.equal(shape(String(first.histogram))[0], 100);
+    assert.deepEqual([second.lag99, shape(String(second.histogram))[0]], [50, 1]);
+  });
+
+  test('hands out the histogram of the send lags where other shards have some too', () => {
+    const { recorder, rows } = setUp({ shards: 2 });
+    recorder.record(sample(0, 10, 'good', { sent: 2 }));
+    recorder.advance(2000);
+    assert.deepEqual(shape(String(rows[0].lag)), [1, 2000, 2000]);
+    assert.deepEqual([rows[1].lag, rows[1].histogram, rows[1].lag99], [null, null, null]);
+  });
+
+  test('tells what is known so far as often as it is asked', () => {
+    const { recorder, rows } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(500, 600, 'good'));
+    const { open: none, operations: empty } = recorder.soFar();
+    assert.deepEqual([none, empty[0].warmup, empty[0].outcomes], [null, 1, {}]);
+    recorder.record(sample(1100, 1200, 'good'));
+    recorder.record(sample(1100, 2300, 'bad'));
+    for (let i = 0; i < 2; i++) {
+      const { open, operations } = recorder.soFar();
+      assert.deepEqual([open?.second, open?.succeeded, open?.failed], [1, 0, 1]);
+      assert.deepEqual([operations[0].outcomes.good.count, operations[0].outcomes.bad.count], [1, 1]);
+      assert.equal(rows.length, 1);
+    }
+    assert.equal(recorder.finish().operations[0].outcomes.bad.count, 1);
+    assert.equal(rows.length, 2);
+  });
+
   test('knows the last success, the waits of the first half, and what came after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));

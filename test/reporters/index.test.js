@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { reporterForFile, reporters } from '../../src/reporters/index.js';
+import { renderDocument, reporterForFile, reporters } from '../../src/reporters/index.js';
 import { validateResult } from '../../src/results/schema.js';
 import { sampleResult, spread } from '../results/sample.js';
 
@@ -11,6 +11,8 @@ const KNOWN = [
   ['in another folder', '/tmp/a.b/r.txt', 'text'],
   ['in capital letters', 'R.JSON', 'json'],
   ['the last extension counts', 'r.txt.json', 'json'],
+  ['of JUnit', 'junit.xml', 'junit'],
+  ['of Prometheus', 'run.prom', 'prom'],
 ];
 
 for (const [why, path, name] of KNOWN) {
@@ -44,7 +46,44 @@ test('every reporter loads, has its own extension and writes text that ends with
   const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
   const entries = Object.values(reporters);
   assert.equal(new Set(entries.map(({ extension }) => extension)).size, entries.length);
-  for (const { load } of entries) assert.match((await load()).render(result), /[^\n]\n$/);
+  for (const { load, kinds, describe } of entries) {
+    assert.match((await load()).render(result), /[^\n]\n$/);
+    assert.ok(kinds.includes('result'));
+    assert.match(describe, /^\S.*[^.]$/);
+  }
+});
+
+test('what is rendered by name is what the reporter renders', async () => {
+  const result = sampleResult([{ outcome: 'good', service: spread(10, 1, 2) }]);
+  const { render } = await reporters.text.load();
+  assert.equal(await renderDocument('text', result, { color: true }), render(result, { color: true }));
+  assert.notEqual(await renderDocument('text', result), render(result, { color: true }));
+});
+
+test('a reporter that shows a result only refuses other documents, and names those that can', async () => {
+  /** @type {[string, RegExp, string[]][]} */
+  const documents = [
+    ['vault-pki-load/run-set/1', /^A set of runs cannot be written as \./, ['hlog', 'hgrm', 'prom']],
+    ['vault-pki-load/comparison/1', /^A comparison cannot be written as \./, ['csv', 'hlog', 'hgrm', 'prom']],
+  ];
+  for (const [schema, message, names] of documents) {
+    const able = Object.entries(reporters).filter(([name]) => !names.includes(name));
+    for (const name of names) {
+      await assert.rejects(renderDocument(name, /** @type {any} */ ({ schema })), (error) => {
+        assert.ok(error instanceof PkiLoadError);
+        assert.equal(error.code, 'cannot_report');
+        assert.match(error.message, message);
+        assert.equal(error.remedy, `Use one of ${able.map(([, { extension }]) => extension).join(', ')}.`);
+        return true;
+      });
+    }
+  }
+});
+
+test('the modules for other documents load', async () => {
+  for (const { others = {} } of Object.values(reporters)) {
+    for (const load of Object.values(others)) assert.equal(typeof (await load()).render, 'function');
+  }
 });
 
 test('the JSON report is the result, whole', async () => {

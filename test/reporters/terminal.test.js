@@ -1,153 +1,81 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'string-width';
+import { nextSteps } from '../../src/reporters/next-steps.js';
 import { render } from '../../src/reporters/terminal.js';
-import { checkResult } from '../../src/results/check.js';
-import { block, closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { SAMPLES } from './samples.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
-/** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
-const UPDATE = process.env.UPDATE_GOLDEN === '1';
-
-/** @type {Record<string, Result>} by what the summary shows */
-const RESULTS = {
-  'closed-loop-issue': sampleResult(
-    [{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }],
-    {
-      command: 'issue',
-      load: closedLoad(),
-      warmup: { seconds: 5, sent: 3012 },
-      requirements: [
-        {
-          text: 'rate>=1000/h',
-          verdict: 'met',
-          actual: 679.45,
-          limit: 1000 / 3600,
-          unit: '/s',
-          reason:
-            'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
-        },
-      ],
-    },
-  ),
-  'requirement-not-met': sampleResult(
-    [
-      { outcome: 'good', service: spread(390, 0.7, 95), lag: 0.12 },
-      { outcome: 'timeout', success: false, service: spread(8, 10_000, 10_001), lag: 0.12 },
-      { outcome: 'bad_signature', success: false, service: [3.2, 4.1], lag: 0.12 },
-    ],
-    {
-      verification: {
-        checked: 392,
-        passed: 390,
-        sampled: false,
-        unchecked: 0,
-        failures: { bad_signature: 2 },
-      },
-      requirements: [
-        {
-          text: 'p99<50ms',
-          verdict: 'not met',
-          actual: null,
-          limit: 50,
-          unit: 'ms',
-          reason: '10 of 400 requests had no good answer and count as slower than any limit.',
-        },
-        {
-          text: 'p50<60ms',
-          verdict: 'not proven',
-          actual: 48.2,
-          limit: 60,
-          unit: 'ms',
-          reason:
-            'p50 is 48.2 ms, 11.8 ms (19.7 %) below the limit of 60.0 ms; with 20 requests it could be as high as 61.0 ms.',
-        },
-      ],
-    },
-  ),
-  'only-errors': sampleResult(
-    [{ outcome: 'connection_refused', success: false, service: spread(40, 0.2, 0.9), lag: 0.05 }],
-    { counts: { dropped: 358, neverSent: 2 }, load: openLoad({ overflow: 'drop' }) },
-  ),
-  'no-samples': sampleResult([], {
-    interrupted: true,
-    counts: { neverSent: 400 },
-    target: { url: 'https://ocsp.example.test/v1/pki', product: null, version: null },
-    measurement: {
-      verdict: 'invalid',
-      reasons: [
-        { code: 'nothing_measured', text: 'Nothing was measured.', remedy: 'Let it run for longer.' },
-      ],
-    },
-  }),
-  'sampled-verification': sampleResult([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
-    load: openLoad({
-      ratePerSecond: 1000,
-      arrivals: 'poisson',
-      threads: 2,
-      requests: 20_000,
-      rampUpMs: 2000,
-    }),
-    verification: {
-      checked: 2400,
-      passed: 2400,
-      sampled: true,
-      unchecked: 17_600,
-      failures: {},
-      notes: ['Signatures were verified for 2,400 of 20,000 distinct responses.'],
-    },
-  }),
-  'invalid-measurement': sampleResult([{ outcome: 'good', service: spread(400, 1, 2), lag: 812 }], {
-    measurement: {
-      verdict: 'invalid',
-      reasons: [
-        {
-          code: 'send_lag',
-          text: 'Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.',
-          remedy: 'Lower --rate, raise --threads, or run on a faster machine.',
-        },
-        { code: 'too_short', text: 'The run was short.' },
-      ],
-    },
-  }),
-  'long-outcome-names': sampleResult([
-    { outcome: 'good', service: spread(391, 1, 2) },
-    {
-      outcome: 'http_503_local_node_not_active_but_active_cluster_node_not_found_in_storage',
-      success: false,
-      service: [5],
-    },
-    { outcome: 'x'.repeat(100), success: false, service: spread(8, 1, 2) },
-  ]),
-};
-
-const [issue, ocsp] = [
-  block([{ outcome: 'issued', service: spread(100, 10, 40) }]),
-  block([{ outcome: 'good', service: spread(300, 1, 4) }]),
-];
-RESULTS['two-operations'] = sampleResult(
-  [
-    { outcome: 'issued', service: spread(100, 10, 40) },
-    { outcome: 'good', service: spread(300, 1, 4) },
-  ],
-  { command: 'run', operations: { issue, ocsp } },
-);
-
-for (const [name, result] of Object.entries(RESULTS)) {
-  test(`the summary of ${name} is as agreed`, () => {
-    assert.deepEqual(checkResult(result), [], 'the sample itself adds up');
-    const file = new URL(`./golden/${name}.txt`, import.meta.url);
-    const text = render(result);
-    if (UPDATE) writeFileSync(file, text);
-    assert.equal(text, readFileSync(file, 'utf8'));
-    for (const line of text.split('\n')) assert.ok(line.length <= 80, `over 80 columns: ${line}`);
+for (const [name, result] of Object.entries(SAMPLES)) {
+  test(`the summary of ${name} fits 80 columns`, () => {
+    for (const line of render(result).split('\n')) {
+      assert.ok(stringWidth(line) <= 80, `over 80 columns: ${line}`);
+    }
   });
 }
 
+test('the answer comes first: requirements, then whether to believe them, then what was reached', () => {
+  const lines = render(SAMPLES['requirement-not-met']).split('\n');
+  const at = (/** @type {RegExp} */ pattern) => lines.findIndex((line) => pattern.test(line));
+  assert.equal(at(/^not met {7}p99<50ms$/), 0);
+  const order = [
+    /^not proven {4}p50<60ms$/,
+    /^Measurement {3}valid$/,
+    /^Steady rate {3}19\.5\/s = 70,200 OCSP responses an hour$/,
+    /^Response {6}p50 /,
+    /^Errors {8}10 of 400 \(2\.5 %\): 8 timeout, 2 bad_signature$/,
+    /^ocsp on http:/,
+    /^Requests /,
+    /^Latency /,
+    /^Response time /,
+    /^Outcomes /,
+    /^Verified /,
+    /^Next {10}--timeout: /,
+  ].map(at);
+  assert.ok(
+    order.every((line, i) => line > (order[i - 1] ?? 0)),
+    order.join(),
+  );
+});
+
+/** @type {[string, Result, RegExp][]} */
+const SAID = [
+  ['an interrupted run', SAMPLES['no-samples'], /^Interrupted: this is what was measured until then\.$/m],
+  [
+    'an unfinished run',
+    SAMPLES.unfinished,
+    /^Unfinished: the run was still going on when this was written\.$/m,
+  ],
+  ['no verdict before the end', SAMPLES.unfinished, /^Measurement {3}judged when the run has ended$/m],
+  ['what is not answered yet', SAMPLES.unfinished, /dropped {2}unanswered$/m],
+  ['no time of no answer', SAMPLES['no-samples'], /^Response {6}nothing was measured$/m],
+  ['no error of no request', SAMPLES['no-samples'], /^Errors {8}nothing was measured$/m],
+  ['no error of good answers', SAMPLES['closed-loop-issue'], /^Errors {8}none$/m],
+  [
+    'a rate too low for whole certificates',
+    SAMPLES['one-request'],
+    /0\.00025\/s = 0\.9 certificates an hour/,
+  ],
+  ['ten million', SAMPLES['ten-million'], /^ +10,000,000 {2}10,000,000 {2}9,990,000 {2}10,000 /m],
+  [
+    'a shard',
+    sampleResult([], {
+      shard: { index: 1, of: 4 },
+      target: { url: 'http://a', product: null, version: null },
+    }),
+    /^ocsp on http:\/\/a, open loop at 20\/s, 20 s, shard 1\/4$/m,
+  ],
+];
+
+for (const [what, result, pattern] of SAID) {
+  test(`it is said: ${what}`, () => assert.match(render(result), pattern));
+}
+
 test('colour adds escape sequences to the verdicts and nothing else', () => {
-  const result = RESULTS['requirement-not-met'];
+  const result = SAMPLES['requirement-not-met'];
   const coloured = render(result, { color: true });
   assert.equal(stripVTControlCharacters(coloured), render(result));
   const painted = [...coloured.matchAll(/\p{Cc}\[\d+m([^\p{Cc}]+)\p{Cc}\[39m/gu)].map(([, text]) => text);
@@ -158,4 +86,110 @@ test('what a server says of itself cannot drive the terminal', () => {
   const target = { url: 'http://127.0.0.1:8200', product: 'Va\u001b[2Jult', version: '1\n2' };
   const text = render(sampleResult([], { target }));
   assert.match(text, /Va\?\[2Jult 1\?2/);
+});
+
+/** @param {string} code @param {Partial<Result>} [changes] */
+function against(code, changes) {
+  return sampleResult([{ outcome: 'good', service: spread(400, 1, 2) }], {
+    measurement: { verdict: 'invalid', reasons: [{ code, text: 'Something.', remedy: 'Do this.' }] },
+    ...changes,
+  });
+}
+
+const GOOD = [{ outcome: 'good', service: spread(400, 1, 2) }];
+const MET = /** @type {const} */ ({
+  text: 'p99<1s',
+  verdict: 'met',
+  actual: 2,
+  limit: 1000,
+  unit: 'ms',
+  reason: '',
+});
+
+/** @type {[string, Result, string[]][]} what the result says, result, what the steps point at */
+const STEPS = [
+  ['the tool sent late', against('send_lag'), ['vault-pki-load calibrate --concurrency 10 --threads 1']],
+  [
+    'the same step for two reasons stands once',
+    sampleResult(GOOD, {
+      measurement: {
+        verdict: 'invalid',
+        reasons: [
+          { code: 'send_lag', text: '' },
+          { code: 'read_lag', text: '' },
+        ],
+      },
+    }),
+    ['vault-pki-load calibrate --concurrency 10 --threads 1'],
+  ],
+  ['a thread had no time', against('tool_saturated', { load: openLoad({ threads: 2 }) }), ['--threads 3']],
+  ['the backlog grew', against('backlog_growing'), ['--rate']],
+  [
+    'the backlog grew in a closed loop',
+    against('backlog_growing', { load: closedLoad() }),
+    ['--concurrency'],
+  ],
+  ['a reason that is not known: its own remedy', against('news'), ['']],
+  ['a reason named as what every object has', against('constructor'), ['']],
+  [
+    'errors, the most frequent first, before the requirement',
+    sampleResult([
+      { outcome: 'rate_limited', success: false, service: [1] },
+      { outcome: 'timeout', success: false, service: [1, 2] },
+      { outcome: 'unavailable', success: false, service: [] },
+    ]),
+    ['--timeout', 'vault list sys/quotas/rate-limit', "--require 'p99<200ms'"],
+  ],
+  ['nothing is required', sampleResult(GOOD), ["--require 'p99<200ms'"]],
+  ['all is met', sampleResult(GOOD, { requirements: [MET] }), ['--repeat 10']],
+  [
+    'something is not met',
+    sampleResult(GOOD, { requirements: [MET, { ...MET, verdict: 'not met' }] }),
+    ['--out result.html'],
+  ],
+  [
+    'something is not proven',
+    sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven' }] }),
+    ['--duration'],
+  ],
+  ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
+  ['the run goes on', SAMPLES.unfinished, []],
+];
+
+describe('what to look at next', () => {
+  for (const [what, result, points] of STEPS) {
+    test(what, () => {
+      assert.deepEqual(
+        nextSteps(result).map(({ point }) => point),
+        points,
+      );
+    });
+  }
+
+  /** @type {[string, string, string][]} */
+  const PAGES = [
+    ['without a page', 'vault-pki-load ocsp --out r.json', '--out result.html'],
+    ['with one', 'vault-pki-load ocsp --out r.json --out r.html --rate 5', '--out r.html'],
+    ['with one at the end', 'vault-pki-load ocsp --out=/tmp/R.HTML', '--out /tmp/R.HTML'],
+    ['with one in quotes', "vault-pki-load ocsp --out 'my r.html'", "--out 'my r.html'"],
+    ['with a folder that is called so', 'vault-pki-load ocsp --out a.html/r.json', '--out result.html'],
+    ['with a name that is called so', 'vault-pki-load ocsp --cn r.html', '--out result.html'],
+  ];
+  for (const [what, command, point] of PAGES) {
+    test(`where a requirement is not met, ${what}: ${point}`, () => {
+      const result = sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not met' }] });
+      const [step] = nextSteps({ ...result, command });
+      assert.equal(step.point, point);
+      const has = point !== '--out result.html';
+      assert.equal(step.text, `${has ? 'this report ' : ''}draws when it was slow, and how slow`);
+    });
+  }
+
+  test('is no more than four things', () => {
+    const reasons = ['send_lag', 'tool_saturated', 'machine_saturated', 'still_changing', 'local_limits'];
+    const result = sampleResult(GOOD, {
+      measurement: { verdict: 'suspect', reasons: reasons.map((code) => ({ code, text: '' })) },
+    });
+    assert.equal(nextSteps(result).length, 4);
+  });
 });

@@ -5,79 +5,142 @@ import { quantileRank } from '../../src/results/statistics.js';
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
 /**
- * @typedef {object} Group requests with one outcome
+ * @typedef {object} Group requests with one outcome; of `never_sent`, those that were due and waited until the end
  * @property {string} outcome
  * @property {boolean} [success] true unless said otherwise
- * @property {number[]} service milliseconds, one per request
+ * @property {number[]} service milliseconds, one per request; the ages of those never sent
  * @property {number} [lag] milliseconds, the same for all
+ * @property {number} [times] each request stands for so many alike
+ * @property {string} [meaning]
  */
+/** @typedef {{ms: number, times: number}} Weighted */
 
 /** @param {number[]} values @returns {import('../../src/results/schema.js').LatencyBlock} */
 export function latency(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const count = sorted.length;
+  return weightedLatency(values.map((ms) => ({ ms, times: 1 })));
+}
+
+/** @param {Weighted[]} values @returns {import('../../src/results/schema.js').LatencyBlock} */
+function weightedLatency(values) {
+  const sorted = [...values].sort((a, b) => a.ms - b.ms);
+  const count = sorted.reduce((sum, { times }) => sum + times, 0);
   const histogram = createHistogram();
-  for (const value of sorted) recordMs(histogram, value);
-  const at = (/** @type {number} */ q) => (count === 0 ? null : sorted[quantileRank(count, q) - 1]);
+  for (const { ms, times } of sorted) {
+    if (times === 1) recordMs(histogram, ms);
+    else histogram.recordValueWithCount(Math.round(ms * 1000), times);
+  }
+  const at = (/** @type {number} */ q) => (count === 0 ? null : valueAt(sorted, quantileRank(count, q)));
   return {
     count,
-    min: sorted[0] ?? null,
-    mean: count === 0 ? null : sorted.reduce((sum, value) => sum + value, 0) / count,
+    min: sorted[0]?.ms ?? null,
+    mean: count === 0 ? null : sorted.reduce((sum, { ms, times }) => sum + ms * times, 0) / count,
     p50: at(0.5),
     p90: at(0.9),
     p95: at(0.95),
     p99: at(0.99),
     p999: at(0.999),
-    max: sorted[count - 1] ?? null,
+    max: sorted.at(-1)?.ms ?? null,
     histogram: count === 0 ? null : encodeHistogram(histogram),
   };
 }
 
+/**
+ * @param {Weighted[]} sorted
+ * @param {number} rank from 1
+ */
+function valueAt(sorted, rank) {
+  let below = 0;
+  for (const { ms, times } of sorted) {
+    below += times;
+    if (below >= rank) return ms;
+  }
+  throw new RangeError(`rank ${rank} of ${below}`);
+}
+
 /** @param {Group[]} groups */
 function latencies(groups) {
+  const sent = groups.filter(isSent);
   return {
-    response: latency(groups.flatMap(({ service, lag = 0 }) => service.map((ms) => ms + lag))),
-    service: latency(groups.flatMap(({ service }) => service)),
-    sendLag: latency(groups.flatMap(({ service, lag = 0 }) => service.map(() => lag))),
+    response: weightedLatency(weighted(groups, (ms, lag) => ms + lag)),
+    service: weightedLatency(weighted(sent, (ms) => ms)),
+    sendLag: weightedLatency(weighted(sent, (_, lag) => lag)),
   };
 }
 
 /**
  * @param {Group[]} groups
- * @param {{dropped?: number, neverSent?: number, seconds?: number}} [more]
+ * @param {(ms: number, lag: number) => number} value
+ * @returns {Weighted[]}
+ */
+function weighted(groups, value) {
+  return groups.flatMap(({ service, lag = 0, times = 1 }) =>
+    service.map((ms) => ({ ms: value(ms, lag), times })),
+  );
+}
+
+/** @param {Group} group */
+function isSent({ outcome }) {
+  return outcome !== 'never_sent';
+}
+
+/** @param {Group} group */
+function isSuccess({ success, outcome }) {
+  return success ?? outcome !== 'never_sent';
+}
+
+/** @param {Group[]} groups */
+function sizeOf(groups) {
+  return groups.reduce((sum, { service, times = 1 }) => sum + service.length * times, 0);
+}
+
+/**
+ * @param {Group[]} groups
+ * @param {{dropped?: number, neverSent?: number, seconds?: number}} [more] `neverSent`: those that were not even due
  * @returns {import('../../src/results/schema.js').OperationBlock}
  */
 export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {}) {
-  const count = (/** @type {boolean} */ wanted) =>
-    groups
-      .filter(({ success = true }) => success === wanted)
-      .reduce((sum, { service }) => sum + service.length, 0);
-  const [succeeded, failed] = [count(true), count(false)];
+  const sentGroups = groups.filter(isSent);
+  const succeeded = sizeOf(sentGroups.filter(isSuccess));
+  const failed = sizeOf(sentGroups) - succeeded;
+  const neverSentDue = sizeOf(groups) - succeeded - failed;
   const perSecond = succeeded / seconds;
   const sent = succeeded + failed;
+  const details = groups.map((group) => [
+    group.outcome,
+    {
+      count: sizeOf([group]),
+      success: isSuccess(group),
+      ...(group.meaning === undefined ? {} : { meaning: group.meaning }),
+      latencyMs: latencies([group]),
+    },
+  ]);
+  const errors = failed + dropped + neverSentDue;
   return {
     totals: {
-      planned: sent + dropped + neverSent,
+      planned: sent + dropped + neverSent + neverSentDue,
       sent,
       succeeded,
       failed,
       dropped,
-      neverSent,
-      neverSentDue: 0,
+      neverSent: neverSent + neverSentDue,
+      neverSentDue,
+      errors,
     },
+    errorShare: succeeded + errors === 0 ? null : errors / (succeeded + errors),
     rates: {
       perSecond,
       perHour: perSecond * 3600,
       peakOneSecond: succeeded,
     },
     latencyMs: latencies(groups),
-    outcomes: Object.fromEntries(groups.map(({ outcome, service }) => [outcome, service.length])),
-    outcomeDetails: Object.fromEntries(
-      groups.map((group) => [
-        group.outcome,
-        { count: group.service.length, success: group.success ?? true, latencyMs: latencies([group]) },
-      ]),
-    ),
+    outcomes: {
+      ...Object.fromEntries(groups.map((group) => [group.outcome, sizeOf([group])])),
+      ...(dropped > 0 ? { dropped } : {}),
+    },
+    outcomeDetails: {
+      ...Object.fromEntries(details),
+      ...(dropped > 0 ? { dropped: { count: dropped, success: false, latencyMs: latencies([]) } } : {}),
+    },
     verification: { checked: succeeded, passed: succeeded, sampled: false, unchecked: 0, failures: {} },
   };
 }
@@ -92,7 +155,7 @@ export function sampleResult(groups, { counts = {}, ...changes } = {}) {
   const whole = block(groups, { ...counts, seconds: changes.durationSeconds });
   if (changes.verification !== undefined) whole.verification = changes.verification;
   const { sent, succeeded, failed } = whole.totals;
-  const { p50, p99, max } = whole.latencyMs.response;
+  const { p50, p99, max } = latencies(groups.filter(isSent)).response;
   return {
     schema: 'vault-pki-load/result/1',
     tool: { version: '0.1.0' },
@@ -115,6 +178,38 @@ export function sampleResult(groups, { counts = {}, ...changes } = {}) {
     environment: { node: '20.19.0', platform: 'linux x64', cpus: 2 },
     ...changes,
   };
+}
+
+/**
+ * As a run writes it today; the rows of `sampleResult` are as an older version wrote them.
+ *
+ * @param {Group[]} groups
+ * @param {number} seconds that the requests of each group are spread over, in their order; one more, empty, ends it
+ * @returns {Result['timeline']}
+ */
+export function timelineOf(groups, seconds) {
+  return Array.from({ length: seconds + 1 }, (_, second) => {
+    const own = groups.filter(isSent).map((group) => {
+      const from = (/** @type {number} */ at) => Math.ceil((at / seconds) * group.service.length);
+      return { ...group, service: group.service.slice(from(second), from(second + 1)) };
+    });
+    const { response, sendLag } = latencies(own);
+    const failures = own.filter((group) => !isSuccess(group) && sizeOf([group]) > 0);
+    return {
+      second,
+      due: sizeOf(own),
+      sent: sizeOf(own),
+      succeeded: sizeOf(own.filter(isSuccess)),
+      failed: sizeOf(failures),
+      failures: Object.fromEntries(failures.map((group) => [group.outcome, sizeOf([group])])),
+      p50: response.p50,
+      p90: response.p90,
+      p99: response.p99,
+      max: response.max,
+      lag99: sendLag.p99,
+      histogram: response.histogram,
+    };
+  });
 }
 
 /** @param {Partial<Result['load']>} [changes] @returns {Result['load']} */

@@ -4,15 +4,31 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
+import { comparisonJsonSchema } from '../../src/results/comparison/comparison-schema.js';
+import { runSetJsonSchema } from '../../src/results/runs/run-set.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
-import { sampleResult, spread } from './sample.js';
+import { sampleResult, spread, timelineOf } from './sample.js';
 
-const FILE = new URL('../../src/results/result.schema.json', import.meta.url);
+/** By the name of the file, which is that of the kind of document. */
+const DECLARED = {
+  result: resultJsonSchema(),
+  'run-set': runSetJsonSchema(),
+  comparison: comparisonJsonSchema(),
+};
 
-/** `UPDATE_GOLDEN=1 node --test test/results/schema.test.js && npx biome format --write src/results` writes it anew. */
-if (process.env.UPDATE_GOLDEN === '1')
-  writeFileSync(FILE, `${JSON.stringify(resultJsonSchema(), null, 2)}\n`);
-const published = JSON.parse(readFileSync(FILE, 'utf8'));
+/**
+ * `UPDATE_GOLDEN=1 node --test test/results/schema.test.js && npx biome format --write src/results` writes them anew.
+ *
+ * @param {keyof typeof DECLARED} kind
+ * @returns {Record<string, unknown>}
+ */
+function publishedSchema(kind) {
+  const file = new URL(`../../src/results/${kind}.schema.json`, import.meta.url);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, `${JSON.stringify(DECLARED[kind], null, 2)}\n`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+const published = publishedSchema('result');
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 // ajv-formats is CommonJS whose types and value differ in where `default` is.
@@ -21,16 +37,29 @@ const valid = ajv.compile(published);
 
 const sample = () => sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
 
-test('result.schema.json is what the declaration says', () => {
-  assert.deepEqual(published, resultJsonSchema());
-  assert.equal(published.$id, 'vault-pki-load/result/1');
-  assert.equal(published.$schema, 'https://json-schema.org/draft/2020-12/schema');
-});
+for (const kind of /** @type {(keyof typeof DECLARED)[]} */ (Object.keys(DECLARED))) {
+  test(`${kind}.schema.json is what the declaration says`, () => {
+    const schema = publishedSchema(kind);
+    assert.deepEqual(schema, DECLARED[kind]);
+    assert.equal(schema.$id, `vault-pki-load/${kind}/1`);
+    assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+  });
+}
 
 /** @type {[string, Record<string, unknown>][]} */
 const GOOD = [
   ['a whole result', sample()],
   ['a result without a sample', sampleResult([], { counts: { neverSent: 400 } })],
+  [
+    'a result of a run that goes on, of a part of a plan, with all that seconds say',
+    {
+      ...sample(),
+      unfinished: true,
+      windowSeconds: 12.5,
+      shard: { index: 1, of: 4 },
+      timeline: timelineOf([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }], 4),
+    },
+  ],
   ['keys that a later version may add, at the top', { ...sample(), novelty: 1 }],
   [
     'and further down',
@@ -62,6 +91,13 @@ const BAD = [
     /measurement\.verdict: /,
   ],
   ['a number as outcome', { ...sample(), outcomes: { good: 'many' } }, /outcomes\.good: /],
+  ['a finished result that is called unfinished', { ...sample(), unfinished: false }, /unfinished: /],
+  ['a part that is none', { ...sample(), shard: { index: 0, of: 0 } }, /shard\.of: /],
+  [
+    'a second with half an arrival',
+    { ...sample(), timeline: [{ ...sample().timeline[0], due: 0.5 }] },
+    /timeline\.0\.due: /,
+  ],
   ['a list', [], /the whole: /],
   ['nothing', null, /the whole: /],
 ];

@@ -1,5 +1,11 @@
-/** Which of the plan's arrivals are one shard's: the k-th of N sends what has an index i with i mod N = k. */
+/**
+ * Which of the plan's arrivals are one shard's: the k-th of N sends what has an index i with i mod N = k. Of a plan that is
+ * split over machines, N counts the threads of all of them (shard-part.js).
+ */
+import { share } from '../../shard-part.js';
 import { createSchedule } from './schedule.js';
+
+export { share };
 
 /**
  * @param {import('../../plan.js').LoadPlan} load
@@ -18,14 +24,4 @@ export function arrivalsOf(load, shard, shards) {
     warmupMs: load.warmupMs,
     requests: load.requests === null ? null : share(load.requests, shard, shards),
   };
-}
-
-/**
- * @param {number} total
- * @param {number} shard
- * @param {number} shards
- * @returns {number} the shard's part of a total: parts differ by one at most and sum to the total
- */
-export function share(total, shard, shards) {
-  return Math.floor((total + shards - 1 - shard) / shards);
 }

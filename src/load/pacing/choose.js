@@ -14,15 +14,16 @@ const THREAD_BELOW_GAP_MS = 10;
  * a thread that sleeps. Where every core has a sender already nothing is spun: the target may need what is left.
  *
  * @param {Pick<import('../../plan.js').LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
- * @param {number} shards
+ * @param {number} shards of the whole plan
  * @param {number} cores of the machine: those that this process may not use are left to the target all the more
+ * @param {number} [threads] of the shards those that run here; the others are on other machines (`--shard`)
  * @returns {Pacing}
  */
-export function choosePacing({ model, pacing, ratePerSecond }, shards, cores) {
+export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, threads = shards) {
   if (model === 'closed' || ratePerSecond === null || pacing === 'sleep')
     return { byThread: false, spins: 'never' };
   if (pacing === 'spin') return { byThread: false, spins: 'always' };
-  const isCoreLeft = cores > shards;
+  const isCoreLeft = cores > threads;
   const gapMs = (1000 * shards) / ratePerSecond;
   return {
     byThread: gapMs < THREAD_BELOW_GAP_MS || !isCoreLeft,

@@ -7,6 +7,10 @@ import { PROBE_MS } from '../watch/prober.js';
 const AT_ONCE = 20;
 const SHORTEST_SLEEP_MS = 1;
 
+/** Whoever wants to know how the run goes is told so often, the first time earlier. In time of the run: no clock is read. */
+export const REPORT_EVERY_MS = 2000;
+export const FIRST_REPORT_MS = 1000;
+
 /**
  * It polls and sleeps, so the sender need not wake it.
  *
@@ -15,9 +19,11 @@ const SHORTEST_SLEEP_MS = 1;
  * @param {ReturnType<typeof import('./recorder.js').createRecorder>} context.recorder
  * @param {ReturnType<typeof import('../watch/prober.js').createProber>} context.prober
  * @param {() => void} context.onTaken after each lot of samples
+ * @param {((toldMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `toldMs`,
+ *   since time zero, is recorded. null: nobody wants one
  * @returns {import('./ring.js').Tail} once everything is recorded that the sender had to say
  */
-export function recordAll({ reader, recorder, prober, onTaken }) {
+export function recordAll({ reader, recorder, prober, onTaken, onReport = null }) {
   /** @param {import('./ring.js').Sample} sample */
   function record(sample) {
     recorder.record(sample);
@@ -25,6 +31,7 @@ export function recordAll({ reader, recorder, prober, onTaken }) {
   }
   let ms = PROBE_MS;
   let taken = 0;
+  let reportMs = FIRST_REPORT_MS;
   for (;;) {
     const told = reader.toldMs();
     const tail = reader.tail();
@@ -32,6 +39,10 @@ export function recordAll({ reader, recorder, prober, onTaken }) {
     recorder.advance(told);
     onTaken();
     if (tail !== null) return tail;
+    if (onReport !== null && told >= reportMs) {
+      onReport(told);
+      reportMs = told + REPORT_EVERY_MS;
+    }
     taken += count;
     if (count > 0) continue;
     ms = taken === 0 ? PROBE_MS : Math.min(PROBE_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));

@@ -2,7 +2,8 @@
  * Sample -> histograms and counters -> Snapshot. Knows nothing of Vault: what an answer means is the operation's
  * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
  */
-import { createHistogram, encodeHistogram, figures, recordMs } from '../../histogram.js';
+import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
+import { createSpans, spanLength } from '../../results/spans.js';
 import {
   countVerification,
   createBlock,
@@ -49,15 +50,27 @@ import {
  * @property {string} unlagged encoded histogram: the response times that they would have been had it not been late
  */
 /**
- * @typedef {object} SecondRow one second of the measured part, when it is over
+ * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
  * @property {number} second
  * @property {number} succeeded
  * @property {number} failed
  * @property {Record<string, number>} failures by outcome
- * @property {number | null} p50 ms, of the response times of what was done in this second; null: nothing was
+ * @property {number | null} p50 of the response times
+ * @property {number | null} p90
  * @property {number | null} p99
  * @property {number | null} max
- * @property {string | null} response their encoded histogram, where other shards' have to be added to it
+ * @property {number | null} lag99 p99 of the send lags
+ * @property {number | null} lagMax
+ * @property {string | null} histogram encoded: the response times of this second and, in a long run, those before it
+ * @property {number} histogramSeconds that it covers, this one included (see results/spans.js)
+ * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
+ */
+/**
+ * @typedef {object} Report what a recorder has to say while the run goes on
+ * @property {number} atMs since time zero: all that was done before is in it
+ * @property {Snapshot} snapshot
+ * @property {SecondRow[]} rows seconds that have ended since the last report
+ * @property {SecondRow | null} open the second that goes on, as far as it has come; null: nothing was done in it yet
  */
 
 /** Outcomes that the engine itself gives, for every operation. */
@@ -79,12 +92,21 @@ const NO_BODY = new Uint8Array(0);
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
 
 /**
+ * @param {string[]} operations names
+ * @returns {Snapshot} of a run in which nothing was done yet
+ */
+export function emptySnapshot(operations) {
+  const none = encodeHistogram(createHistogram());
+  return { operations: operations.map((name) => snapshotOf(createBlock(name))), lag: none, unlagged: none };
+}
+
+/**
  * @param {object} context
  * @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
- * @param {number} context.shards how many record the same run
+ * @param {number} context.shards how many record the same run, here and on other machines
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
- * @param {(row: SecondRow) => void} context.onSecond
+ * @param {(row: SecondRow) => void} context.onSecond when it is over
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
 export function createRecorder({ operations, warmupMs, shards, measuredMs, onSecond, onKept }) {
@@ -92,6 +114,9 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
   const lag = createHistogram();
   const unlagged = createHistogram();
   const firstHalfMs = measuredMs === null ? 0 : measuredMs / 2;
+  const isPart = shards > 1;
+  /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
+  const spans = isPart ? null : createSpans();
   let current = createSecond(0);
 
   /** @param {import('./ring.js').Sample} sample */
@@ -105,17 +130,33 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
     }
   }
 
+  /** @param {boolean} [isLast] */
+  function closeSecond(isLast) {
+    const row = current.row(isPart);
+    onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.response, isLast) });
+    current = createSecond(current.second + 1);
+  }
+
   /** @param {number} ms from the start of the measured part */
   function closeSecondsBefore(ms) {
-    while ((current.row.second + 1) * 1000 <= ms) {
-      const { row, response } = current;
-      onSecond({
-        ...row,
-        ...figures(response),
-        response: shards === 1 || row.succeeded + row.failed === 0 ? null : encodeHistogram(response),
-      });
-      current = createSecond(row.second + 1);
-    }
+    while ((current.second + 1) * 1000 <= ms) closeSecond();
+  }
+
+  /** @returns {SecondRow | null} */
+  function openRow() {
+    if (current.empty()) return null;
+    const row = current.row(isPart);
+    const isOwn = !isPart && spanLength(row.second) === 1;
+    return isOwn ? { ...row, histogram: encodeHistogram(current.response) } : row;
+  }
+
+  /** @returns {Snapshot} shares what goes on changing with this recorder: to be sent or encoded at once */
+  function snapshot() {
+    return {
+      operations: blocks.map(snapshotOf),
+      lag: encodeHistogram(lag),
+      unlagged: encodeHistogram(unlagged),
+    };
   }
 
   /**
@@ -153,7 +194,7 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
 
       const done = sample.done - warmupMs;
       closeSecondsBefore(done);
-      current.add(verdict, sample.done - sample.intended);
+      current.add(verdict, sample.done - sample.intended, sample.sent - sample.intended);
       increment(block.perSecond.sent, secondOf(sample.sent - warmupMs));
       increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
       if (!verdict.success) return;
@@ -171,17 +212,18 @@ export function createRecorder({ operations, warmupMs, shards, measuredMs, onSec
     addDropped(operation, count) {
       blocks[operation].dropped += count;
     },
+    /**
+     * @returns {Snapshot & Pick<Report, 'open'>} of a run that goes on, to be sent at once; with the rows of all seconds that
+     *   are over and the open one it adds up
+     */
+    soFar: () => ({ ...snapshot(), open: openRow() }),
     /** @returns {Snapshot} after the last second, full or not, was handed out */
     finish() {
-      if (!current.empty()) closeSecondsBefore((current.row.second + 1) * 1000);
+      if (!current.empty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of blocks.entries()) {
         verification.notes = operations[i].classify.notes?.() ?? [];
       }
-      return {
-        operations: blocks.map(snapshotOf),
-        lag: encodeHistogram(lag),
-        unlagged: encodeHistogram(unlagged),
-      };
+      return snapshot();
     },
   };
 }

@@ -14,7 +14,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 const PARTS = 40;
 const SAMPLES = 150;
 
-/** So much time between samples that a part closes a second. */
+/** So much time between samples that a part closes a second and is due for a report. */
 const GAP_MS = 10;
 
 /** Several, so that no compiled code counts on one. */
@@ -39,8 +39,9 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
  * @param {import('../../plan.js').Plan} context.plan
  * @param {import('../../operations/index.js').Fixture} context.fixture
  * @param {number} context.shards
+ * @param {boolean} context.reports somebody will want to know how the run goes
  */
-export function rehearseRecording({ operation, plan, fixture, shards }) {
+export function rehearseRecording({ operation, plan, fixture, shards, reports }) {
   const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
   for (let part = 0; part < PARTS; part++) {
     const ring = createRingMemory(SMALL_RING);
@@ -73,6 +74,7 @@ export function rehearseRecording({ operation, plan, fixture, shards }) {
       onKept: ignore,
     });
     const onTaken = CALL[part % CALL.length](addNext);
-    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken });
+    const onReport = reports ? () => void recorder.soFar() : null;
+    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken, onReport });
   }
 }

@@ -1,5 +1,5 @@
 /** The counters and histograms behind the recorder: by operation, by outcome, by second. */
-import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
+import { createHistogram, encodeHistogram, figures, recordMs, valueAtShare } from '../../histogram.js';
 
 /** @param {string} name */
 export function createBlock(name) {
@@ -67,21 +67,49 @@ export function countVerification(verification, verdict) {
 /** @param {number} second */
 export function createSecond(second) {
   const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
-  const state = {
-    row,
-    response: createHistogram(),
-    empty: () => row.succeeded + row.failed === 0,
-    /** @param {import('./recorder.js').Verdict} verdict @param {number} responseMs */
-    add(verdict, responseMs) {
-      recordMs(state.response, responseMs);
+  const response = createHistogram();
+  const sendLag = createHistogram();
+  const empty = () => row.succeeded + row.failed === 0;
+  return {
+    second,
+    empty,
+    response,
+    /**
+     * @param {import('./recorder.js').Verdict} verdict
+     * @param {number} responseMs
+     * @param {number} sendLagMs
+     */
+    add(verdict, responseMs, sendLagMs) {
+      recordMs(response, responseMs);
+      recordMs(sendLag, sendLagMs);
       if (verdict.success) row.succeeded++;
       else {
         row.failed++;
         row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
       }
     },
+    /**
+     * @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own
+     * @returns {import('./recorder.js').SecondRow} as far as it has come
+     */
+    row(isPart) {
+      const isEmpty = empty();
+      const { p50, p99, max } = figures(response);
+      return {
+        ...row,
+        failures: { ...row.failures },
+        p50,
+        p90: isEmpty ? null : valueAtShare(response, 0.9),
+        p99,
+        max,
+        lag99: isEmpty ? null : valueAtShare(sendLag, 0.99),
+        lagMax: isEmpty ? null : sendLag.maxValue / 1000,
+        histogram: isEmpty || !isPart ? null : encodeHistogram(response),
+        histogramSeconds: 1,
+        lag: isEmpty || !isPart ? null : encodeHistogram(sendLag),
+      };
+    },
   };
-  return state;
 }
 
 /** @param {number} ms */

@@ -1,5 +1,7 @@
 /**
  * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `probe`, `end`.
+ * On a port of its own, where there is one, it reports every two seconds to whoever shows how the run goes: past the sender's
+ * thread, which has something better to do.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadOperation } from '../../operations/index.js';
@@ -12,23 +14,28 @@ import { openReader } from './ring.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 /** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/index.js').Fixture, ring: import('./ring.js').RingMemory, shards: number,
- *   measuredMs: number | null}} */
-const { plan, fixture, ring, shards, measuredMs } = workerData;
+ *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
+const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const operation = await loadOperation(plan.operation);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
-rehearseRecording({ operation, plan, fixture, shards });
+rehearseRecording({ operation, plan, fixture, shards, reports: livePort !== null });
 const keeper = operation.openKeeper?.(plan) ?? null;
 const reader = openReader(ring);
 /** @type {unknown[]} */
 let kept = [];
+/** Not reported yet. @type {import('./recorder.js').SecondRow[]} */
+let ended = [];
 
 const recorder = createRecorder({
   operations: [{ name: operation.name, classify: operation.createClassifier(plan, fixture) }],
   warmupMs: load.warmupMs,
   shards,
   measuredMs,
-  onSecond: (row) => port.postMessage({ type: 'second', row }),
+  onSecond(row) {
+    port.postMessage({ type: 'second', row });
+    if (livePort !== null) ended.push(row);
+  },
   onKept: (_operation, item) => kept.push(item),
 });
 
@@ -37,6 +44,18 @@ const prober = createProber((probe) => port.postMessage(probe));
 function keep() {
   if (kept.length > 0) keeper?.write(kept);
   kept = [];
+}
+
+/** @param {Omit<import('./recorder.js').Report, 'rows'>} said */
+function report(said) {
+  livePort?.postMessage({ ...said, rows: ended });
+  ended = [];
+}
+
+/** @param {number} atMs */
+function reportSoFar(atMs) {
+  const { open, ...snapshot } = recorder.soFar();
+  report({ atMs, snapshot, open });
 }
 
 /**
@@ -58,7 +77,11 @@ function recordWaiting({ endedMs: done, next, waiting }) {
 }
 
 port.postMessage({ type: 'ready' });
-const tail = recordAll({ reader, recorder, prober, onTaken: keep });
+const onReport = livePort === null ? null : reportSoFar;
+const tail = recordAll({ reader, recorder, prober, onTaken: keep, onReport });
 recordWaiting(tail);
 recorder.addDropped(0, tail.dropped);
-port.postMessage({ type: 'end', snapshot: recorder.finish(), kept: keeper?.close() ?? null });
+const snapshot = recorder.finish();
+port.postMessage({ type: 'end', snapshot, kept: keeper?.close() ?? null });
+report({ atMs: tail.endedMs, snapshot, open: null });
+livePort?.close();

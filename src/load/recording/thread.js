@@ -37,16 +37,19 @@ export function openRecording(ring) {
  * @param {object} context
  * @param {import('../../plan.js').Plan} context.plan
  * @param {import('../../operations/index.js').Fixture} context.fixture
- * @param {number} context.shards
+ * @param {number} context.shards of the whole plan
  * @param {number | null} context.measuredMs
+ * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to whoever shows them; the
+ *   thread takes it
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
  * @param {(probe: import('../watch/prober.js').Probe) => void} context.onProbe
  */
-export async function startRecorder({ plan, fixture, shards, measuredMs, onSecond, onProbe }) {
+export async function startRecorder({ plan, fixture, shards, measuredMs, livePort, onSecond, onProbe }) {
   const ring = createRingMemory();
   const { end: writeTail, ...writing } = openRecording(ring);
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: { plan, fixture, ring, shards, measuredMs },
+    workerData: { plan, fixture, ring, shards, measuredMs, livePort },
+    transferList: livePort === null ? [] : [livePort],
     resourceLimits: HELPER_LIMITS,
   });
   const ready = withResolvers();

@@ -26,6 +26,8 @@ export const REASONS = Object.freeze({
   local_limits: 'requests failed at limits of this machine, not at the target',
   mostly_unchecked: 'most answers were counted, but not checked',
   too_few_samples: 'too few requests for the percentiles that are reported',
+  parts_apart: 'the parts of a split plan (--shard) did not send at the same time',
+  unfinished: 'the run still went on when this was written',
   bookkeeping: 'the figures do not add up: a fault of the tool',
 });
 

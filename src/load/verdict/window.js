@@ -1,11 +1,12 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
 import { total } from '../../results/merge.js';
 import { findDrift } from '../../results/trend.js';
+import { shareOf } from '../../shard-part.js';
 import { createSchedule } from '../pacing/schedule.js';
 
 /**
  * @typedef {object} Window
- * @property {number | null} planned measured requests; null: a closed loop sends as many as are answered
+ * @property {number | null} planned measured requests of this part of the plan; null: a closed loop sends as many as are answered
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
  */
 
@@ -14,9 +15,12 @@ import { createSchedule } from '../pacing/schedule.js';
  * @returns {Window}
  */
 export function plannedWindow(load) {
-  if (load.model === 'closed') return { planned: load.requests, windowMs: load.durationMs };
+  const own = (/** @type {number} */ total) => shareOf(total, load.shard);
+  if (load.model === 'closed') {
+    return { planned: load.requests === null ? null : own(load.requests), windowMs: load.durationMs };
+  }
   const { count, firstMeasured, endMs } = createSchedule(load);
-  return { planned: count - firstMeasured, windowMs: endMs - load.warmupMs };
+  return { planned: own(count) - own(firstMeasured), windowMs: endMs - load.warmupMs };
 }
 
 /**

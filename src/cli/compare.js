@@ -1,0 +1,141 @@
+/** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
+import { EXIT, usageError } from '../errors.js';
+import { readOne, readOptions } from '../options.js';
+import { clean } from '../reporters/layout.js';
+import { leftOutOf } from '../reporters/run-phrases.js';
+import { isComparison, isResult } from '../results/document.js';
+import { withoutSecrets } from '../vault/redact.js';
+import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
+import { nameGroups } from './group-names.js';
+import { checkOutputs, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
+
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../results/runs/same-run.js').RunGroup} RunGroup */
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options: { with: withOption, ...otherOptions },
+  positionals: {
+    name: 'files',
+    describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
+    min: 1,
+    checksItself: true,
+  },
+  examples: [
+    'compare base-*.json --with new-*.json',
+    "compare base.json --with new.json --fail-if 'p99 slower by 10%' --fail-if 'errors higher'",
+    'compare consul.json --with raft.json --with etcd.json --name consul --name raft --name etcd --out storage.html',
+  ],
+  epilogue: EPILOGUE,
+  async run(given, line) {
+    const { name: labels, failIf, seed, out, format, ...admission } = readOptions(otherOptions, given);
+    const paths = pathsOf(given);
+    checkOutputs(out, 'comparison');
+    refuseOverwrite(out, paths.flat());
+    const names = nameGroups(paths, labels);
+    const [{ compareGroups }, { parseFailIf }] = await Promise.all([
+      import('../results/comparison/compare.js'),
+      import('../results/comparison/fail-if.js'),
+    ]);
+    // What is wrong with these is said before files are read.
+    for (const text of failIf) parseFailIf(text);
+    const groups = await readGroups(paths, names);
+    const createdAt = new Date().toISOString();
+    const command = withoutSecrets(line);
+    const comparison = compareGroups(groups, { ...admission, seed, failIf, createdAt, command });
+    await writeOutputs(comparison, { out, format });
+    if (format !== 'text') warn(comparison);
+    return comparison.failIf.every(({ verdict }) => verdict === 'passed') ? EXIT.ok : EXIT.requirement;
+  },
+};
+
+/**
+ * @param {Record<string, unknown>} given
+ * @returns {string[][]} the base first
+ */
+function pathsOf({ files, with: others }) {
+  const read = (/** @type {unknown} */ group, /** @type {string} */ what) =>
+    listOf(group).map((path) => /** @type {string} */ (readOne(withOption, what, path)));
+  const base = read(files, 'FILE');
+  // One list for each --with; a lone text is a group of one.
+  const more = listOf(others).map((group) => read(group, '--with'));
+  if (base.length === 0) {
+    throw usageError(
+      'no_base',
+      more.length === 0
+        ? 'No result is given.'
+        : 'No result of the base is given: all files behind --with are of the other group.',
+      'Name those of the base first: vault-pki-load compare BASE.json... --with NEW.json...',
+    );
+  }
+  if (more.length === 0 || more.some((group) => group.length === 0)) {
+    throw usageError(
+      'nothing_to_compare',
+      'There is nothing to compare the base with.',
+      'Name the other results: vault-pki-load compare BASE.json... --with NEW.json...',
+    );
+  }
+  return [base, ...more];
+}
+
+/**
+ * @param {unknown} value
+ * @returns {unknown[]}
+ */
+function listOf(value) {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/**
+ * @param {string[][]} paths
+ * @param {string[]} names
+ * @returns {Promise<RunGroup[]>}
+ */
+async function readGroups(paths, names) {
+  const [{ readDocuments }, { namedRuns }] = await Promise.all([
+    import('../results/read-document.js'),
+    import('../results/runs/run-summary.js'),
+  ]);
+  const read = await readDocuments(paths.flat());
+  /** @type {(document: ReadDocument) => NamedRun[]} */
+  const runsOf = ({ name, document }) => {
+    if (isResult(document)) return [{ name, result: document }];
+    if (isComparison(document)) {
+      throw usageError(
+        'not_a_run',
+        `${name} is a comparison, not the result of a run.`,
+        'Give the files that it was made of.',
+      );
+    }
+    return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
+  };
+  let from = 0;
+  return paths.map((group, i) => {
+    const documents = read.slice(from, from + group.length);
+    from += group.length;
+    return { name: names[i], runs: documents.flatMap(runsOf) };
+  });
+}
+
+/**
+ * What the text says itself is said on standard error beside other forms.
+ *
+ * @param {Comparison} comparison
+ */
+function warn({ warnings, groups, failIf }) {
+  const leftOut = groups.flatMap((group) =>
+    leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
+  );
+  const failures = failIf
+    .filter(({ verdict }) => verdict !== 'passed')
+    .map(({ text, verdict, reason }) => {
+      return `--fail-if '${text}' ${verdict === 'failed' ? 'came to pass' : 'is not proven'}: ${reason}`;
+    });
+  for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
+    process.stderr.write(`${clean(text)}\n`);
+  }
+}

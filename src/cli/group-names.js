@@ -1,0 +1,74 @@
+/** What groups of files are called: as the user says, else by what the names of their files have in common. */
+import { basename } from 'node:path';
+import { usageError } from '../errors.js';
+
+/** Where the files have nothing in common. */
+const NAMELESS = 'runs';
+
+/**
+ * @param {string[][]} groups paths, at least one in each
+ * @param {string[]} labels of the first groups
+ * @returns {string[]} one for each group, no two the same
+ */
+export function nameGroups(groups, labels) {
+  checkLabels(groups, labels);
+  const short = groups.map((files, i) => labels[i] ?? shortName(files));
+  const names = groups.map((files, i) => {
+    const isUnique = short.indexOf(short[i]) === short.lastIndexOf(short[i]);
+    return labels[i] ?? (isUnique ? short[i] : longName(files));
+  });
+  return names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
+}
+
+/**
+ * @param {string[][]} groups
+ * @param {string[]} labels
+ */
+function checkLabels(groups, labels) {
+  if (labels.length > groups.length) {
+    throw usageError(
+      'too_many_names',
+      `--name is given ${labels.length} times, but there are ${groups.length} groups.`,
+      'Give it once for each group, for the base first.',
+    );
+  }
+  const twice = labels.find((label, i) => labels.indexOf(label) !== i);
+  if (twice !== undefined) {
+    throw usageError(
+      'same_name_twice',
+      `--name ${JSON.stringify(twice.slice(0, 80))} is given to two groups.`,
+      'Give each group a name of its own.',
+    );
+  }
+}
+
+/** @param {string[]} files @returns {string} without folders */
+function shortName(files) {
+  return nameOr(basename(commonPart(files)));
+}
+
+/** @param {string[]} files @returns {string} with the innermost folder */
+function longName(files) {
+  const parts = commonPart(files)
+    .split('/')
+    .filter((part) => nameOr(part) === part);
+  return nameOr(parts.slice(-2).join('/'));
+}
+
+/** @param {string} name */
+function nameOr(name) {
+  return ['', '.', '..'].includes(name) ? NAMELESS : name;
+}
+
+/**
+ * @param {string[]} files
+ * @returns {string} what their paths begin with, without `.json` and what joins it to a number
+ */
+function commonPart(files) {
+  const paths = files.map((file) => (file === '-' ? 'standard input' : file.replace(/\.json$/i, '')));
+  let common = paths[0];
+  while (!paths.every((path) => path.startsWith(common))) common = common.slice(0, -1);
+  // Not `run1` of run1 and run10: a number is common as a whole or not at all.
+  if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/\d+$/, '');
+  return common.replace(/[-_.\s]+$/, '');
+}

@@ -1,0 +1,63 @@
+/** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. What adds them is loaded when it does. */
+import { readOptions } from '../options.js';
+import { clean } from '../reporters/layout.js';
+import { exitCodeOf } from './exit-code.js';
+import { checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
+
+const GROUP = 'Results';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  'allow-interrupted': {
+    type: 'flag',
+    group: 'Parts',
+    describe: 'Take parts, too, that were interrupted or killed: the sum is of what they had measured',
+  },
+  out: { ...outputOptions.out, group: GROUP },
+  format: { ...outputOptions.format, group: GROUP },
+};
+
+const EPILOGUE =
+  'A plan is split with --shard K/N, one part a machine, and with the same options, --seed and, best, --start-at ' +
+  'everywhere. Here histograms are added bucket for bucket, and requirements are judged on the sum; its measurement ' +
+  'is as believable as the worst part. Refused are parts of different plans, parts that met different products or ' +
+  'versions, a part that is given twice, and too few parts. The exit code is that of a run with this result.';
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options,
+  positionals: {
+    name: 'files',
+    describe: 'The result of a part, as --out FILE.json wrote it; - is standard input',
+    min: 1,
+  },
+  examples: [
+    'ocsp --rate 8000/s --seed 1 --start-at 14:30:00 --shard 0/2 --out part-0.json',
+    'ocsp --rate 8000/s --seed 1 --start-at 14:30:00 --shard 1/2 --out part-1.json',
+    'merge part-0.json part-1.json --out whole.json --out whole.html',
+  ],
+  epilogue: EPILOGUE,
+  async run(given, line) {
+    const { allowInterrupted, ...outputs } = readOptions(options, given);
+    const files = /** @type {string[]} */ (given.files);
+    checkOutputs(outputs.out, 'result');
+    refuseOverwrite(outputs.out, files);
+    const [{ readResults }, { mergeResults }] = await Promise.all([
+      import('../results/read-document.js'),
+      import('../merge-results.js'),
+    ]);
+    const read = await readResults(files);
+    const result = mergeResults(
+      read.map((part) => part.result),
+      { names: read.map(({ name }) => name), allowInterrupted, command: line, onWarning: warn },
+    );
+    await writeOutputs(result, outputs);
+    return exitCodeOf(result);
+  },
+};
+
+/** @param {string} text */
+function warn(text) {
+  process.stderr.write(`Warning: ${clean(text)}\n`);
+}

@@ -1,0 +1,80 @@
+/** `report`: any form of report, of results that were saved as JSON. What reads and shows them is loaded when it does. */
+import { EXIT, usageError } from '../errors.js';
+import { readOptions } from '../options.js';
+import { reporters } from '../reporters/index.js';
+import { isComparison, isResult } from '../results/document.js';
+import { nameGroups } from './group-names.js';
+import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
+
+/** @typedef {import('../results/document.js').Document} Document */
+/** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
+
+const GROUP = 'Results';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  out: { ...outputOptions.out, group: GROUP },
+  format: { ...outputOptions.format, group: GROUP },
+};
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options,
+  positionals: {
+    name: 'files',
+    describe: 'A result, as --out FILE.json or --format json wrote it; - is standard input',
+    min: 1,
+  },
+  examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
+  epilogue:
+    'Several results are reported as one set of runs, with a warning where they were not made alike. A set of runs and a comparison, as --repeat and compare write them, ' +
+    'can be reported too. The exit code is 0, whatever the reports say.',
+  async run(given) {
+    const outputs = readOptions(options, given);
+    const files = /** @type {string[]} */ (given.files);
+    // What a single file holds shows when it is read, perhaps from a pipe that waits for us.
+    const kind = files.length > 1 ? 'run-set' : undefined;
+    checkOutputs(outputs.out, kind);
+    refuseOverwrite(outputs.out, files);
+    if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
+    const { readDocuments } = await import('../results/read-document.js');
+    await writeOutputs(await together(await readDocuments(files)), outputs);
+    return EXIT.ok;
+  },
+};
+
+/**
+ * @param {ReadDocument[]} read
+ * @returns {Promise<Document>}
+ */
+async function together(read) {
+  if (read.length === 1) return read[0].document;
+  const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
+    import('../results/runs/run-set.js'),
+    import('../results/runs/run-summary.js'),
+    import('../results/runs/same-run.js'),
+    import('../results/comparison/admit.js'),
+  ]);
+  const [name] = nameGroups([read.map(({ path }) => path)], []);
+  /** @type {(one: ReadDocument) => NamedRun[]} */
+  const runsOf = ({ document, name: file }) => {
+    if (isComparison(document)) {
+      throw usageError(
+        'cannot_combine',
+        `${file} is a comparison, which is no run of a set.`,
+        'Report it alone.',
+      );
+    }
+    if (isResult(document)) return [{ name: file, result: document }];
+    return namedRuns(document.runs).map((run) => ({ ...run, name: `${file}, ${run.name}` }));
+  };
+  const runs = read.flatMap(runsOf);
+  refuseParts(runs);
+  refuseSameRun([{ name, runs }]);
+  return makeRunSet(
+    name,
+    runs.map(({ result }) => result),
+  );
+}

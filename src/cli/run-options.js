@@ -1,0 +1,132 @@
+/** What may be asked of a run beside its plan: where its results go while it goes on and afterwards, and how often it is run. */
+import { usageError } from '../errors.js';
+import { readOptions } from '../options.js';
+import { reporters } from '../reporters/index.js';
+import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
+
+const GROUP = 'Requirements and results';
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+export const runOptions = {
+  ...outputOptions,
+  out: {
+    ...outputOptions.out,
+    describe: `${outputOptions.out.describe}. It is written anew every two seconds while the run goes on`,
+  },
+  'github-summary': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Append the result to the summary of a GitHub Actions step, in Markdown',
+  },
+  metrics: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'HOST:PORT',
+    describe:
+      'Serve metrics for Prometheus at http://HOST:PORT/metrics while the run goes on; a port alone is for this machine only, 0 takes a free one',
+  },
+  otlp: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'URL',
+    describe: 'Send metrics to an OpenTelemetry receiver, as OTLP/JSON, every ten seconds and at the end',
+  },
+  repeat: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: 1,
+    min: 1,
+    max: 1000,
+    describe: 'Run the plan so often, one run after the other; the results make a set of runs, for compare',
+  },
+  pause: {
+    type: 'duration',
+    group: GROUP,
+    placeholder: 'TIME',
+    default: 0,
+    max: 86_400_000,
+    describe: 'With --repeat: wait for so long between runs',
+  },
+};
+
+/**
+ * @typedef {object} RunSettings
+ * @property {string[]} out
+ * @property {string} format
+ * @property {boolean} quiet
+ * @property {string | null} summary file that GitHub Actions reads
+ * @property {{host: string, port: number} | null} metrics
+ * @property {string | null} otlp
+ * @property {number} repeat
+ * @property {number} pauseMs between runs
+ */
+
+/**
+ * @param {Record<string, unknown>} given
+ * @returns {Promise<RunSettings>}
+ * @throws {import('../errors.js').PkiLoadError} what could not be done at the end, said before the run
+ */
+export async function readRunOptions(given) {
+  const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause } = readOptions(runOptions, given);
+  const kind = repeat > 1 ? 'run-set' : 'result';
+  checkOutputs(out, kind);
+  checkKind(reporters[format], kind, `--format ${format}`);
+  if (pause > 0 && repeat === 1) {
+    throw usageError(
+      'contradiction',
+      '--pause is between runs, but there is only one.',
+      'Add --repeat, e.g. --repeat 10.',
+    );
+  }
+  return {
+    out,
+    format,
+    quiet,
+    summary: githubSummary ? summaryFile() : null,
+    metrics: metrics === null ? null : await listenAddress(metrics),
+    otlp: otlp === null ? null : await receiver(otlp),
+    repeat,
+    pauseMs: pause,
+  };
+}
+
+/**
+ * @param {RunSettings} settings
+ * @param {import('../plan.js').LoadPlan} load
+ */
+export function checkRepeat({ repeat }, { shard, startAt }) {
+  const only = shard ? '--shard sends a part of a run' : startAt ? '--start-at is the time of one run' : null;
+  if (repeat === 1 || only === null) return;
+  throw usageError(
+    'contradiction',
+    `${only}, but --repeat ${repeat} asks for several whole ones.`,
+    'Leave one of them out.',
+  );
+}
+
+/** @param {string} text */
+async function listenAddress(text) {
+  const { parseListenAddress } = await import('../live/listen-address.js');
+  return parseListenAddress(text);
+}
+
+/** @param {string} url @returns {Promise<string>} the same, where it will do */
+async function receiver(url) {
+  const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+  parseOtlpUrl(url);
+  readOtlpHeaders(process.env);
+  return url;
+}
+
+/**
+ * What stands behind the question mark of --otlp may be a key.
+ *
+ * @param {string} line a command line
+ * @param {string | null} otlp
+ * @returns {string} for the result
+ */
+export function withoutQuery(line, otlp) {
+  const query = otlp === null ? '' : (/[?].+$/s.exec(otlp)?.[0] ?? '');
+  return query === '' ? line : line.replaceAll(query, '?...');
+}

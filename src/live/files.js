@@ -1,0 +1,121 @@
+/** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
+import { fileFault } from '../file-faults.js';
+import { renderDocument, reporterForFile } from '../reporters/index.js';
+import { whatIsAt, writeWhole } from '../whole-file.js';
+
+/** @typedef {import('../results/schema.js').Result} Result */
+
+/**
+ * Writing takes a tenth of the time at most, as long as files are no older than FRESH_MS for that; where they are so long that
+ * they would be, as those of a run of many hours, half of it.
+ */
+const SHARE = 0.1;
+const LARGEST_SHARE = 0.5;
+const FRESH_MS = 3000;
+
+/**
+ * @param {string[]} paths pipes and devices among them are left to the end
+ * @param {object} context
+ * @param {(text: string) => void} context.onWarning why a file is not written; once for each
+ * @param {() => number} [context.now] ms, monotonic
+ * @param {(path: string, result: Result) => Promise<void>} [context.writeOne]
+ */
+export function createFiles(paths, { onWarning, now = () => performance.now(), writeOne = writeFile }) {
+  const own = paths.filter((path) => whatIsAt(path) === 'file');
+  /** @type {Set<string>} */
+  const warned = new Set();
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+  /** The newest that is not written yet. @type {Result | null} */
+  let waiting = null;
+  /** @type {Promise<void> | null} */
+  let underWay = null;
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+
+  /** @param {Result} result */
+  async function writeAll(result) {
+    const began = now();
+    for (const path of own) {
+      if (isStopped) break;
+      try {
+        await writeOne(path, result);
+      } catch (error) {
+        if (!warned.has(path)) onWarning(describe(path, error));
+        warned.add(path);
+      }
+    }
+    const tookMs = now() - began;
+    nextAt = began + Math.min(tookMs / SHARE, Math.max(FRESH_MS, tookMs / LARGEST_SHARE));
+  }
+
+  function writeNext() {
+    clearTimeout(timer);
+    if (isStopped || waiting === null || underWay !== null) return;
+    const leftMs = nextAt - now();
+    if (leftMs > 0) {
+      timer = setTimeout(writeNext, leftMs).unref();
+      return;
+    }
+    const result = waiting;
+    waiting = null;
+    underWay = writeAll(result).finally(() => {
+      underWay = null;
+      writeNext();
+    });
+  }
+
+  return {
+    /** Loads what will be needed, before there is any hurry. */
+    async prepare() {
+      for (const path of own) await reporterForFile(path).load();
+    },
+    /** @param {Result} result so far; written as soon as nothing is under way and enough time has passed, unless a newer one has come */
+    write(result) {
+      if (isStopped) return;
+      waiting = result;
+      writeNext();
+    },
+    /** @returns {Promise<void>} when nothing more is written */
+    async stop() {
+      isStopped = true;
+      waiting = null;
+      clearTimeout(timer);
+      await underWay;
+    },
+    /** Another run begins. */
+    resume() {
+      isStopped = false;
+      nextAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+/**
+ * @param {string[]} paths of JSON
+ * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'pieces'>} set of which a run goes on
+ * @param {Parameters<typeof createFiles>[1]} context
+ */
+export function createSetFiles(paths, set, context) {
+  return createFiles(paths, {
+    ...context,
+    writeOne: async (path, result) => writeWhole(path, set.pieces(result)),
+  });
+}
+
+/**
+ * @param {string} path
+ * @param {Result} result
+ */
+async function writeFile(path, result) {
+  writeWhole(path, await renderDocument(reporterForFile(path).name, result, {}));
+}
+
+/**
+ * @param {string} path
+ * @param {unknown} error
+ */
+function describe(path, error) {
+  const { why, remedy } = fileFault(path, error);
+  return `--out ${path} cannot be written: ${why}. It is tried again while the run goes on. ${remedy}`;
+}

@@ -1,0 +1,174 @@
+/** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
+import { createServer } from 'node:http';
+import { usageError } from '../errors.js';
+import { render } from '../reporters/prometheus.js';
+import { TOOL_VERSION } from '../version.js';
+
+/** @typedef {import('../results/schema.js').Result} Result */
+/**
+ * @typedef {object} MetricsServer
+ * @property {string} address what it listens on, with the port it got: `127.0.0.1:9464`, `[::1]:9464`
+ * @property {(result: Result) => void} update what is served from now on; cheap, as text is made when somebody asks
+ * @property {() => Promise<void>} close cuts connections; waits for no scraper. May be called again
+ */
+
+const PATH = '/metrics';
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** A scraper or two, and somebody with a browser; more are turned away. */
+const MOST_CONNECTIONS = 32;
+
+/** Nothing read or written for so long in the midst of a request or an answer: the connection is closed. */
+const SILENCE_MS = 20_000;
+
+/** An idle connection may wait for the next scrape, which comes every 60 s as a rule. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Before there is a result: who will serve it. */
+const BEFORE_FIRST = [
+  '# HELP vault_pki_load_info The load tester that serves these metrics; constant 1.',
+  '# TYPE vault_pki_load_info gauge',
+  `vault_pki_load_info{version="${TOOL_VERSION}"} 1`,
+  '',
+].join('\n');
+
+/**
+ * @param {{host: string, port: number}} where as parseListenAddress gives it; port 0 takes a free one
+ * @returns {Promise<MetricsServer>} once it listens
+ * @throws {import('../errors.js').PkiLoadError} where it cannot
+ */
+export async function createMetricsServer({ host, port }) {
+  /** @type {Result | null} */
+  let result = null;
+  /** Of `result`; null until somebody asks. @type {string | null} */
+  let text = BEFORE_FIRST;
+  const exposition = () => {
+    text ??= render(/** @type {Result} */ (result));
+    return text;
+  };
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) =>
+    answer(request, response, exposition),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = SILENCE_MS;
+  await listen(server, host, port);
+  // A connection that cannot be taken (no file left) is the scraper's loss, not the run's.
+  server.on('error', () => {});
+  const listening = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    address: join(host, listening.port),
+    update(next) {
+      result = next;
+      text = null;
+    },
+    close: () => close(server),
+  };
+}
+
+/**
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ * @param {() => string} exposition
+ */
+function answer(request, response, exposition) {
+  const { method, url = '' } = request;
+  // What a client sends beside its head is not read into memory.
+  request.resume();
+  if (url.split('?', 1)[0] !== PATH) return reply(response, 404, `Metrics are at ${PATH}.\n`);
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    return reply(response, 405, 'Metrics are only read: GET or HEAD.\n');
+  }
+  let text;
+  try {
+    text = exposition();
+  } catch {
+    return reply(response, 500, 'The metrics could not be written.\n');
+  }
+  reply(response, 200, text, CONTENT_TYPE);
+}
+
+/**
+ * @param {import('node:http').ServerResponse} response to a HEAD request, Node leaves the body out
+ * @param {number} status
+ * @param {string} text
+ * @param {string} [type]
+ */
+function reply(response, status, text, type = 'text/plain; charset=utf-8') {
+  response.writeHead(status, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(text);
+}
+
+/**
+ * @param {import('node:http').Server} server
+ * @param {string} host
+ * @param {number} port
+ * @returns {Promise<void>}
+ */
+function listen(server, host, port) {
+  return new Promise((resolve, reject) => {
+    const onError = (/** @type {NodeJS.ErrnoException} */ error) => reject(listenError(error, host, port));
+    server.once('error', onError);
+    server.listen({ host, port }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/** @type {Record<string, [code: string, why: string, remedy: string]>} */
+const LISTEN_ERRORS = {
+  EADDRINUSE: [
+    'metrics_port_in_use',
+    'something else listens there',
+    'Choose another port, or 0 for a free one.',
+  ],
+  EACCES: ['metrics_port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
+  EADDRNOTAVAIL: ['metrics_host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
+  EAFNOSUPPORT: [
+    'metrics_host_unknown',
+    'this machine has no addresses of that kind',
+    'Use 127.0.0.1 or [::1].',
+  ],
+  ENOTFOUND: ['metrics_host_unknown', 'no address is known for that name', 'Use 127.0.0.1 or [::1].'],
+  EAI_AGAIN: ['metrics_host_unknown', 'no address is known for that name', 'Use 127.0.0.1 or [::1].'],
+};
+
+/**
+ * @param {NodeJS.ErrnoException} error
+ * @param {string} host
+ * @param {number} port
+ */
+function listenError(error, host, port) {
+  const [code, why, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? [
+    'metrics_listen_failed',
+    error.code ?? error.message,
+    'Choose another address.',
+  ];
+  return usageError(code, `--metrics cannot listen on ${join(host, port)}: ${why}.`, remedy, error);
+}
+
+/**
+ * @param {string} host
+ * @param {number} port
+ */
+function join(host, port) {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * @param {import('node:http').Server} server
+ * @returns {Promise<void>}
+ */
+function close(server) {
+  return new Promise((resolve) => {
+    // A server that was closed before says so by an error, which is no news.
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

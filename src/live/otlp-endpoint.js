@@ -1,0 +1,121 @@
+/** Where OTLP metrics go and with which headers, as OpenTelemetry's own exporters are told. */
+import { usageError } from '../errors.js';
+
+/** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the one for metrics wins over the one for all signals. */
+const HEADER_VARIABLES = /** @type {const} */ ([
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+]);
+
+const DEFAULT_PATH = '/v1/metrics';
+
+/** These are the connection's own. */
+const NOT_TO_SET = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Words of an Authorization header that are no secret. */
+const SCHEMES = new Set(['basic', 'bearer', 'digest', 'apikey', 'api-key', 'token']);
+
+/**
+ * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it is /v1/metrics
+ * @param {string} [name] what to call it in an error
+ * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
+ * @throws {import('../errors.js').PkiLoadError} code `bad_url`
+ */
+export function parseOtlpUrl(text, name = '--otlp') {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.username || url?.password) {
+    throw usageError(
+      'bad_url',
+      `${name} holds a user name or password, which would be visible to others.`,
+      "Set it as a header, e.g. OTEL_EXPORTER_OTLP_HEADERS='Authorization=Basic%20...'.",
+    );
+  }
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    const what = /[@?]/.test(text) ? '' : ` ${JSON.stringify(text.slice(0, 120))}, which is`;
+    throw usageError(
+      'bad_url',
+      `${name} is${what} not an http:// or https:// URL.`,
+      'Give the address of an OTLP/HTTP receiver, such as http://127.0.0.1:4318.',
+    );
+  }
+  const path = url.pathname === '/' ? DEFAULT_PATH : url.pathname;
+  return { origin: url.origin, path: `${path}${url.search}`, shown: `${url.origin}${path}` };
+}
+
+/**
+ * `NAME=VALUE,NAME=VALUE`, values percent-decoded.
+ *
+ * @param {Record<string, string | undefined>} env
+ * @returns {Record<string, string>} by lower-case name; values are secrets: never to be shown
+ * @throws {import('../errors.js').PkiLoadError} code `bad_otlp_headers`, without any value
+ */
+export function readOtlpHeaders(env) {
+  const variable = HEADER_VARIABLES.find((name) => (env[name] ?? '').trim() !== '');
+  if (variable === undefined) return {};
+  /** @type {Record<string, string>} */
+  const headers = {};
+  for (const [i, entry] of String(env[variable]).split(',').entries()) {
+    if (entry.trim() === '') continue;
+    const [name, value] = parseHeader(entry, `Part ${i + 1} of ${variable}`);
+    headers[name] = value;
+  }
+  return headers;
+}
+
+/**
+ * @param {string} entry
+ * @param {string} where what to call it in an error
+ * @returns {[name: string, value: string]}
+ */
+function parseHeader(entry, where) {
+  const bad = (/** @type {string} */ why) =>
+    usageError(
+      'bad_otlp_headers',
+      `${where} ${why}.`,
+      'Write NAME=VALUE,NAME=VALUE, with spaces and commas of a value as %20 and %2C.',
+    );
+  const equals = entry.indexOf('=');
+  if (equals < 0) throw bad('has no equals sign');
+  const name = entry.slice(0, equals).trim().toLowerCase();
+  // RFC 9110, 5.6.2: a token.
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw bad('does not begin with the name of a header');
+  if (NOT_TO_SET.has(name)) throw bad(`sets the header ${name}, which is the connection's own`);
+  const value = decode(entry.slice(equals + 1).trim());
+  if (value === null) throw bad(`has a percent sign that begins no %XX, in the value of ${name}`);
+  // Node sends Latin-1 without control characters as it is, and nothing else.
+  if (!/^[\t -~\u00a0-\u00ff]*$/.test(value)) {
+    throw bad(`has a character that no header can hold, in the value of ${name}`);
+  }
+  return [name, value];
+}
+
+/**
+ * @param {Record<string, string>} headers
+ * @returns {string[]} what a receiver's answer must not make us print: values, their words, and what Basic holds
+ */
+export function secretsOf(headers) {
+  const parts = Object.values(headers).flatMap((value) => {
+    const basic = /^basic\s+(\S+)$/i.exec(value)?.[1];
+    const decoded = basic === undefined ? '' : Buffer.from(basic, 'base64').toString();
+    return [value, ...value.split(/[\s,;]+/), decoded, ...decoded.split(':')];
+  });
+  return [...new Set(parts)].filter((part) => part !== '' && !SCHEMES.has(part.toLowerCase()));
+}
+
+/** @param {string} text @returns {string | null} null: not percent-encoded UTF-8 */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,202 @@
+/** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
+import { styleText } from 'node:util';
+import { clean } from '../reporters/layout.js';
+import { formatPercent, rateTexter } from '../results/wording.js';
+import { formatCount, formatLatency } from '../units.js';
+import { errorParts, rateTexts, wholeSeconds } from './lines.js';
+
+/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
+/**
+ * @typedef {Pick<import('../results/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
+ *   Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
+ */
+/**
+ * @typedef {object} Picture
+ * @property {IntervalEvent} interval the last one
+ * @property {number | null} planned measured requests; null: as many as the target answers
+ * @property {number | null} offeredPerSecond arrivals that are due by the plan; null: a closed loop, or none any more
+ * @property {number} achievedPerSecond successes of late
+ * @property {(number | null)[]} p99s of the seconds so far, the last one last
+ * @property {JudgedRequirement[]} requirements as far as they can be judged
+ */
+
+/** Wider is not easier to read. */
+export const WIDEST = 100;
+
+/** With less room one line has to do. */
+export const NARROWEST = 48;
+
+/** Where the text beside a label begins. */
+const INDENT = 11;
+
+const LONGEST_BAR = 30;
+const SHORTEST_BAR = 8;
+
+/** A minute of seconds is as much as an eye takes in. */
+const LONGEST_SPARKLINE = 60;
+const LEVELS = '▁▂▃▄▅▆▇█';
+
+/** Beside the sparkline: `12.3 ms  ` and ` up to 12.3 ms`. */
+const NOW_LENGTH = 9;
+const SCALE_LENGTH = 14;
+
+/** More would push the rest off a small terminal. */
+const MOST_REQUIREMENTS = 4;
+
+const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
+const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not proven': 'yellow' });
+
+/**
+ * @param {Picture} picture
+ * @param {{width: number, color: boolean}} how
+ * @returns {string[]} none longer than `width`, but for colours
+ */
+export function panel(picture, { width, color }) {
+  const { interval } = picture;
+  const own = Math.min(WIDEST, width);
+  const line = (/** @type {string} */ label, /** @type {string} */ text) =>
+    cut(`${label.padEnd(INDENT)}${text}`, own);
+  const isMeasured = interval.phase !== 'warmup';
+  return [
+    line('Progress', progress(picture, own - INDENT)),
+    line('Rate', isMeasured ? rate(picture) : 'warming up: not measured yet'),
+    line('Under way', underWay(interval)),
+    line('p99', isMeasured ? p99(picture, own - INDENT) : '–'),
+    line('Errors', errors(interval, own - INDENT)),
+    ...requirements(picture, own, color),
+  ];
+}
+
+/**
+ * By time where the time is planned, by requests where only their number is.
+ *
+ * @param {Picture} picture
+ * @param {number} room
+ */
+function progress({ interval, planned }, room) {
+  const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
+  const elapsed = wholeSeconds(elapsedMs);
+  if (phase === 'draining') return `${elapsed}, waiting for the last answers`;
+  const done = succeeded + failed;
+  const share = totalMs !== null ? elapsedMs / totalMs : planned ? done / planned : null;
+  if (share === null) return `${elapsed} so far`;
+  const text =
+    totalMs !== null
+      ? `${elapsed} of ${wholeSeconds(totalMs)}, ${wholeSeconds(totalMs - elapsedMs)} left`
+      : `${formatCount(done)} of ${formatCount(Number(planned))}${leftText(elapsedMs, share)}`;
+  const whole = `${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %  ${text}`;
+  const length = Math.min(LONGEST_BAR, room - whole.length - 1);
+  return length < SHORTEST_BAR ? whole.trimStart() : `${bar(share, length)} ${whole}`;
+}
+
+/**
+ * @param {number} elapsedMs
+ * @param {number} share that is done
+ */
+function leftText(elapsedMs, share) {
+  if (share <= 0 || share > 1) return '';
+  return `, about ${wholeSeconds((elapsedMs * (1 - share)) / share)} left`;
+}
+
+/**
+ * @param {number} share
+ * @param {number} length
+ */
+function bar(share, length) {
+  const full = Math.max(0, Math.min(length, Math.floor(share * length)));
+  return '█'.repeat(full) + '░'.repeat(length - full);
+}
+
+/** @param {Picture} picture */
+function rate(picture) {
+  const { achieved, offered } = rateTexts(picture);
+  return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
+}
+
+/** @param {IntervalEvent} interval */
+function underWay({ inFlight, waiting }) {
+  return `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`;
+}
+
+/**
+ * @param {Picture} picture
+ * @param {number} room
+ */
+function p99({ interval, p99s }, room) {
+  const now = interval.p99Ms === null ? '–' : formatLatency(interval.p99Ms);
+  const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
+  if (p99s.length < 2 || length < 2) return now;
+  const shown = p99s.slice(-length);
+  return `${now.padEnd(NOW_LENGTH)}${sparkline(shown)} up to ${formatLatency(highestOf(shown))}`;
+}
+
+/**
+ * @param {(number | null)[]} values
+ * @returns {string} a character each, from zero to the highest; a gap where there is none
+ */
+export function sparkline(values) {
+  const highest = highestOf(values);
+  return values
+    .map((value) => {
+      if (value === null) return ' ';
+      const level = highest === 0 ? 0 : Math.floor((value / highest) * LEVELS.length);
+      return LEVELS[Math.min(LEVELS.length - 1, level)];
+    })
+    .join('');
+}
+
+/** @param {(number | null)[]} values */
+function highestOf(values) {
+  return Math.max(0, ...values.map((value) => value ?? 0));
+}
+
+/**
+ * @param {IntervalEvent} interval
+ * @param {number} room
+ */
+function errors({ errors: byName }, room) {
+  const [total, ...kinds] = errorParts(byName);
+  if (kinds.length === 0) return 'none';
+  let text = `${total}: ${kinds[0]}`;
+  for (const kind of kinds.slice(1)) {
+    if (text.length + kind.length + 5 > room) return `${text}, …`;
+    text += `, ${kind}`;
+  }
+  return text;
+}
+
+/**
+ * @param {Picture} picture
+ * @param {number} width
+ * @param {boolean} color
+ */
+function requirements({ requirements: all }, width, color) {
+  const lines = all.slice(0, MOST_REQUIREMENTS).map((one, i) => {
+    const { text, verdict, actual } = one;
+    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, one)}`}`;
+    const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
+    const line = `${label}${cut(clean(text), Math.max(8, width - INDENT - state.length - 2))}  `;
+    const own = cut(state, width - line.length);
+    return line + (color ? styleText(COLOURS[verdict], own, { validateStream: false }) : own);
+  });
+  const more = all.length - lines.length;
+  return more === 0 ? lines : [...lines, `${' '.repeat(INDENT)}and ${more} more`];
+}
+
+/**
+ * @param {number} actual
+ * @param {JudgedRequirement} requirement
+ * @returns {string} in the unit that the user chose
+ */
+function figureText(actual, requirement) {
+  if (requirement.unit === 'ms') return formatLatency(actual);
+  return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
+}
+
+/**
+ * @param {string} text
+ * @param {number} width
+ */
+function cut(text, width) {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}

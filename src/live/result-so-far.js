@@ -1,0 +1,182 @@
+/** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
+import { lagsOf, wordsOf } from '../conclude.js';
+import { createHistogram } from '../histogram.js';
+import { createDueCounter, createDuePerSecond } from '../load/due.js';
+import { createSchedule } from '../load/pacing/schedule.js';
+import { emptySnapshot } from '../load/recording/recorder.js';
+import { buildBlock } from '../results/build.js';
+import { mergeSnapshots, total } from '../results/merge.js';
+import { mergeBlockOf } from '../results/parts/merge-block.js';
+import { buildResult } from '../results/result.js';
+import { createRunSeconds } from '../results/seconds.js';
+import { shareOf } from '../shard-part.js';
+
+/** @typedef {import('../load/recording/recorder.js').Report} Report */
+/** @typedef {import('../load/pacing/schedule.js').Schedule} Schedule */
+/** @typedef {import('../results/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../results/schema.js').Result} Result */
+
+/** Whether a measurement can be believed shows at its end. */
+const NOT_JUDGED = Object.freeze({
+  code: 'unfinished',
+  text: 'The run still went on when this was written, so the measurement is not judged.',
+  remedy: 'Take the result that is written at its end.',
+});
+
+/** What a thread and its machine say of themselves they say at the end; a part of a plan that was killed is merged without. */
+const NOT_WATCHED = Object.freeze({
+  gc: { count: 0, totalMs: 0, longestMs: 0 },
+  busyShare: 0,
+  spinShare: 0,
+  runQueueShare: null,
+  droppedLate: 0,
+  leftWhileFree: false,
+  dialled: 0,
+  backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
+  machine: { wallMs: 0, processCpuMs: 0, cores: 0, idleShare: null, pressureShare: null },
+});
+
+/**
+ * @param {object} run
+ * @param {import('../operations/index.js').Operation} run.operation
+ * @param {Pick<import('../run.js').StartEvent, 'plan' | 'target' | 'planned'>} run.start
+ * @param {import('../run.js').TimeZero} run.zero
+ * @param {string} run.command
+ * @param {Schedule | null} [run.schedule] of the plan, where it is known already
+ */
+export function createResultSoFar({
+  operation,
+  start,
+  zero,
+  command,
+  schedule = scheduleOf(start.plan.load),
+}) {
+  const { plan, target, planned } = start;
+  const { load } = plan;
+  const seconds = createRunSeconds(load);
+  const words = wordsOf(operation);
+  const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
+  const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);
+  /** The last of each recorder. @type {(Report | undefined)[]} */
+  const reports = Array.from({ length: load.threads }, () => undefined);
+
+  return {
+    /** @param {number} thread @param {Report} report */
+    add(thread, report) {
+      for (const row of report.rows) seconds.add(row);
+      reports[thread] = report;
+    },
+    /** @returns {Result} whose figures agree with each other; an empty one before the first report */
+    result() {
+      const known = reports.filter((report) => report !== undefined);
+      const snapshots = known.map(({ snapshot }) => snapshot);
+      const { operations, ...lateness } = mergeSnapshots(
+        snapshots.length === 0 ? [emptySnapshot([operation.name])] : snapshots,
+      );
+      const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
+      const answeredMs = answeredUntil(operations, atMs);
+      const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
+      const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
+      const observed = { ...NOT_WATCHED, reaction: createHistogram(), ...lateness };
+      return buildResult({
+        plan,
+        target,
+        command,
+        startedAt: zero.startedAt,
+        startedAtNs: zero.startedAtNs,
+        operations,
+        block: buildBlock(operations, facts),
+        facts,
+        seconds: rows,
+        dueIn,
+        measurement: { verdict: 'suspect', reasons: [NOT_JUDGED] },
+        unfinished: true,
+        merge:
+          load.shard === null ? undefined : mergeBlockOf({ operations, facts, observed, ...lagsOf(rows) }),
+      });
+    },
+  };
+}
+
+/**
+ * @param {import('../plan.js').LoadPlan} load
+ * @returns {Schedule | null} null: a closed loop has none
+ */
+export function scheduleOf(load) {
+  return load.model === 'open' ? createSchedule(load) : null;
+}
+
+/**
+ * As if the run had been planned to end now. Dropped arrivals are told at the end, so until then they count as not sent yet.
+ *
+ * @param {object} known
+ * @param {import('../plan.js').LoadPlan} known.load
+ * @param {number | null} known.planned
+ * @param {import('../run.js').TimeZero} known.zero
+ * @param {MergedOperation[]} known.operations
+ * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
+ * @param {number | null} known.answeredMs see createAnsweredUntil
+ * @returns {Omit<import('../results/build.js').RunFacts, 'things' | 'meanings'>}
+ */
+function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
+  const settled = countSettled(operations);
+  const dropped = total(operations.map((operation) => operation.dropped));
+  const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
+  const all = Math.max(planned ?? settled, settled);
+  const elapsedMs = Math.max(0, atMs - load.warmupMs);
+  // What was done while the reports were on their way is in them: its time counts, too.
+  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
+  const endedMs = Math.max(elapsedMs, lastSuccessMs);
+  const reachedMs = answeredMs ?? endedMs;
+  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  return {
+    planned: all,
+    neverSent: all - (settled - neverSentDue),
+    windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
+    endedMs,
+    model: load.model,
+    warmupMs: load.warmupMs,
+    interrupted: false,
+    allOnTime: answeredMs !== null && dropped === 0 && outcomes.every(({ success }) => success),
+  };
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @returns {number} requests of the measured part of which it is known what became of them
+ */
+function countSettled(operations) {
+  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  return total(outcomes.map(({ count }) => count)) + total(operations.map(({ dropped }) => dropped));
+}
+
+/**
+ * In an open loop some requests are always under way, which is no lack of throughput: the rate so far is of those that were due
+ * long enough ago to be answered. By Little's law rate x mean response time are under way; twice that, and two, are let pass
+ * (see rateWindowMs). More means a backlog, and then all the time counts.
+ *
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {Schedule} schedule
+ */
+function createAnsweredUntil(load, schedule) {
+  const due = createDueCounter(schedule, load.shard);
+  const before = shareOf(schedule.firstMeasured, load.shard);
+  /**
+   * @param {MergedOperation[]} operations
+   * @param {number} atMs from time zero
+   * @returns {number | null} ms of the measured part, in which as many were due as are settled: until the next one would be,
+   *   which may be yet to come; null: there is a backlog
+   */
+  return (operations, atMs) => {
+    const settled = countSettled(operations);
+    const elapsedMs = Math.max(1, atMs - load.warmupMs);
+    const underWay = due.until(atMs) - before - settled;
+    const answers = operations.flatMap(({ outcomes }) => Object.values(outcomes));
+    const responseMs = total(answers.map(({ count, latency }) => (count * latency.response.mean) / 1000));
+    if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
+    // The first arrival that is not among them; where there are other parts, theirs come in between.
+    const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
+    const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;
+    return Math.max(0, dueMs - load.warmupMs);
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * What is seen while a run goes on: on a terminal a few lines that are drawn over again once a second, elsewhere a plain
+ * line every few seconds. Warnings are always lines of their own. The summary at the end is not its business.
+ */
+import { WIDTH, wrap } from '../reporters/layout.js';
+import { intervalLine, preparationLine, startLine } from './lines.js';
+import { NARROWEST, panel } from './panel.js';
+import { liveScreen, plainScreen } from './screen.js';
+
+/** @typedef {import('./lines.js').LiveEvent} LiveEvent */
+/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
+/**
+ * @typedef {object} Terminal
+ * @property {boolean} isTTY that lines can be drawn over
+ * @property {number} [columns] of a terminal; 0 where it does not know
+ * @property {number} [rows]
+ * @property {boolean} [color]
+ */
+/**
+ * @typedef {object} View
+ * @property {(event: LiveEvent) => void} event
+ * @property {(result: Pick<import('../results/schema.js').Result, 'requirements'>) => void} soFar shown with the next second
+ * @property {(text: string) => void} say a line, whatever is quiet
+ * @property {(columns: number, rows: number) => void} resize
+ * @property {() => void} close leaves the terminal as it was found
+ * @property {() => Promise<void>} settled when all that was written can be seen, or is not waited for any longer
+ * @property {Promise<void>} isReady from then on what is drawn over can be drawn
+ */
+/**
+ * @typedef {object} Seen of the run that goes on
+ * @property {number | null} planned
+ * @property {import('./lines.js').OfferedLoad | null} load
+ * @property {number[]} rates successes, second by second
+ * @property {(number | null)[]} p99s
+ * @property {readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
+ * @property {import('./panel.js').JudgedRequirement[]} requirements as far as they can be judged
+ * @property {IntervalEvent | null} interval the last one
+ */
+
+const NARROWEST_LINE = 20;
+
+/** No terminal shows as many at once. */
+const MOST_SECONDS = 240;
+
+/** Where so few are due in a second, the rate is a mean over as many seconds as bring about so many, but no more than a minute. */
+const FEW = 20;
+const LONGEST_MEAN = 60;
+
+/**
+ * @param {object} options
+ * @param {(text: string) => void} options.write with isBusy, onFree and settled: see Writer in descriptor.js
+ * @param {() => boolean} [options.isBusy]
+ * @param {(callback: () => void) => void} [options.onFree]
+ * @param {() => Promise<void>} [options.settled]
+ * @param {Terminal} options.terminal
+ * @param {boolean} [options.quiet] nothing but warnings
+ * @param {() => number} [options.now] milliseconds, monotonic
+ * @returns {View}
+ */
+export function createView({
+  write,
+  isBusy = () => false,
+  onFree = () => {},
+  settled = async () => {},
+  terminal,
+  quiet = false,
+  now = () => performance.now(),
+}) {
+  const { isTTY, color = false } = terminal;
+  const isLive = isTTY && !quiet;
+  const writer = { write, isBusy, onFree };
+  const screen = isLive ? liveScreen(writer, terminal) : plainScreen(writer, now);
+  let columns = terminal.columns || WIDTH;
+  let seen = nothingSeen();
+  let isOver = false;
+
+  const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, columns));
+  const say = (/** @type {string} */ text) => screen.lines(wrap(text, width()));
+
+  function showSeen() {
+    const picture = pictureOf(seen);
+    if (picture === null) return;
+    if (!isLive || columns < NARROWEST) return screen.show(intervalLine(picture, width()));
+    // One column less: what ends in the last one is broken by some terminals.
+    screen.show(panel(picture, { width: columns - 1, color }).join('\n'));
+  }
+
+  return {
+    event(event) {
+      if (event.type === 'warning') return say(`Warning: ${event.text}`);
+      if (event.type === 'result') {
+        isOver = true;
+        return screen.clear();
+      }
+      if (quiet) return;
+      if (event.type === 'notice') return say(event.text);
+      if (event.type === 'start') {
+        isOver = false;
+        const { load = null, requirements: required = [] } = event.plan;
+        seen = { ...nothingSeen(), planned: event.planned, load, required };
+        // What was prepared is ready.
+        screen.clear();
+        return say(startLine(event));
+      }
+      if (event.type === 'progress') {
+        isOver = false;
+        screen.show(preparationLine(event, width()));
+      } else if (event.type === 'interval' && !isOver) {
+        remember(seen, event);
+        showSeen();
+      }
+    },
+    soFar({ requirements }) {
+      // What is due and not sent any more after an interruption says nothing about the target.
+      if (seen.interval?.phase === 'draining') return;
+      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.required[i]?.rateUnit }));
+    },
+    say,
+    resize(newColumns, newRows) {
+      columns = newColumns || WIDTH;
+      screen.resize(newColumns, newRows);
+      if (isLive && !isOver) showSeen();
+    },
+    close() {
+      isOver = true;
+      screen.clear();
+    },
+    settled,
+    isReady: screen.isReady,
+  };
+}
+
+/** @returns {Seen} */
+function nothingSeen() {
+  return {
+    planned: null,
+    load: null,
+    rates: [],
+    p99s: [],
+    required: [],
+    requirements: [],
+    interval: null,
+  };
+}
+
+/**
+ * @param {Seen} seen
+ * @param {IntervalEvent} interval
+ */
+function remember(seen, interval) {
+  const { rates, p99s } = seen;
+  seen.interval = interval;
+  if (interval.phase === 'warmup') return;
+  rates.push(interval.ratePerSecond);
+  p99s.push(interval.p99Ms);
+  if (rates.length <= MOST_SECONDS) return;
+  rates.shift();
+  p99s.shift();
+}
+
+/**
+ * @param {Seen} seen
+ * @returns {import('./panel.js').Picture | null} null: there is nothing to be seen yet
+ */
+function pictureOf({ interval, planned, load, rates, p99s, requirements }) {
+  if (interval === null) return null;
+  const offeredPerSecond = offeredAt(load, interval);
+  const achievedPerSecond = meanRate(rates, offeredPerSecond);
+  return { interval, planned, offeredPerSecond, achievedPerSecond, p99s, requirements };
+}
+
+/**
+ * @param {import('./lines.js').OfferedLoad | null} load
+ * @param {IntervalEvent} interval
+ * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
+ */
+function offeredAt(load, { elapsedMs, phase }) {
+  if (load === null || load.ratePerSecond === null || phase === 'draining') return null;
+  const ramp = load.rampUpMs > 0 ? Math.min(1, elapsedMs / load.rampUpMs) : 1;
+  return (load.ratePerSecond * ramp) / (load.shard?.of ?? 1);
+}
+
+/**
+ * Seconds are cut where they are: one more than are due in them is the first of those after them.
+ *
+ * @param {number[]} rates second by second
+ * @param {number | null} offeredPerSecond
+ */
+function meanRate(rates, offeredPerSecond) {
+  const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
+  const shown = rates.slice(-Math.min(LONGEST_MEAN, seconds));
+  const sum = shown.reduce((all, rate) => all + rate, 0);
+  const due = (offeredPerSecond ?? 0) * shown.length;
+  if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
+  return sum / Math.max(1, shown.length);
+}

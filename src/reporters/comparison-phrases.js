@@ -1,0 +1,93 @@
+/** What comparisons say in words; shared by the reporters for people. */
+import { differenceText } from '../results/runs/figures.js';
+
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../results/comparison/comparison-schema.js').Difference} Difference */
+/** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
+/** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
+
+/** In which conclusions are told. @type {readonly Worth[]} */
+const ORDER = ['bad', 'good', 'none', 'unsure'];
+
+/**
+ * @param {{lowerIsBetter: boolean}} metric
+ * @param {Difference['verdict']} verdict
+ * @returns {Worth}
+ */
+export function worthOf({ lowerIsBetter }, verdict) {
+  if (verdict === 'not enough runs' || verdict === 'not comparable') return 'unsure';
+  if (verdict === 'no difference shown') return 'none';
+  const rose = verdict === 'slower' || verdict === 'higher';
+  return rose === lowerIsBetter ? 'bad' : 'good';
+}
+
+/**
+ * @param {ComparedMetric} metric
+ * @param {number} other index of a group that is not the base
+ * @returns {Difference}
+ */
+export function differenceTo(metric, other) {
+  const found = metric.comparisons.find((difference) => difference.other === other);
+  if (found === undefined) throw new Error(`${metric.key} of group ${other} is not compared`);
+  return found;
+}
+
+/**
+ * Metrics by verdict, the worst first.
+ *
+ * @param {Comparison} comparison
+ * @param {number} other index of a group that is not the base
+ * @returns {Conclusion[]} text: `p99 +10.3 %, mean +8.30 %`
+ */
+export function conclusions({ metrics }, other) {
+  /** @type {Map<string, Conclusion & {metrics: string[]}>} */
+  const found = new Map();
+  for (const metric of metrics) {
+    const { verdict, differencePercent } = differenceTo(metric, other);
+    const worth = worthOf(metric, verdict);
+    /** @type {Conclusion & {metrics: string[]}} */
+    const conclusion = found.get(worth + verdict) ?? { verdict, worth, text: '', metrics: [] };
+    const isShown = worth === 'bad' || worth === 'good';
+    const by =
+      isShown && differencePercent !== null ? ` ${differenceText(metric.unit, differencePercent)}` : '';
+    conclusion.metrics.push(`${metric.label}${by}`);
+    found.set(worth + verdict, conclusion);
+  }
+  return [...found.values()]
+    .map(({ verdict, worth, metrics: told }) => ({ verdict, worth, text: told.join(', ') }))
+    .sort((a, b) => ORDER.indexOf(a.worth) - ORDER.indexOf(b.worth));
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other index of a group that is not the base
+ * @returns {string[]} where figures and verdict do not seem to agree: `p99, max: By the ranks ...`
+ */
+export function doubtsOf({ metrics }, other) {
+  /** @type {Map<string, string[]>} */
+  const labels = new Map();
+  for (const metric of metrics) {
+    const { doubt } = differenceTo(metric, other);
+    if (doubt !== null) labels.set(doubt, [...(labels.get(doubt) ?? []), metric.label]);
+  }
+  return [...labels].map(([doubt, of]) => `${of.join(', ')}: ${doubt}`);
+}
+
+/**
+ * @param {Comparison} comparison
+ * @returns {string} `raft, etcd beside consul`
+ */
+export function headlineOf({ groups: [base, ...others] }) {
+  return `${others.map(({ name }) => name).join(', ')} beside ${base.name}`;
+}
+
+/**
+ * @param {ComparedMetric} metric
+ * @param {number} group index
+ * @returns {'best' | 'best median' | null}
+ */
+export function rankOf({ best, bestMedian }, group) {
+  if (best === group) return 'best';
+  return best === null && bestMedian === group ? 'best median' : null;
+}

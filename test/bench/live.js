@@ -1,0 +1,103 @@
+/**
+ * What showing a run, and writing its files while it goes on, does to the sending: send lag and lateness of the same plan,
+ * shown in several ways, in turn. The terminal is one of `script`'s (util-linux), 100 columns wide.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { shareCores } from './cores.js';
+import { lateness } from './lateness.js';
+import { BIN } from './ours.js';
+import { median } from './statistics.js';
+import { withSubject } from './subject.js';
+import { withTarget } from './target/start.js';
+import { runTimed } from './timed.js';
+
+const RATE = 5000;
+const CONNECTIONS = 10;
+/** `ocsp --ocsp-url` asks once before the load. */
+const SETUP_REQUESTS = 1;
+const GOAL_RATIO = 1.1;
+
+/** @typedef {import('./subject.js').Subject} Subject */
+/** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool says itself, and as the target saw it */
+/** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} Way */
+
+/** The first is what the others are held against. @type {Way[]} */
+const WAYS = [
+  { who: 'nothing shown (--quiet)', flags: () => ['--quiet'], onTerminal: false },
+  { who: 'a line every 5 s', flags: () => [], onTerminal: false },
+  { who: 'live view on a terminal', flags: () => [], onTerminal: true, judged: true },
+  {
+    who: 'the same, a requirement, JSON and HTML rewritten',
+    flags: (folder) => [
+      ...['--require', 'p99<100ms'],
+      ...['json', 'html'].flatMap((extension) => ['--out', join(folder, `live.${extension}`)]),
+    ],
+    onTerminal: true,
+  },
+];
+
+/**
+ * @param {import('./index.js').Settings} settings
+ * @returns {Promise<import('./index.js').Report>}
+ */
+export async function run({ runs, seconds, say }) {
+  return withSubject(async (subject) => {
+    const measured = WAYS.map((way) => ({ ...way, runs: /** @type {Run[]} */ ([]) }));
+    for (let i = 0; i < runs; i++) {
+      // There and back again: what the machine does meanwhile falls on all.
+      const order = i % 2 === 0 ? measured : measured.toReversed();
+      for (const one of order) one.runs.push(await measure(subject, seconds, one));
+      say(`run ${i + 1} of ${runs}`);
+    }
+    return {
+      question: `Send lag and lateness in ms at ${RATE}/s while the run is shown: ${CONNECTIONS} connections, tool and target on a core each`,
+      columns: ['shown', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
+      rows: measured.map((one) => figuresOf(one, measured[0].runs)),
+      summary: {},
+      raw: measured.map(({ who, runs: all }) => ({ who, runs: all })),
+    };
+  });
+}
+
+/**
+ * @param {Subject} subject
+ * @param {number} seconds
+ * @param {Way} way
+ * @returns {Promise<Run>}
+ */
+function measure(subject, seconds, { flags, onTerminal }) {
+  const { folder, response, cert, issuer } = subject;
+  return withTarget({ bodyFile: response, record: true, skip: SETUP_REQUESTS }, async (target) => {
+    const file = join(folder, 'live-result.json');
+    rmSync(file, { force: true });
+    const about = ['--cert', cert, '--issuer', issuer, '--ocsp-url', target.url];
+    const load = ['--rate', `${RATE}`, '--concurrency', `${CONNECTIONS}`, '--duration', `${seconds}`];
+    const ours = [process.execPath, BIN, 'ocsp', ...about, ...load, ...flags(folder), '--format', 'json'];
+    const shell = `stty cols 100 rows 30 2>&-; exec ${ours.map(quoted).join(' ')} > ${quoted(file)}`;
+    const command = onTerminal ? ['script', '-qefc', shell, '/dev/null'] : ['sh', '-c', shell];
+    const env = { TERM: 'xterm-256color', SHELL: '/bin/sh' };
+    const { stdout, stderr, cpuSeconds } = await runTimed(command, { env, cores: shareCores().generator });
+    if (!existsSync(file)) throw new Error(`There is no result: ${stdout}${stderr}`);
+    const result = JSON.parse(readFileSync(file, 'utf8'));
+    const origin = BigInt(result.startedAtMonotonicNs);
+    const { p99 } = lateness(await target.arrivals(), { rate: RATE, seconds }, origin);
+    return { lag99: result.latencyMs.sendLag.p99, late99: Number(p99), cpuSeconds };
+  });
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * @param {Way & {runs: Run[]}} way
+ * @param {Run[]} base
+ */
+function figuresOf({ who, runs, judged = false }, base) {
+  const of = (/** @type {keyof Run} */ key) => median(runs.map((one) => one[key]));
+  const ratio = (/** @type {keyof Run} */ key) => median(runs.map((one, i) => one[key] / base[i][key]));
+  const goal = judged ? [`lag <= ${GOAL_RATIO}`, ratio('lag99') <= GOAL_RATIO ? 'yes' : 'no'] : ['', ''];
+  return [who, of('lag99'), ratio('lag99'), of('late99'), ratio('late99'), of('cpuSeconds'), ...goal];
+}

@@ -1,0 +1,305 @@
+/** `compare` as a user runs it, on files that runs might have written. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
+import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
+
+const run = startBatch({ after });
+const file = scratch({ after });
+
+/**
+ * @param {string} name
+ * @param {readonly number[]} factors
+ * @param {number} first minute
+ * @param {Parameters<typeof runOf>[2]} [changes]
+ * @returns {string[]} one file for each run
+ */
+const files = (name, factors, first, changes) =>
+  factors.map((factor, i) =>
+    file(`${name}-${i + 1}.json`, JSON.stringify(runOf(factor, first + 2 * i, changes))),
+  );
+
+const OLD = files('old', TEN, 0);
+const NEW = files('new', slower(1.1), 1);
+const LOW = files('low', slower(0.9), 51);
+const STOPPED = files('stopped', [1, 2], 200, { interrupted: true });
+const FASTER = files('faster', TEN, 1, { load: openLoad({ ratePerSecond: 50 }) });
+const SET = file(
+  'set.json',
+  JSON.stringify(
+    makeRunSet(
+      'set',
+      slower(1.1).map((factor, i) => runOf(factor, 1 + 2 * i)),
+    ),
+  ),
+);
+
+/** Every request is refused at once. */
+const DOWN = TEN.map((_, i) =>
+  file(
+    `down-${i + 1}.json`,
+    JSON.stringify(
+      sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 + i / 100) }], {
+        startedAt: `2026-01-02T05:${10 + i}:00.000Z`,
+      }),
+    ),
+  ),
+);
+
+/** @param {string} stdout */
+const parsed = (stdout) => validateComparison(JSON.parse(stdout));
+
+describe('compare', () => {
+  test('says what differs, by name of the files, as text', async () => {
+    const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW]);
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Comparison: new beside old$/m);
+    assert.match(stdout, /^slower +mean \+10\.\d %, p50 \+10\.\d %/m);
+    assert.match(stdout, /^ +rate, errors$/m);
+  });
+
+  test('as JSON gives the same for the same files, and all runs of a set', async () => {
+    const args = ['compare', ...OLD, '--with', SET, '--format', 'json'];
+    const [first, second] = [await run(args), await run(args)];
+    assert.equal(first.code, 0, first.stderr);
+    const [one, other] = [parsed(first.stdout), parsed(second.stdout)];
+    assert.deepEqual({ ...one, createdAt: null }, { ...other, createdAt: null });
+    assert.deepEqual(
+      one.groups.map(({ name, runs }) => [name, runs.length, runs[9].name.replace(/.*\//, '')]),
+      [
+        ['old', 10, 'old-10.json'],
+        ['set', 10, 'set.json, run 10'],
+      ],
+    );
+  });
+
+  test('says by what command it was made, and when, but no secret', async () => {
+    const token = `hvs.${'x'.repeat(24)}`;
+    const args = ['compare', ...OLD, '--with', ...NEW, '--name', token, '--format', 'json'];
+    const { stdout } = await run(args);
+    const { command, createdAt } = parsed(stdout);
+    assert.match(String(command), /^vault-pki-load compare .*old-1\.json.* --with .*--name '?<redacted>/);
+    assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 600_000, `${createdAt}`);
+  });
+
+  test('takes a third group, and names', async () => {
+    const names = ['--name', 'consul', '--name', 'raft', '--name', 'etcd'];
+    const more = ['--with', ...NEW, '--with', ...LOW];
+    const { code, stdout, stderr } = await run(['compare', ...OLD, ...more, ...names, '--format', 'json']);
+    assert.equal(code, 0, stderr);
+    const { groups, metrics } = parsed(stdout);
+    assert.deepEqual(
+      groups.map(({ name }) => name),
+      ['consul', 'raft', 'etcd'],
+    );
+    assert.equal(metrics[0].best, 2);
+  });
+
+  test('writes files, each in its format', async () => {
+    const [json, html, md] = [file('c.json'), file('c.html'), file('c.md')];
+    const out = ['--out', json, '--out', html, '--out', md];
+    const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...out]);
+    assert.equal(code, 0, stderr);
+    assert.equal(parsed(readFileSync(json, 'utf8')).groups.length, 2);
+    assert.match(readFileSync(html, 'utf8'), /^<!DOCTYPE html>/);
+    assert.match(readFileSync(md, 'utf8'), /^## Comparison: new beside old$/m);
+  });
+
+  test('leaves out what was interrupted where asked to, and says so beside JSON', async () => {
+    const args = ['compare', ...OLD, '--with', ...NEW, ...STOPPED, '--format', 'json'];
+    const usedIn = (/** @type {string} */ stdout) =>
+      parsed(stdout).groups[1].runs.filter(({ used }) => used).length;
+    const { code, stdout, stderr } = await run([...args, '--leave-out-invalid']);
+    assert.equal(code, 0, stderr);
+    assert.equal(usedIn(stdout), 10);
+    assert.match(stderr, /^Left out of .*: .*stopped-1\.json: it was interrupted\.$/m);
+    assert.match(
+      stderr,
+      /^Warning: 2 of 12 runs of .* are left out: what is left may be the better ones\.$/m,
+    );
+    const all = await run([...args, '--allow-invalid']);
+    assert.equal(usedIn(all.stdout), 12);
+  });
+
+  test('warns where plans differ', async () => {
+    const { code, stderr } = await run(['compare', ...OLD, '--with', ...FASTER, '--format', 'json']);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^Warning: The runs were not made alike: .*load\.ratePerSecond \(20, 50\)/m);
+  });
+});
+
+describe('compare --fail-if', () => {
+  /** @type {[string, string[], number][]} */
+  const TABLE = [
+    ['fails where it is shown', ['p99 slower'], 99],
+    ['fails where it is shown and large enough', ['p99 slower by 5%'], 99],
+    ['passes where it is not large enough', ['p99 slower by 50%'], 0],
+    ['passes where it is not shown', ['rate lower', 'errors higher by 0.1%'], 0],
+    ['fails where one of them does', ['rate lower', 'p50 worse'], 99],
+  ];
+  for (const [why, limits, expected] of TABLE) {
+    test(`${why}: ${limits.join(', ')}`, async () => {
+      const flags = limits.flatMap((limit) => ['--fail-if', limit]);
+      const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...flags]);
+      assert.equal(code, expected, stderr);
+      assert.equal(/^failed /m.test(stdout), expected === 99);
+      assertNoStack(stderr);
+    });
+  }
+
+  /** @type {[string, string[], RegExp][]} */
+  const UNPROVEN = [
+    [
+      'one run of each can show nothing, however slow',
+      [OLD[0], '--with', ...files('slow', [1.5], 1)],
+      /not proven +p99 slower\n +p99: not enough runs, 1 and 1/,
+    ],
+    [
+      'a target that refuses everything at once is not faster',
+      [...OLD, '--with', ...DOWN],
+      /not proven +p99 slower\n +p99: not comparable, /,
+    ],
+    [
+      'the better half of the runs does not pass for all',
+      [
+        ...OLD,
+        '--with',
+        ...NEW.slice(0, 2),
+        ...files('kept', [1, 1.01], 601),
+        ...files('gone', [3, 4, 5, 6], 701, { interrupted: true }),
+        '--leave-out-invalid',
+      ],
+      /not proven +p99 slower\n[\s\S]*But\s+4\s+of\s+8\s+runs\s+of\s+\S+\s+are\s+left\s+out/,
+    ],
+  ];
+  for (const [why, args, message] of UNPROVEN) {
+    test(`is not proven, exit code 99: ${why}`, async () => {
+      const { code, stdout, stderr } = await run(['compare', ...args, '--fail-if', 'p99 slower']);
+      assert.equal(code, 99, stderr + stdout);
+      assert.match(stdout, message);
+      assert.doesNotMatch(stdout, /^(failed|passed) /m);
+    });
+  }
+
+  test('says that it is not proven on standard error, too', async () => {
+    const args = ['compare', OLD[0], '--with', NEW[0], '--fail-if', 'p99 slower', '--format', 'json'];
+    const { code, stderr } = await run(args);
+    assert.equal(code, 99);
+    assert.match(stderr, /^--fail-if 'p99 slower' is not proven: p99: not enough runs, 1 and 1: /m);
+  });
+
+  test('says why on standard error, where standard output is not for people', async () => {
+    const limit = ['--fail-if', 'p99 slower'];
+    const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...limit, '--format', 'json']);
+    assert.equal(code, 99);
+    assert.match(stderr, /^--fail-if 'p99 slower' came to pass: p99 is 10\.\d % slower/m);
+  });
+});
+
+describe('compare refuses', () => {
+  const broken = file('broken.json', '{"schema":');
+  const stub = file('stub.json', JSON.stringify({ schema: 'vault-pki-load/comparison/1' }));
+  const groups = [
+    { name: 'old', runs: runsOf(TEN, 0) },
+    { name: 'new', runs: runsOf(slower(1.1), 1) },
+  ];
+  const comparison = file('comparison.json', JSON.stringify(compareGroups(groups, { resamples: 10 })));
+  const [part] = files('part', [1], 400, { shard: { index: 0, of: 2 } });
+  /** @type {[string, string[], RegExp][]} */
+  const TABLE = [
+    ['nothing', [], /No result is given\. Name those of the base first: .* compare BASE\.json/],
+    [
+      'a base behind --with',
+      ['--with', ...NEW, ...OLD],
+      /No result of the base is given: all files behind --with are of the other group\. Name those/,
+    ],
+    ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
+    ['a file that is not there', [OLD[0], '--with', 'nowhere.json'], /nowhere\.json is not there/],
+    ['a file that is cut off', [OLD[0], '--with', broken], /broken\.json ends in the middle/],
+    [
+      'a comparison that is none',
+      [OLD[0], '--with', stub],
+      /stub\.json is not a vault-pki-load\/comparison\/1/,
+    ],
+    [
+      'a comparison among runs',
+      [OLD[0], '--with', comparison],
+      /comparison\.json is a comparison, not the result of a run\. Give the files that it was made of\./,
+    ],
+    [
+      'a part of a plan, whatever is allowed',
+      [OLD[0], '--with', part, '--allow-invalid'],
+      /part-1\.json is part 0 of 2 of a plan, .*vault-pki-load merge FILE/,
+    ],
+    [
+      'the same run in both groups',
+      [...OLD, ...NEW, '--with', ...NEW],
+      /new-1\.json is given for .* and for new\. Give each run once, in one group/,
+    ],
+    [
+      'interrupted runs among others',
+      [...OLD, '--with', ...NEW, ...STOPPED],
+      /2 of 22 runs cannot be believed: .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
+    ],
+    [
+      'to take invalid runs and to leave them out',
+      [OLD[0], '--with', NEW[0], '--allow-invalid', '--leave-out-invalid'],
+      /both taken \(--allow-invalid\) and left out \(--leave-out-invalid\)\. Choose one/,
+    ],
+    ['the same run twice', [OLD[0], OLD[0], '--with', NEW[0]], /old-1\.json is given twice for old/],
+    [
+      'a group of interrupted runs',
+      [OLD[0], '--with', ...STOPPED, '--leave-out-invalid'],
+      /No run of stopped can be used.*--allow-invalid/,
+    ],
+    [
+      'a limit that makes no sense',
+      [OLD[0], '--with', NEW[0], '--fail-if', 'p99 10ms'],
+      /--fail-if "p99 10ms": it does not say/,
+    ],
+    [
+      'too many names',
+      [OLD[0], '--with', NEW[0], '--name', 'a', '--name', 'b', '--name', 'c'],
+      /--name is given 3 times/,
+    ],
+    [
+      'a seed that is none',
+      [OLD[0], '--with', NEW[0], '--seed', 'x'],
+      /--seed is "x", which is not a whole number/,
+    ],
+    [
+      'a form that shows one run',
+      [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
+      /--out x\.hgrm: .* cannot be written as \.hgrm/,
+    ],
+    [
+      'such a form on standard output',
+      [OLD[0], '--with', NEW[0], '--format', 'hgrm'],
+      /--format is "hgrm", which is not one of/,
+    ],
+    ['an option that is none', [OLD[0], '--with', NEW[0], '--fast'], /There is no option --fast/],
+  ];
+  for (const [why, args, message] of TABLE) {
+    test(why, async () => assertRefused(await run(['compare', ...args]), message));
+  }
+});
+
+test('compare --help breaks its paragraphs at the margin alone', async () => {
+  const { stdout } = await run(['compare', '--help']);
+  const lines = stdout.slice(stdout.indexOf('\nOne run is one sample')).split('\n');
+  for (const [i, line] of lines.entries()) {
+    const next = lines[i + 1] ?? '';
+    if (line === '' || next === '' || next.startsWith(' ')) continue;
+    const [word] = next.split(' ');
+    assert.ok(
+      line.length + 1 + word.length > 98,
+      `${JSON.stringify(word)} would have fitted behind: ${line}`,
+    );
+  }
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nameGroups } from '../../src/cli/group-names.js';
+import { PkiLoadError } from '../../src/errors.js';
+
+describe('groups of files are called', () => {
+  /** @type {[string, string[][], string[], string[]][]} what, files, labels, names */
+  const TABLE = [
+    ['as their only file', [['old.json'], ['new.json']], [], ['old', 'new']],
+    ['without the folder', [['a/old.json'], ['b/c/new.json']], [], ['old', 'new']],
+    [
+      'by what their files have in common',
+      [
+        ['base-1.json', 'base-2.json'],
+        ['new-1.json', 'new-2.json'],
+      ],
+      [],
+      ['base', 'new'],
+    ],
+    [
+      'not by half a number',
+      [
+        ['run1.json', 'run10.json'],
+        ['v01.json', 'v02.json'],
+      ],
+      [],
+      ['run', 'v'],
+    ],
+    [
+      'by a version, dots and all',
+      [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']],
+      [],
+      ['v1.20', 'v1.21'],
+    ],
+    [
+      'by their folder where that is all',
+      [
+        ['old/1.json', 'old/2.json'],
+        ['new/1.json', 'new/2.json'],
+      ],
+      [],
+      ['old', 'new'],
+    ],
+    [
+      'with the folder where names alone are the same',
+      [['a/run.json'], ['b/run.json']],
+      [],
+      ['a/run', 'b/run'],
+    ],
+    ['by number where they are still the same', [['x.json'], ['x.json']], [], ['x', 'x (2)']],
+    ['runs where there is nothing in common', [['a.json', 'b.json'], ['c.json']], [], ['runs', 'c']],
+    ['runs in a folder without a name', [['./1.json', './2.json'], ['c.json']], [], ['runs', 'c']],
+    ['by where they come from', [['-'], ['new.JSON']], [], ['standard input', 'new']],
+    ['as the user says', [['a.json'], ['b.json']], ['consul', 'raft'], ['consul', 'raft']],
+    ['as the user says, as far as that goes', [['a.json'], ['b.json']], ['consul'], ['consul', 'b']],
+  ];
+  for (const [why, files, labels, names] of TABLE) {
+    test(why, () => assert.deepEqual(nameGroups(files, labels), names));
+  }
+
+  /** @type {[string, string[], string, RegExp][]} */
+  const BAD = [
+    [
+      'more names than groups',
+      ['a', 'b', 'c'],
+      'too_many_names',
+      /--name is given 3 times, but there are 2 groups/,
+    ],
+    ['one name for two', ['a', 'a'], 'same_name_twice', /--name "a" is given to two groups/],
+  ];
+  for (const [why, labels, code, message] of BAD) {
+    test(`refused: ${why}`, () => {
+      assert.throws(
+        () => nameGroups([['x.json'], ['y.json']], labels),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.equal(error.code, code);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});

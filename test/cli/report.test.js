@@ -1,0 +1,191 @@
+/** `report`: saved results in, reports out; what is wrong with files and words is one line. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { text as textOf } from 'node:stream/consumers';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { reporters } from '../../src/reporters/index.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
+import { syntheticParts } from '../synthetic-run.js';
+import { assertRefused, runCli, scratch, startBatch } from './support.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
+const json = `${JSON.stringify(result, null, 2)}\n`;
+
+/** @type {(() => void)[]} */
+const cleanups = [];
+after(() => {
+  for (const cleanup of cleanups) cleanup();
+});
+const path = scratch({ after: (fn) => cleanups.push(fn) });
+
+/** @param {string} command of a shell, with `$CLI` for the program @param {string} folder */
+async function shell(command, folder) {
+  const child = spawn('sh', ['-c', command], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', CLI: `node ${ROOT}bin/vault-pki-load.js` },
+  });
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  return { code: /** @type {number | null} */ (await closed), stdout, stderr };
+}
+
+describe('report', { concurrency: 2 }, () => {
+  test('of one result: the text on standard output, every format in a file, and exit code 0', async () => {
+    const outs = Object.values(reporters).map(({ extension }) => path(`all${extension}`));
+    const args = outs.flatMap((out) => ['--out', out]);
+    const ended = await runCli(['report', path('r.json', json), ...args]);
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.equal(ended.stderr, '');
+    assert.match(ended.stdout, /400/);
+    for (const out of outs) assert.ok(readFileSync(out, 'utf8').length > 0, out);
+    assert.equal(readFileSync(path('all.json'), 'utf8'), json, 'JSON is what it was');
+  });
+
+  test('of a result whose requirement is not met has exit code 0 all the same', async () => {
+    const bad = {
+      ...result,
+      requirements: [
+        { text: 'p99<1ms', verdict: 'not met', actual: 89, limit: 1, unit: 'ms', reason: 'p99 is 89 ms.' },
+      ],
+    };
+    const { code, stdout } = await runCli(['report', path('bad.json', JSON.stringify(bad))]);
+    assert.equal(code, 0);
+    assert.match(stdout, /not met/);
+  });
+
+  test('of several results: one set of runs, with the runs of sets that are among them', async () => {
+    const [one, two, three, four] = [0, 1, 2, 3].map((minute) => runOf(1 + minute / 100, minute));
+    const set = JSON.stringify(makeRunSet('before', [three, four]));
+    const files = [
+      path('run-1.json', JSON.stringify(one)),
+      path('run-2.json', JSON.stringify(two)),
+      path('run-set.json', set),
+    ];
+    const { code, stdout, stderr } = await runCli(['report', ...files, '--format', 'json']);
+    assert.equal(code, 0, stderr);
+    const { schema, name, runs, summary } = JSON.parse(stdout);
+    assert.deepEqual([schema, name, runs.length], ['vault-pki-load/run-set/1', 'run', 4]);
+    assert.deepEqual(runs[3], four);
+    assert.deepEqual([summary.used.length, summary.warnings], [4, []]);
+  });
+
+  test('of results that were not made alike: what they were, and a warning', async () => {
+    const load = openLoad({ ratePerSecond: 50 });
+    const files = [
+      path('monday.json', JSON.stringify(runOf(1, 0))),
+      path('tuesday.json', JSON.stringify(runOf(1.1, 1, { load }))),
+    ];
+    const { code, stdout, stderr } = await runCli(['report', ...files]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /open loop at 20\/s, 20 s \(1 run\);\s[\s\S]*open\s+loop at 50\/s, 20 s \(1 run\)/);
+    assert.match(stdout, /^Warning +The runs were not made alike: they differ in load\.ratePerSecond/m);
+  });
+
+  test('of standard input, and of pipes, each read once', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    const folder = path('');
+    path('piped.json', json);
+    path('other.json', JSON.stringify(runOf(1, 5)));
+    const piped = await shell('cat piped.json | $CLI report - --format json --out copy.json', folder);
+    assert.deepEqual([piped.code, piped.stdout], [0, json], piped.stderr);
+    assert.equal(readFileSync(path('copy.json'), 'utf8'), json);
+    const fifo = await shell('mkfifo p; cat piped.json >p & $CLI report p other.json --format json', folder);
+    assert.equal(fifo.code, 0, fifo.stderr);
+    assert.equal(JSON.parse(fifo.stdout).runs.length, 2);
+  });
+
+  test('options may stand before the files, and a file may be called like a command', async () => {
+    path('issue', json);
+    const ended = await shell('$CLI report --format json issue', path(''));
+    assert.deepEqual([ended.code, ended.stdout], [0, json], ended.stderr);
+  });
+});
+
+describe('report refuses, in one line:', () => {
+  const run = startBatch({ after });
+  const good = path('good.json', json);
+  const [part] = syntheticParts({ load: { ratePerSecond: 20, durationMs: 2000 } }, [1, 1]);
+  const stub = path('stub.json', '{"schema":"vault-pki-load/comparison/1"}');
+  const groups = [
+    { name: 'old', runs: runsOf(TEN, 0) },
+    { name: 'new', runs: runsOf(slower(1.1), 1) },
+  ];
+  const comparison = path('comparison.json', JSON.stringify(compareGroups(groups, { resamples: 10 })));
+
+  /** @type {[string, string[], RegExp][]} */
+  const TABLE = [
+    ['no file', [], /report needs at least 1 FILE\. See: vault-pki-load report --help$/m],
+    ['a file that is not there', [path('gone.json')], /gone\.json is not there\. Check the path\./],
+    ['an unknown option', [good, '--nope'], /There is no option --nope\. See: .* report --help$/m],
+    ["another command's option", [good, '--rate', '5'], /There is no option --rate\./],
+    ['--out without a file', [good, '--out'], /--out needs a value\./],
+    [
+      '--out of what it reads',
+      [good, '--out', good],
+      /--out .*good\.json is one of the files to read, and would be/,
+    ],
+    [
+      '--out in no folder',
+      [good, '--out', `${path('none')}/r.html`],
+      /--out .* cannot be written: its folder/,
+    ],
+    [
+      '--out of an unknown kind',
+      [good, '--out', 'r.xls'],
+      /has the extension "\.xls".*Use one of \.txt, \.json/,
+    ],
+    ['an unknown format', [good, '--format', 'pdf'], /--format is "pdf", which is not one of text, json/],
+    [
+      'a file that is no result',
+      [path('no-result.json', '{}')],
+      /no-result\.json is not a file of vault-pki-load: it has no/,
+    ],
+    [
+      'a file that was cut off',
+      [path('cut.json', json.slice(0, 500))],
+      /cut\.json ends in the middle, at line \d+/,
+    ],
+    ['a comparison that is none', [stub], /stub\.json is not a vault-pki-load\/comparison\/1: /],
+    [
+      'a comparison among runs',
+      [good, comparison],
+      /comparison\.json is a comparison, which is no run of a set\. Report it alone\./,
+    ],
+    ['the same run twice', [good, good], /good\.json is given twice\. Give each run once\.$/m],
+    [
+      'a copy of a run',
+      [good, path('copy.json', json)],
+      /good\.json and .*copy\.json are the same run\. Give each run once\.$/m,
+    ],
+    ['standard input twice', ['-', '-'], /Standard input \(-\) is given twice\./],
+    [
+      'a part of a plan among runs',
+      [good, path('part.json', JSON.stringify(part))],
+      /part\.json is part 0 of 2 of a plan, .*vault-pki-load merge/,
+    ],
+  ];
+  for (const [what, args, message] of TABLE) {
+    test(what, async () => assertRefused(await run(['report', ...args]), message));
+  }
+
+  test('a set of runs in a format for one result, before anything is written', async () => {
+    const outs = [path('set.json'), path('set.hgrm')];
+    const files = [path('s-1.json', json), path('s-2.json', json)];
+    const refused = await run(['report', ...files, '--out', outs[0], '--out', outs[1]]);
+    assertRefused(refused, /--out .*set\.hgrm: several runs together cannot be written as \.hgrm/);
+    assert.equal(existsSync(outs[0]), false);
+    assertRefused(
+      await run(['report', ...files, '--format', 'hgrm']),
+      /--format hgrm: .* cannot be written as \.hgrm/,
+    );
+  });
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as open } from 'node:http';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { PkiLoadError } from '../../src/errors.js';
+import { createMetricsServer } from '../../src/live/metrics-server.js';
+import { render } from '../../src/reporters/prometheus.js';
+import { TOOL_VERSION } from '../../src/version.js';
+import { sampleResult, spread } from '../results/sample.js';
+
+/** @typedef {import('../../src/live/metrics-server.js').MetricsServer} MetricsServer */
+/** @typedef {import('node:test').TestContext} TestContext */
+
+/** A server that does not close fails its test. */
+const HANGS = { timeout: 30_000 };
+
+/** @param {TestContext} t @param {number} [port] */
+async function start(t, port = 0) {
+  const server = await createMetricsServer({ host: '127.0.0.1', port });
+  t.after(() => server.close());
+  return server;
+}
+
+/** @param {MetricsServer} server */
+function portOf({ address }) {
+  return Number(address.split(':').at(-1));
+}
+
+/**
+ * @param {MetricsServer} server
+ * @param {string} [path]
+ * @param {{method?: string, body?: string}} [options]
+ */
+async function ask({ address }, path = '/metrics', { method = 'GET', body } = {}) {
+  const asking = open(`http://${address}${path}`, { method, agent: false });
+  asking.end(body);
+  const [message] = /** @type {[import('node:http').IncomingMessage]} */ (await once(asking, 'response'));
+  let text = '';
+  for await (const chunk of message.setEncoding('utf8')) text += chunk;
+  return { status: message.statusCode, headers: message.headers, text };
+}
+
+/** A connection by hand, on which `text` is sent and then nothing. @param {TestContext} t @param {MetricsServer} server @param {string} text */
+async function connection(t, server, text) {
+  const socket = connect(portOf(server), '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  if (text !== '') socket.write(text);
+  return socket;
+}
+
+/** @param {number} count */
+const result = (count) => sampleResult([{ outcome: 'good', service: spread(count, 1, 90), lag: 0.1 }]);
+
+describe('what is served', HANGS, () => {
+  test('before the first result: who serves it, as a valid exposition', async (t) => {
+    const { status, headers, text } = await ask(await start(t));
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    assert.deepEqual(samples, [`vault_pki_load_info{version="${TOOL_VERSION}"} 1`]);
+    assert.match(text, /^# TYPE vault_pki_load_info gauge$/m);
+    assert.match(text, /\n$/);
+  });
+
+  test('the newest result, as the reporter writes it', async (t) => {
+    const server = await start(t);
+    server.update(result(10));
+    server.update(result(400));
+    const first = await ask(server);
+    assert.equal(first.text, render(result(400)));
+    assert.equal((await ask(server)).text, first.text);
+    server.update(result(500));
+    assert.equal((await ask(server)).text, render(result(500)));
+  });
+
+  test('text is made when somebody asks for it, and once for each result', async (t) => {
+    const server = await start(t);
+    let reads = 0;
+    const watched = new Proxy(result(10), {
+      get(target, key, receiver) {
+        reads++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+    server.update(watched);
+    assert.equal(reads, 0);
+    await ask(server);
+    const byFirst = reads;
+    assert.ok(byFirst > 0);
+    await ask(server);
+    assert.equal(reads, byFirst);
+  });
+
+  test('a result that cannot be written is an error for who asks, and for nobody else', async (t) => {
+    const server = await start(t);
+    server.update(/** @type {any} */ ({}));
+    assert.equal((await ask(server)).status, 500);
+    server.update(result(10));
+    assert.equal((await ask(server)).status, 200);
+  });
+
+  test('a HEAD request gets the head of it', async (t) => {
+    const server = await start(t);
+    server.update(result(10));
+    const { status, headers, text } = await ask(server, '/metrics', { method: 'HEAD' });
+    assert.equal(status, 200);
+    assert.equal(text, '');
+    assert.equal(headers['content-length'], String(Buffer.byteLength(render(result(10)))));
+  });
+
+  test('a query does not matter', async (t) => {
+    assert.equal((await ask(await start(t), '/metrics?format=prometheus')).status, 200);
+  });
+});
+
+/** @type {[string, string, string, number][]} what, method, path, status */
+const REFUSED = [
+  ['the root', 'GET', '/', 404],
+  ['another path', 'GET', '/v1/sys/metrics', 404],
+  ['a path below', 'GET', '/metrics/', 404],
+  ['another path, asked to change', 'POST', '/', 404],
+  ['a change', 'POST', '/metrics', 405],
+  ['a removal', 'DELETE', '/metrics', 405],
+];
+
+describe('what is refused', HANGS, () => {
+  for (const [what, method, path, status] of REFUSED) {
+    test(`${what}: ${method} ${path}`, async (t) => {
+      const body = method === 'POST' ? 'x'.repeat(100_000) : undefined;
+      const answer = await ask(await start(t), path, { method, body });
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.allow, status === 405 ? 'GET, HEAD' : undefined);
+      assert.match(answer.text, /\.\n$/);
+    });
+  }
+
+  test('what is no HTTP is closed, and others are served after it', async (t) => {
+    const server = await start(t);
+    const socket = await connection(t, server, '\u0016\u0003\u0001 not HTTP\r\n\r\n');
+    await once(socket.resume(), 'close');
+    assert.equal((await ask(server)).status, 200);
+  });
+});
+
+/** @type {[string, string][]} what a scraper has sent when the server closes */
+const SCRAPERS = [
+  ['that only connected', ''],
+  ['that stopped in the midst of its request', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'],
+  ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['that never sends the body it promised', 'POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
+];
+
+describe('closing', HANGS, () => {
+  for (const [what, text] of SCRAPERS) {
+    test(`does not wait for a scraper ${what}`, async (t) => {
+      const server = await start(t);
+      const socket = await connection(t, server, text);
+      if (text.endsWith('\r\n\r\n')) await once(socket, 'data');
+      const gone = once(socket.resume(), 'close');
+      // The server has taken the connection when it has answered a later one.
+      await ask(server);
+      await server.close();
+      await gone;
+    });
+  }
+
+  test('does not wait for a scraper that does not read', async (t) => {
+    const server = await start(t);
+    server.update(result(400));
+    const socket = await connection(t, server, '');
+    socket.pause();
+    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200));
+    await ask(server);
+    await server.close();
+  });
+
+  test('frees the port, and may be done again', async (t) => {
+    const server = await start(t);
+    await server.close();
+    await server.close();
+    await assert.rejects(ask(server), { code: 'ECONNREFUSED' });
+    assert.equal((await start(t, portOf(server))).address, server.address);
+  });
+});
+
+describe('where it listens', HANGS, () => {
+  test('says with which port', async (t) => {
+    assert.match((await start(t)).address, /^127\.0\.0\.1:[1-9]\d*$/);
+  });
+
+  test('refuses an address that this machine does not have', async () => {
+    const { message } = await refusal(
+      createMetricsServer({ host: '192.0.2.1', port: 0 }),
+      'metrics_host_unknown',
+    );
+    assert.equal(message, '--metrics cannot listen on 192.0.2.1:0: this machine has no such address.');
+  });
+
+  test('refuses a port that is taken', async (t) => {
+    const server = await start(t);
+    const taken = createMetricsServer({ host: '127.0.0.1', port: portOf(server) });
+    const { message } = await refusal(taken, 'metrics_port_in_use');
+    assert.equal(message, `--metrics cannot listen on ${server.address}: something else listens there.`);
+  });
+});
+
+/** @param {Promise<MetricsServer>} starting @param {string} code @returns {Promise<PkiLoadError>} */
+async function refusal(starting, code) {
+  const error = await starting.then(
+    () => null,
+    (reason) => reason,
+  );
+  assert.ok(error instanceof PkiLoadError, String(error));
+  assert.equal(error.code, code);
+  assert.equal(error.exitCode, 1);
+  assert.ok(error.remedy);
+  return error;
+}

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toMetricsRequest } from '../../src/live/otlp-metrics.js';
+import { BOUNDS_SECONDS } from '../../src/reporters/metrics.js';
+import { render } from '../../src/reporters/prometheus.js';
+import { block, closedLoad, sampleResult, spread } from '../results/sample.js';
+import { otlpFaults } from './otlp-proto.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/live/otlp-encoding.js').Metric} Metric */
+/** @typedef {import('../../src/live/otlp-encoding.js').KeyValue} KeyValue */
+
+const START_MS = Date.parse('2026-01-02T03:04:05.678Z');
+
+/** As it comes out of the wire. @param {Result} result @param {number} [nowMs] */
+function sent(result, nowMs) {
+  return JSON.parse(JSON.stringify(toMetricsRequest(result, nowMs)));
+}
+
+/** @param {Result} result @param {number} [nowMs] @returns {Metric[]} */
+function metricsOf(result, nowMs) {
+  return sent(result, nowMs).resourceMetrics[0].scopeMetrics[0].metrics;
+}
+
+/** @param {Result} result @param {string} name below `vault_pki_load` */
+function metric(result, name) {
+  return metricsOf(result).find((one) => one.name === `vault_pki_load.${name}`);
+}
+
+/** @param {KeyValue[]} attributes */
+function labelsOf(attributes) {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+}
+
+/** @param {Result} result @returns {Record<string, string>} */
+function resourceOf(result) {
+  return labelsOf(sent(result).resourceMetrics[0].resource.attributes);
+}
+
+/** @type {Result['requirements'][number]} */
+const MET = {
+  text: 'p99<200ms',
+  verdict: 'met',
+  actual: 95,
+  limit: 200,
+  unit: 'ms',
+  reason: 'p99 is 95 ms.',
+};
+
+const whole = sampleResult(
+  [
+    { outcome: 'good', service: spread(390, 0.7, 95), lag: 0.12 },
+    { outcome: 'timeout', success: false, service: spread(8, 10_000, 10_001), lag: 0.12 },
+    { outcome: 'bad_signature', success: false, service: [3.2, 4.1], lag: 0.12 },
+  ],
+  {
+    counts: { dropped: 2, neverSent: 1 },
+    verification: {
+      checked: 300,
+      passed: 298,
+      sampled: true,
+      unchecked: 92,
+      failures: { bad_signature: 2 },
+    },
+    requirements: [
+      MET,
+      { text: 'rate>=1000/h', verdict: 'not proven', actual: 19.5, limit: 0.28, unit: '/s', reason: '' },
+      { text: 'errors<0.1%', verdict: 'not met', actual: null, limit: 0.001, unit: 'fraction', reason: '' },
+    ],
+    measurement: { verdict: 'suspect', reasons: [{ code: 'send_lag', text: 'Late.' }] },
+  },
+);
+
+const [issue, ocsp] = [
+  block([{ outcome: 'issued', service: spread(100, 10, 40) }]),
+  block([{ outcome: 'good', service: spread(300, 1, 4) }]),
+];
+
+/** @type {[string, Result][]} */
+const RESULTS = [
+  ['a whole result', whole],
+  ['a closed loop', sampleResult([{ outcome: 'issued', service: [1, 2] }], { load: closedLoad() })],
+  ['only errors', sampleResult([{ outcome: 'timeout', success: false, service: [10_000] }])],
+  ['no samples', sampleResult([], { counts: { neverSent: 400 }, interrupted: true })],
+  ['two operations', sampleResult([{ outcome: 'good', service: [1] }], { operations: { issue, ocsp } })],
+  ['an unfinished one', { ...whole, unfinished: true }],
+  ['a shard', { ...whole, shard: { index: 0, of: 4 } }],
+  [
+    'a target without a name, or with half a character in it',
+    { ...whole, target: { url: 'http://x', product: null, version: 'a\ud800b' } },
+  ],
+];
+
+describe('a request', () => {
+  for (const [what, result] of RESULTS) {
+    test(`is right by the protobuf-JSON mapping, and holds no empty metric: ${what}`, () => {
+      assert.deepEqual(otlpFaults(sent(result)), []);
+      for (const { name, sum, gauge, histogram } of metricsOf(result)) {
+        const points = (sum ?? gauge ?? histogram)?.dataPoints ?? [];
+        assert.ok(points.length > 0, name);
+        const labels = points.map(({ attributes }) => JSON.stringify(labelsOf(attributes)));
+        assert.equal(new Set(labels).size, labels.length, `${name} has a point twice`);
+      }
+    });
+  }
+
+  test('tells who made it, and against what', () => {
+    assert.deepEqual(resourceOf(whole), {
+      'service.name': 'vault-pki-load',
+      'service.version': '0.1.0',
+      'service.instance.id': '2026-01-02T03:04:05.678Z',
+      'process.runtime.name': 'nodejs',
+      'process.runtime.version': '20.19.0',
+      'os.type': 'linux',
+      'host.arch': 'amd64',
+      'vault_pki_load.target.url': 'http://127.0.0.1:8200',
+      'vault_pki_load.target.product': 'Vault',
+      'vault_pki_load.target.version': '1.21.1',
+    });
+    const [{ scopeMetrics }] = sent(whole).resourceMetrics;
+    assert.deepEqual(scopeMetrics[0].scope, { name: 'vault-pki-load', version: '0.1.0' });
+  });
+
+  test('of a shard differs from that of another one, in what it is called', () => {
+    const [first, second] = [0, 1].map((index) => resourceOf({ ...whole, shard: { index, of: 2 } }));
+    assert.notEqual(first['service.instance.id'], second['service.instance.id']);
+  });
+
+  /** @type {[string, number | undefined, string][]} what, given, expected */
+  const TIMES = [
+    ['given', START_MS + 7000, `${START_MS + 7000}000000`],
+    ['not given: the end of the run', undefined, `${START_MS + 20_000}000000`],
+    ['before the start, as a clock was set back: the start', START_MS - 1, `${START_MS}000000`],
+    ['between two milliseconds: the nearest', START_MS + 0.4, `${START_MS}000000`],
+  ];
+  for (const [what, nowMs, expected] of TIMES) {
+    test(`holds the time, which is ${what}`, () => {
+      for (const { sum, gauge, histogram } of metricsOf(whole, nowMs)) {
+        for (const point of (sum ?? gauge ?? histogram)?.dataPoints ?? []) {
+          assert.equal(point.timeUnixNano, expected);
+          assert.equal(point.startTimeUnixNano, gauge ? undefined : `${START_MS}000000`);
+        }
+      }
+    });
+  }
+
+  test('counts from the start of the run, and never less', () => {
+    const requests = metric(whole, 'requests');
+    assert.equal(requests?.unit, '{request}');
+    assert.equal(requests?.sum?.aggregationTemporality, 2);
+    assert.equal(requests?.sum?.isMonotonic, true);
+    assert.deepEqual(
+      requests?.sum?.dataPoints.map(({ attributes, asInt }) => [labelsOf(attributes), asInt]),
+      [
+        [{ operation: 'ocsp', outcome: 'good', result: 'success' }, '390'],
+        [{ operation: 'ocsp', outcome: 'timeout', result: 'failure' }, '8'],
+        [{ operation: 'ocsp', outcome: 'bad_signature', result: 'failure' }, '2'],
+      ],
+    );
+  });
+
+  test('holds what was never sent as a gauge: it becomes less while answers come in', () => {
+    const [point] = metric(whole, 'requests_never_sent')?.gauge?.dataPoints ?? [];
+    assert.equal(point.asDouble, 1);
+  });
+
+  test('leaves out what there is not', () => {
+    const names = metricsOf(sampleResult([], { load: closedLoad() })).map(({ name }) => name);
+    for (const name of [
+      'offered',
+      'requests',
+      'response_time',
+      'latency',
+      'requirement.state',
+      'measurement.reason',
+    ]) {
+      assert.ok(!names.includes(`vault_pki_load.${name}`), name);
+    }
+  });
+
+  test('says nothing of the measurement while the run goes on, but that it does', () => {
+    const unfinished = /** @type {Result} */ ({ ...whole, unfinished: true });
+    assert.equal(metric(unfinished, 'measurement.state'), undefined);
+    assert.equal(metric(unfinished, 'measurement.reason'), undefined);
+    assert.equal(metric(unfinished, 'running')?.gauge?.dataPoints[0].asDouble, 1);
+    assert.equal(metric(whole, 'running')?.gauge?.dataPoints[0].asDouble, 0);
+  });
+
+  test('holds a requirement that was given twice once', () => {
+    const points = metric({ ...whole, requirements: [MET, MET] }, 'requirement.state')?.gauge?.dataPoints;
+    assert.deepEqual(
+      points?.map(({ attributes, asDouble }) => [labelsOf(attributes).state, asDouble]),
+      [
+        ['met', 1],
+        ['not met', 0],
+        ['not proven', 0],
+      ],
+    );
+  });
+});
+
+describe('a histogram', () => {
+  const result = sampleResult([{ outcome: 'good', service: [0.05, 0.2, 3, 3, 5, 200_000] }]);
+  const [point] = metric(result, 'response_time')?.histogram?.dataPoints ?? [];
+
+  test('holds each latency in the bucket of the next bound, the last for what is beyond all', () => {
+    assert.deepEqual(point.explicitBounds, [...BOUNDS_SECONDS]);
+    const filled = point.bucketCounts.map((count, i) => [
+      point.explicitBounds[i] ?? Number.POSITIVE_INFINITY,
+      count,
+    ]);
+    assert.deepEqual(
+      filled.filter(([, count]) => count !== '0'),
+      [
+        [0.0001, '1'],
+        [0.00025, '1'],
+        [0.005, '2'],
+        // 5 ms cannot be told from 5.003 ms in its histogram, and is not surely within 5 ms.
+        [0.01, '1'],
+        [Number.POSITIVE_INFINITY, '1'],
+      ],
+    );
+  });
+
+  test('holds count, sum, shortest and longest in seconds', () => {
+    assert.equal(point.count, '6');
+    assert.ok(Math.abs(point.sum - 200.01125) < 1e-9, String(point.sum));
+    assert.deepEqual([point.min, point.max], [0.00005, 200]);
+  });
+});
+
+/**
+ * `name{key=value,...}` -> value, of Prometheus text.
+ *
+ * @param {string} text
+ */
+function readText(text) {
+  /** @type {Map<string, number>} */
+  const samples = new Map();
+  for (const line of text.split('\n')) {
+    const [, name, labels, value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const pairs = [...(labels ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key, text]);
+    samples.set(keyOf(name, Object.fromEntries(pairs)), Number(value));
+  }
+  return samples;
+}
+
+/** @type {Record<string, string>} */
+const UNIT_SUFFIXES = { s: '_seconds', '{request}/s': '_per_second' };
+
+/**
+ * The same of OTLP metrics, by https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/
+ *
+ * @param {Metric[]} metrics
+ */
+function asPrometheus(metrics) {
+  /** @type {Map<string, number>} */
+  const samples = new Map();
+  for (const { name, unit, sum, gauge, histogram } of metrics) {
+    const base = `${name.replaceAll('.', '_')}${UNIT_SUFFIXES[unit] ?? ''}`;
+    for (const { attributes, asInt, asDouble } of sum?.dataPoints ?? gauge?.dataPoints ?? []) {
+      samples.set(keyOf(sum ? `${base}_total` : base, labelsOf(attributes)), Number(asInt ?? asDouble));
+    }
+    for (const point of histogram?.dataPoints ?? []) {
+      const labels = labelsOf(point.attributes);
+      samples.set(keyOf(`${base}_count`, labels), Number(point.count));
+      samples.set(keyOf(`${base}_sum`, labels), point.sum);
+      let upTo = 0;
+      for (const [i, count] of point.bucketCounts.entries()) {
+        upTo += Number(count);
+        samples.set(
+          keyOf(`${base}_bucket`, { ...labels, le: String(point.explicitBounds[i] ?? '+Inf') }),
+          upTo,
+        );
+      }
+    }
+  }
+  return samples;
+}
+
+/** @param {string} name @param {Record<string, string>} labels */
+function keyOf(name, labels) {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return `${name}{${pairs.sort().join(',')}}`;
+}
+
+/** What only one of the two has: facts that are attributes of OTLP's resource, and sums of a summary. */
+const APART = /_info\{|latency_seconds_(?:sum|count)\{/;
+
+test('names, labels and values are those of the Prometheus text', () => {
+  const [theirs, ours] = [readText(render(whole)), asPrometheus(metricsOf(whole))].map(
+    (samples) => new Map([...samples].filter(([key]) => !APART.test(key))),
+  );
+  assert.deepEqual([...ours.keys()].sort(), [...theirs.keys()].sort());
+  for (const [key, value] of theirs) {
+    const own = ours.get(key) ?? Number.NaN;
+    assert.ok(Math.abs(own - value) <= 1e-9 * Math.max(1, Math.abs(value)), `${key}: ${own}, not ${value}`);
+  }
+});
+
+/** @type {[string, (request: any) => void, RegExp][]} what, how to break it, what is said */
+const BROKEN = [
+  [
+    'a count as a number',
+    (metrics) => setPoint(metrics, 'requests', { asInt: 3 }),
+    /asInt is 3, not a 64-bit integer/,
+  ],
+  [
+    'a time as a number',
+    (metrics) => setPoint(metrics, 'requests', { timeUnixNano: 1 }),
+    /timeUnixNano is 1, not an unsigned 64-bit integer/,
+  ],
+  [
+    'two values',
+    (metrics) => setPoint(metrics, 'requests', { asDouble: 3 }),
+    /has 2 of asInt, asDouble, not one/,
+  ],
+  ['no value', (metrics) => setPoint(metrics, 'requests', { asInt: undefined }), /has 0 of asInt, asDouble/],
+  [
+    'an original field name',
+    (metrics) => setPoint(metrics, 'requests', { start_time_unix_nano: '1' }),
+    /start_time_unix_nano is unknown/,
+  ],
+  [
+    'an attribute twice',
+    (metrics) =>
+      setPoint(metrics, 'requests', {
+        attributes: ['a', 'a'].map((key) => ({ key, value: { stringValue: '' } })),
+      }),
+    /has an attribute twice/,
+  ],
+  [
+    'an attribute that is no AnyValue',
+    (metrics) => setPoint(metrics, 'requests', { attributes: [{ key: 'a', value: 'b' }] }),
+    /value is not an object/,
+  ],
+  [
+    'an enum by name',
+    (metrics) => {
+      find(metrics, 'requests').sum.aggregationTemporality = 'AGGREGATION_TEMPORALITY_CUMULATIVE';
+    },
+    /aggregationTemporality is "AGG\w+", not one of 1, 2/,
+  ],
+  [
+    'a bucket too few',
+    (metrics) => void find(metrics, 'send_lag').histogram.dataPoints[0].bucketCounts.pop(),
+    /buckets for \d+ bounds/,
+  ],
+  [
+    'a count that is not that of the buckets',
+    (metrics) => setPoint(metrics, 'send_lag', { count: '7' }),
+    /in buckets, not 7/,
+  ],
+  [
+    'bounds that do not ascend',
+    (metrics) => void find(metrics, 'send_lag').histogram.dataPoints[0].explicitBounds.reverse(),
+    /explicitBounds do not ascend/,
+  ],
+  [
+    'two kinds of data',
+    (metrics) => {
+      find(metrics, 'requests').gauge = { dataPoints: [] };
+    },
+    /has 2 of gauge, sum, histogram, not one/,
+  ],
+];
+
+/** @param {any[]} metrics @param {string} name */
+function find(metrics, name) {
+  return metrics.find((one) => one.name === `vault_pki_load.${name}`);
+}
+
+/** @param {any[]} metrics @param {string} name @param {Record<string, unknown>} change of its first point; undefined: taken out */
+function setPoint(metrics, name, change) {
+  const { sum, histogram } = find(metrics, name);
+  const [point] = (sum ?? histogram).dataPoints;
+  Object.assign(point, change);
+  for (const [key, value] of Object.entries(change)) if (value === undefined) delete point[key];
+}
+
+describe('the check of these tests finds', () => {
+  for (const [what, breakIt, said] of BROKEN) {
+    test(what, () => {
+      const request = sent(whole);
+      breakIt(request.resourceMetrics[0].scopeMetrics[0].metrics);
+      assert.match(otlpFaults(request).join('\n'), said);
+    });
+  }
+});

@@ -1,0 +1,547 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { describe, test } from 'node:test';
+import { targetError } from '../../src/errors.js';
+import { createOtlpPusher } from '../../src/live/otlp.js';
+import { TOOL_VERSION } from '../../src/version.js';
+import { otlpFaults } from './otlp-proto.js';
+import { createReceiver, createTime, numberOf, result, START_MS, settle } from './otlp-receiver.js';
+
+/** @typedef {import('./otlp-receiver.js').Reply} Reply */
+
+const URL_SHOWN = 'http://127.0.0.1:4318/v1/metrics';
+const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused the connection.');
+
+/**
+ * @param {Reply[]} replies
+ * @param {Record<string, string>} [headers]
+ */
+function start(replies, headers = {}) {
+  const time = createTime();
+  const receiver = createReceiver(...replies);
+  /** @type {string[]} */
+  const warnings = [];
+  /** @type {string[]} */
+  const notices = [];
+  const pusher = createOtlpPusher({
+    url: 'http://127.0.0.1:4318',
+    headers,
+    onWarning: (text) => warnings.push(text),
+    onNotice: (text) => notices.push(text),
+    requester: receiver,
+    now: time.now,
+    clock: time.clock,
+    wait: (ms, signal) => time.wait(ms, signal),
+    random: () => 0,
+  });
+  /** Results every two seconds, as in a run; the number of each is when it came. @param {number} seconds */
+  async function run(seconds) {
+    for (let passed = 0; passed < seconds; passed += 2) {
+      pusher.update(result(time.clock()));
+      await settle();
+      await time.pass(2000);
+    }
+  }
+  return { time, receiver, warnings, notices, pusher, run, sent: () => receiver.asked.map(numberOf) };
+}
+
+describe('pushes', () => {
+  test('go out every ten seconds with the newest result', async () => {
+    const { run, sent, warnings } = start([]);
+    await run(32);
+    assert.deepEqual(sent(), [0, 10_000, 20_000, 30_000]);
+    assert.deepEqual(warnings, []);
+  });
+
+  test('are one at a time, and the newest result follows a slow one', async () => {
+    const { run, sent, receiver } = start(['held']);
+    await run(26);
+    assert.deepEqual(sent(), [0]);
+    await receiver.release();
+    await run(4);
+    assert.deepEqual(sent(), [0, 26_000]);
+  });
+
+  test('go to the given path, as JSON, with the headers given and our name', async () => {
+    const { run, receiver } = start([], { authorization: 'Bearer abc', 'content-type': 'text/plain' });
+    await run(2);
+    const [{ method, path, headers }] = receiver.asked;
+    assert.deepEqual(
+      { method, path, headers },
+      {
+        method: 'POST',
+        path: '/v1/metrics',
+        headers: {
+          'user-agent': `vault-pki-load/${TOOL_VERSION}`,
+          authorization: 'Bearer abc',
+          'content-type': 'application/json',
+        },
+      },
+    );
+  });
+
+  test('tell the time at which they were made', async () => {
+    const { run, receiver } = start([]);
+    await run(12);
+    const [, second] = receiver.asked.map(({ body }) => String(body));
+    assert.match(second, new RegExp(`"timeUnixNano":"${START_MS + 10_000}000000"`));
+  });
+});
+
+/** @type {[string, Reply[], number, number[]][]} what, replies, seconds, when pushes go out (ms) */
+const PACE = [
+  [
+    'Retry-After in seconds is waited for',
+    [{ status: 429, headers: { 'retry-after': '30' } }],
+    42,
+    [0, 30_000, 40_000],
+  ],
+  [
+    'Retry-After as a date is waited for',
+    [{ status: 503, headers: { 'retry-after': new Date(START_MS + 24_000).toUTCString() } }],
+    36,
+    [0, 24_000, 34_000],
+  ],
+  [
+    'a short Retry-After makes pushes no more frequent',
+    [{ status: 503, headers: { 'retry-after': '1' } }],
+    12,
+    [0, 10_000],
+  ],
+  [
+    'what Retry-After means nothing by is passed over',
+    [{ status: 503, headers: { 'retry-after': 'soon' } }],
+    12,
+    [0, 10_000],
+  ],
+  [
+    'without Retry-After, pauses double',
+    [503, 429, 502, 504, 200],
+    142,
+    [0, 10_000, 30_000, 70_000, 130_000, 140_000],
+  ],
+  ['no answer is like it', [REFUSED, REFUSED, 200], 42, [0, 10_000, 30_000, 40_000]],
+  ['a refusal of this push says nothing of the next', [400, 413, 200], 22, [0, 10_000, 20_000]],
+  [
+    'Retry-After counts only where it may be tried again',
+    [{ status: 400, headers: { 'retry-after': '60' } }],
+    12,
+    [0, 10_000],
+  ],
+];
+
+describe('the pace', () => {
+  for (const [what, replies, seconds, expected] of PACE) {
+    test(what, async () => {
+      const { run, sent } = start(replies);
+      await run(seconds);
+      assert.deepEqual(sent(), expected);
+    });
+  }
+});
+
+/** @type {[string, Reply[], (string | RegExp)[]][]} what, replies, what is told */
+const WARNINGS = [
+  ['full success', [200, { status: 200, body: '' }, { status: 200, body: { partialSuccess: {} } }], []],
+  ['success with another status', [202, 204], []],
+  [
+    'a partial success, the number as a string as protobuf has it',
+    [{ status: 200, body: { partialSuccess: { rejectedDataPoints: '3', errorMessage: 'too old.' } } }],
+    [`${URL_SHOWN} rejected 3 data points: too old.`],
+  ],
+  [
+    'a partial success without a reason',
+    [{ status: 200, body: { partialSuccess: { rejectedDataPoints: 1 } } }],
+    [`${URL_SHOWN} rejected 1 data point.`],
+  ],
+  [
+    'a remark',
+    [{ status: 200, body: { partialSuccess: { rejectedDataPoints: '0', errorMessage: 'no unit' } } }],
+    [`${URL_SHOWN} took the metrics with a remark: no unit.`],
+  ],
+  [
+    'each kind, once',
+    [401, 401, 404, 401, { status: 400, body: { message: 'bad\n\u001b[31mdata' } }],
+    [
+      `${URL_SHOWN} did not take the metrics: HTTP 401. Look at OTEL_EXPORTER_OTLP_HEADERS.`,
+      `${URL_SHOWN} did not take the metrics: HTTP 404. Look at the path in --otlp; it is /v1/metrics as a rule.`,
+      `${URL_SHOWN} did not take the metrics: HTTP 400: bad [31mdata.`,
+    ],
+  ],
+  [
+    'an answer that is no JSON',
+    [{ status: 500, body: '<html>' }],
+    [`${URL_SHOWN} did not take the metrics: HTTP 500.`],
+  ],
+  [
+    'an answer that is JSON of another kind',
+    [
+      { status: 500, body: 'null' },
+      { status: 200, body: '[1]' },
+    ],
+    [/HTTP 500\.$/],
+  ],
+  [
+    'a redirect, which is not followed',
+    [{ status: 307, headers: { location: 'http://elsewhere' } }],
+    [/HTTP 307\.$/],
+  ],
+  [
+    'nobody there, once',
+    [REFUSED, REFUSED],
+    [
+      'The metrics were not sent: http://127.0.0.1:4318 refused the connection. Start the receiver, or correct --otlp.',
+    ],
+  ],
+  [
+    'a fault of ours, without its words',
+    [new TypeError('Invalid value "Bearer abcdefgh" for header')],
+    [`The metrics were not sent: ${URL_SHOWN} could not be asked.`],
+  ],
+];
+
+describe('what is told', () => {
+  for (const [what, replies, expected] of WARNINGS) {
+    test(what, async () => {
+      const { run, warnings } = start([...replies]);
+      await run(150);
+      assert.equal(warnings.length, expected.length, warnings.join('\n'));
+      for (const [i, one] of expected.entries()) {
+        if (typeof one === 'string') assert.equal(warnings[i], one);
+        else assert.match(warnings[i], one);
+      }
+    });
+  }
+
+  test('a result that cannot be put into OTLP', async () => {
+    const { pusher, receiver, warnings } = start([]);
+    pusher.update(/** @type {any} */ ({}));
+    await settle();
+    assert.deepEqual(receiver.asked, []);
+    assert.deepEqual(warnings, ['The metrics could not be put into OTLP: a fault of the tool.']);
+  });
+
+  /** @type {[string, string][]} what a receiver says */
+  const ECHOES = [
+    ['the header', 'bad header: Bearer s3cr3t'],
+    ['the token alone', 'unknown token s3cr3t'],
+    ['in capital letters', 'unknown token S3CR3T'],
+    ['a password of Basic', 'no user me with hunter2'],
+    ['a short one', 'tenant 7 is unknown'],
+  ];
+  for (const [what, said] of ECHOES) {
+    test(`never a secret that the receiver gives back: ${what}`, async () => {
+      const basic = Buffer.from('me:hunter2').toString('base64');
+      const headers = { authorization: 'Bearer s3cr3t', 'x-other': `Basic ${basic}`, 'x-tenant': '7' };
+      const replies = [
+        { status: 403, body: { message: said } },
+        { status: 200, body: { partialSuccess: { rejectedDataPoints: '2', errorMessage: said } } },
+      ];
+      const { run, warnings } = start(replies, headers);
+      await run(12);
+      assert.deepEqual(warnings, [
+        `${URL_SHOWN} did not take the metrics: HTTP 403. Look at OTEL_EXPORTER_OTLP_HEADERS.`,
+        `${URL_SHOWN} rejected 2 data points.`,
+      ]);
+    });
+  }
+});
+
+const LOST = `The last metrics did not arrive at ${URL_SHOWN}.`;
+
+/** @type {[string, Reply[], number[], number, string[]][]} what, replies to the last push, waits (ms), tries, what is told of the end */
+const ENDS = [
+  ['a push that arrives is the only one', [200], [], 1, []],
+  [
+    'one that is taken in part is not sent again',
+    [{ status: 200, body: { partialSuccess: { rejectedDataPoints: 1 } } }],
+    [],
+    1,
+    [],
+  ],
+  ['one that is refused for now is tried again', [503, 200], [1000], 2, []],
+  ['so is one without an answer', [REFUSED, REFUSED, 200], [1000, 2000], 3, []],
+  ['but only three times', [503, 503, 503], [1000, 2000], 3, [LOST]],
+  ['one that is refused for good is not', [400], [], 1, [LOST]],
+  ['Retry-After is waited for', [{ status: 429, headers: { 'retry-after': '4' } }, 200], [4000], 2, []],
+  [
+    'but not for long',
+    [{ status: 429, headers: { 'retry-after': '60' } }],
+    [],
+    1,
+    [`The last metrics did not arrive at ${URL_SHOWN}: it asked to be left alone for 1 min.`],
+  ],
+];
+
+describe('the end', () => {
+  for (const [what, replies, waits, tries, told] of ENDS) {
+    test(what, async () => {
+      const { time, pusher, receiver, warnings, sent } = start([...replies]);
+      const closed = pusher.close(result(7));
+      for (let i = 0; i < 4; i++) {
+        await settle();
+        await time.pass(time.waits.slice(2)[i] ?? 0);
+      }
+      await closed;
+      // The first waits are of whoever is told what for, and the limit of all of it.
+      assert.deepEqual(time.waits.slice(2), waits);
+      assert.deepEqual(
+        sent(),
+        Array.from({ length: tries }, () => 7),
+      );
+      assert.equal(receiver.closed, 1);
+      assert.deepEqual(
+        warnings.filter((text) => text.startsWith('The last')),
+        told,
+      );
+    });
+  }
+
+  test('waits for the push under way, then sends the last result', async () => {
+    const { pusher, receiver, sent } = start(['held']);
+    pusher.update(result(1));
+    pusher.update(result(2));
+    let over = false;
+    const closed = pusher.close(result(3)).then(() => {
+      over = true;
+    });
+    await settle();
+    assert.deepEqual([sent(), over], [[1], false]);
+    await receiver.release();
+    await closed;
+    assert.deepEqual(sent(), [1, 3]);
+  });
+
+  test('does not wait for ever for a receiver that does not answer', async () => {
+    const { time, pusher, receiver, warnings, sent } = start(['held', 'held']);
+    pusher.update(result(1));
+    const closed = pusher.close(result(2));
+    await time.pass(14_999);
+    assert.equal(receiver.closed, 0);
+    await time.pass(1);
+    await closed;
+    assert.equal(receiver.closed, 1);
+    await settle();
+    assert.deepEqual(sent(), [1]);
+    assert.deepEqual(warnings, [LOST]);
+  });
+
+  test('nor where the last push is the one without an answer', async () => {
+    const { time, pusher, receiver, warnings, sent } = start(['held']);
+    const closed = pusher.close(result(2));
+    await settle();
+    await time.pass(15_000);
+    await closed;
+    await settle();
+    assert.deepEqual([sent(), receiver.closed, warnings], [[2], 1, [LOST]]);
+  });
+
+  test('keeps to what the receiver asked for before', async () => {
+    const { time, pusher, warnings, sent } = start([{ status: 429, headers: { 'retry-after': '12' } }]);
+    pusher.update(result(1));
+    await settle();
+    await time.pass(4000);
+    const closed = pusher.close(result(2));
+    await settle();
+    assert.deepEqual([sent(), time.waits.slice(2)], [[1], [8000]]);
+    await time.pass(8000);
+    await closed;
+    assert.deepEqual(sent(), [1, 2]);
+    assert.match(warnings.join('\n'), /^\S+ did not take the metrics: HTTP 429\.$/);
+  });
+
+  test('sends nothing where that is too long', async () => {
+    const { pusher, warnings, sent } = start([{ status: 429, headers: { 'retry-after': '120' } }]);
+    pusher.update(result(1));
+    await settle();
+    await pusher.close(result(2));
+    assert.deepEqual(sent(), [1]);
+    assert.equal(
+      warnings.at(-1),
+      `The last metrics did not arrive at ${URL_SHOWN}: it asked to be left alone for 2 min.`,
+    );
+  });
+
+  test('comes once, and nothing after it', async () => {
+    const { time, pusher, receiver, sent } = start([]);
+    const first = pusher.close(result(1));
+    assert.equal(pusher.close(result(2)), first);
+    await first;
+    await time.pass(60_000);
+    pusher.update(result(3));
+    await settle();
+    assert.deepEqual([sent(), receiver.closed], [[1], 1]);
+  });
+});
+
+describe('the end of a run that others follow', () => {
+  test('is sent, however short ago a push was', async () => {
+    const { run, pusher, sent, warnings, time } = start([]);
+    for (const number of [1, 2, 3]) {
+      await run(4);
+      await time.pass(1000);
+      const last = result(number);
+      if (number < 3) await pusher.finishRun(last);
+      else await pusher.close(last);
+    }
+
+    assert.deepEqual(sent(), [0, 1, 2, 3]);
+    assert.deepEqual(warnings, []);
+  });
+
+  test('waits for the push under way, and is the next', async () => {
+    const { pusher, receiver, sent } = start(['held']);
+    pusher.update(result(1));
+    const finished = pusher.finishRun(result(2));
+    await settle();
+    assert.deepEqual(sent(), [1]);
+    await receiver.release();
+    await finished;
+    assert.deepEqual(sent(), [1, 2]);
+  });
+
+  test('is not sent again at the very end', async () => {
+    const { pusher, receiver, sent } = start([]);
+    const last = result(1);
+    await pusher.finishRun(last);
+    await pusher.close(last);
+    assert.deepEqual([sent(), receiver.closed], [[1], 1]);
+  });
+
+  test('but is where it did not arrive', async () => {
+    const { pusher, sent, warnings } = start([400, 200]);
+    const last = result(1);
+    await pusher.finishRun(last);
+    await pusher.close(last);
+    assert.deepEqual(sent(), [1, 1]);
+    assert.equal(warnings.at(-1), `The last metrics of a run did not arrive at ${URL_SHOWN}.`);
+  });
+
+  test('is tried again for a while, then the next run is not kept waiting, and is told once', async () => {
+    const { time, pusher, sent, warnings } = start([503, 503, 503, 503, 503]);
+    const first = pusher.finishRun(result(1));
+    for (const ms of [0, 1000, 2000]) await time.pass(ms);
+    await first;
+    assert.deepEqual(sent(), [1, 1, 1]);
+    await pusher.finishRun(result(2));
+    assert.deepEqual(sent(), [1, 1, 1, 2], 'once, as the one before did not arrive either');
+    const lost = warnings.filter((text) => text.startsWith('The last metrics of a run'));
+    assert.deepEqual(lost, [`The last metrics of a run did not arrive at ${URL_SHOWN}.`]);
+  });
+
+  test('is not waited for longer than 5 s, where no answer comes', async () => {
+    const { time, pusher, warnings } = start(['held']);
+    let over = false;
+    const finished = pusher.finishRun(result(1)).then(() => {
+      over = true;
+    });
+    await time.pass(4999);
+    assert.equal(over, false);
+    await time.pass(1);
+    await finished;
+    assert.deepEqual(warnings, [`The last metrics of a run did not arrive at ${URL_SHOWN}.`]);
+  });
+
+  test('keeps to what the receiver asked for', async () => {
+    const { pusher, sent, warnings } = start([{ status: 429, headers: { 'retry-after': '60' } }]);
+    pusher.update(result(1));
+    await settle();
+    await pusher.finishRun(result(2));
+    assert.deepEqual(sent(), [1]);
+    assert.match(
+      warnings.at(-1) ?? '',
+      /of a run did not arrive at \S+: it asked to be left alone for 1 min\.$/,
+    );
+  });
+});
+
+describe('whoever waits for the end', () => {
+  test('is told what for after a second', async () => {
+    const { time, pusher, notices, receiver } = start(['held']);
+    const closed = pusher.close(result(1));
+    await time.pass(999);
+    assert.deepEqual(notices, []);
+    await time.pass(1);
+    assert.deepEqual(notices, [`Sending the last metrics to ${URL_SHOWN}; Ctrl-C ends without them.`]);
+    await receiver.release();
+    await closed;
+  });
+
+  test('is told nothing where it is sooner', async () => {
+    const { time, pusher, notices } = start([]);
+    await pusher.close(result(1));
+    await time.pass(60_000);
+    assert.deepEqual(notices, []);
+  });
+});
+
+describe('on the wire', { timeout: 30_000 }, () => {
+  test('a receiver gets whole requests that are right by the protobuf-JSON mapping', async (t) => {
+    /** @type {{method?: string, url?: string, headers: import('node:http').IncomingHttpHeaders, body: string}[]} */
+    const seen = [];
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      seen.push({ method: request.method, url: request.url, headers: request.headers, body });
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    /** @type {string[]} */
+    const warnings = [];
+    const pusher = createOtlpPusher({
+      url: `http://127.0.0.1:${port}/otlp/v1/metrics`,
+      headers: { 'x-key': 'abc' },
+      onWarning: (text) => warnings.push(text),
+    });
+    pusher.update(result(1));
+    await pusher.close(result(2));
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(
+      seen.map(({ body }) => numberOf({ path: '', body })),
+      [1, 2],
+    );
+    for (const { method, url, headers, body } of seen) {
+      assert.equal(method, 'POST');
+      assert.equal(url, '/otlp/v1/metrics');
+      assert.equal(headers['content-type'], 'application/json');
+      assert.equal(headers['x-key'], 'abc');
+      assert.equal(headers['content-length'], String(Buffer.byteLength(body)));
+      assert.deepEqual(otlpFaults(JSON.parse(body)), []);
+    }
+  });
+
+  test('where nothing listens, the run is told so and goes on', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    server.close();
+    await once(server, 'close');
+    const time = createTime();
+    /** @type {string[]} */
+    const warnings = [];
+    const url = `http://127.0.0.1:${port}`;
+    const pusher = createOtlpPusher({
+      url,
+      headers: {},
+      onWarning: (text) => warnings.push(text),
+      wait: (ms, signal) => (ms < 15_000 ? Promise.resolve() : time.wait(ms, signal)),
+    });
+    await pusher.close(result(1));
+    assert.deepEqual(warnings, [
+      `The metrics were not sent: ${url} refused the connection: nothing listens there. Start the receiver, or correct --otlp.`,
+      `The last metrics did not arrive at ${url}/v1/metrics.`,
+    ]);
+  });
+
+  test('what the URL or the headers are wrong in is said at once', () => {
+    const onWarning = () => assert.fail('that is an error');
+    assert.throws(() => createOtlpPusher({ url: '127.0.0.1:4318', headers: {}, onWarning }), {
+      code: 'bad_url',
+    });
+  });
+});

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { checkResult } from '../../src/results/check/check.js';
+import { validateResult } from '../../src/results/schema.js';
+import { reportAt, STARTED_AT, startRun } from './running.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+/** As a reader of the file gets it: whole, valid, and in agreement with itself. @param {Result} result */
+function assertRight(result) {
+  const read = JSON.parse(JSON.stringify(result));
+  assert.equal(validateResult(read), read);
+  assert.deepEqual(checkResult(read, { eachSecond: true }), []);
+  assert.equal(read.unfinished, true);
+  assert.equal(read.interrupted, false);
+}
+
+describe('the result so far', () => {
+  test('is there before anything was reported: empty, but whole', () => {
+    for (const changes of [
+      { durationMs: 20_000 },
+      { durationMs: 20_000, threads: 3 },
+      { durationMs: 20_000, shard: { index: 1, of: 4 } },
+      /** @type {const} */ ({ model: 'closed', ratePerSecond: null, requests: 500 }),
+    ]) {
+      const { soFar } = startRun(changes, ['p99<200ms', 'rate>=1/s']);
+      const result = soFar.result();
+      assertRight(result);
+      assert.deepEqual([result.totals.sent, result.timeline], [0, []]);
+      assert.deepEqual(
+        result.requirements.map(({ verdict }) => verdict),
+        ['not proven', 'not proven'],
+      );
+      assert.equal(result.startedAt, STARTED_AT.toISOString());
+    }
+  });
+
+  test('says what was planned, what became of it, and that the measurement is not judged', () => {
+    const run = startRun({ durationMs: 20_000 });
+    run.soFar.add(0, reportAt(run, 0, 0, 3010, { what: (index) => (index % 20 === 3 ? 'refused' : 'good') }));
+    const result = run.soFar.result();
+    assertRight(result);
+    const { planned, sent, succeeded, failed, neverSent } = result.totals;
+    assert.deepEqual([planned, sent, succeeded, failed, neverSent], [400, 61, 58, 3, 339]);
+    assert.deepEqual(result.outcomes, { good: 58, refused: 3 });
+    assert.equal(result.measurement.verdict, 'suspect');
+    assert.deepEqual(
+      result.measurement.reasons.map(({ code }) => code),
+      ['unfinished'],
+    );
+    assert.deepEqual(
+      result.timeline.map(({ due, succeeded: good, failed: bad }) => [due, good, bad]),
+      [
+        [20, 19, 1],
+        [20, 19, 1],
+        [20, 19, 1],
+        [20, 1, 0],
+      ],
+    );
+    // 58 of the 61 that were due before 3.05 s.
+    assert.equal(result.rates.perSecond.toFixed(2), '19.02');
+    assert.equal(result.durationSeconds, 3.01);
+  });
+
+  test('adds up whenever it is asked for, however the threads report', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          ratePerSecond: fc.integer({ min: 1, max: 60 }),
+          threads: fc.integer({ min: 1, max: 3 }),
+          warmupMs: fc.constantFrom(0, 700),
+          arrivals: fc.constantFrom('constant', 'poisson'),
+          shard: fc.constantFrom(null, { index: 1, of: 2 }),
+          durationMs: fc.constant(6000),
+        }),
+        fc.array(fc.record({ thread: fc.nat(2), ms: fc.integer({ min: 1, max: 2500 }) }), { maxLength: 12 }),
+        (changes, steps) => {
+          const run = startRun(/** @type {any} */ (changes), ['rate>=1/s', 'p90<1s']);
+          const at = [0, 0, 0];
+          const what = (/** @type {number} */ index) => ['good', 'good', 'bad', 'refused'][index % 4];
+          for (const { thread, ms } of steps) {
+            if (thread >= run.load.threads) continue;
+            run.soFar.add(thread, reportAt(run, thread, at[thread], at[thread] + ms, { tookMs: 40, what }));
+            at[thread] += ms;
+            assertRight(run.soFar.result());
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('of a part of a plan can be merged: it has what merging needs', () => {
+    const run = startRun({ durationMs: 20_000, shard: { index: 1, of: 4 } }, ['p99<1s']);
+    run.soFar.add(0, reportAt(run, 0, 0, 2500));
+    const result = run.soFar.result();
+    assertRight(result);
+    assert.deepEqual(result.shard, { index: 1, of: 4 });
+    assert.equal(result.totals.planned, 100);
+    assert.equal(result.merge?.lags.length, 3);
+    assert.equal(result.requirements[0].verdict, 'not proven');
+  });
+});
+
+describe('the rate so far', () => {
+  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
+  const TABLE = [
+    ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
+    ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
+    ['is so where the next arrival is far off', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
+    ['is so at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
+    ['is so when more time has passed than there was to be', { ratePerSecond: 20 }, 7000, 0, 20],
+    ['is that of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
+    ['leaves a warm-up out', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
+  ];
+  for (const [what, changes, atMs, laterMs, rate] of TABLE) {
+    test(what, () => {
+      const run = startRun({ durationMs: 6000, ...changes });
+      run.soFar.add(0, reportAt(run, 0, 0, atMs, { laterMs }));
+      const result = run.soFar.result();
+      assertRight(result);
+      assert.equal(result.rates.perSecond.toFixed(6), rate.toFixed(6));
+      const measuredMs = Math.max(0, atMs - (changes.warmupMs ?? 0));
+      assert.ok(
+        result.durationSeconds * 1000 <= measuredMs + laterMs,
+        'no time is counted that has not passed',
+      );
+    });
+  }
+
+  test('is never higher than what is offered, whenever it is asked for', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          ratePerSecond: fc.double({ min: 0.2, max: 200, noNaN: true }),
+          threads: fc.integer({ min: 1, max: 2 }),
+          warmupMs: fc.constantFrom(0, 700),
+          rampUpMs: fc.constantFrom(0, 1300),
+          shard: fc.constantFrom(null, { index: 0, of: 3 }, { index: 2, of: 3 }),
+          durationMs: fc.constant(4000),
+        }),
+        fc.array(
+          fc.record({ ms: fc.integer({ min: 1, max: 1500 }), laterMs: fc.integer({ min: 0, max: 300 }) }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        fc.constantFrom(1, 40, 700),
+        (changes, steps, tookMs) => {
+          const run = startRun(changes);
+          // Where the time is no multiple of the gap between two, a plan holds a little more.
+          const planned = Number(run.start.planned) / (Number(run.zero.windowMs) / 1000);
+          const offered = Math.max(planned, changes.ratePerSecond / (changes.shard?.of ?? 1));
+          let at = 0;
+          for (const { ms, laterMs } of steps) {
+            for (let thread = 0; thread < changes.threads; thread++) {
+              run.soFar.add(thread, reportAt(run, thread, 0, at + ms, { laterMs, tookMs }));
+            }
+            at += ms;
+            const result = run.soFar.result();
+            assertRight(result);
+            const { perSecond } = result.rates;
+            assert.ok(perSecond <= offered * (1 + 1e-9), `${perSecond} of ${offered} at ${at} ms`);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a requirement on the rate, while the run goes on,', () => {
+  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
+  const TABLE = [
+    ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
+    ['is met in between two arrivals, too', { ratePerSecond: 20 }, 5, 8033, 'met'],
+    ['is met where some are on their way, as always', { ratePerSecond: 20 }, 400, 8020, 'met'],
+    ['is not proven after a few seconds', { ratePerSecond: 20 }, 5, 3000, 'not proven'],
+    ['is not met where less was asked for', { ratePerSecond: 19 }, 5, 8000, 'not met'],
+  ];
+  for (const [what, changes, tookMs, atMs, verdict] of TABLE) {
+    test(what, () => {
+      const run = startRun({ durationMs: 20_000, ...changes }, ['rate>=20/s']);
+      run.soFar.add(0, reportAt(run, 0, 0, atMs, { tookMs }));
+      const result = run.soFar.result();
+      assertRight(result);
+      assert.equal(result.requirements[0].verdict, verdict, result.requirements[0].reason);
+    });
+  }
+
+  test('is not met where a backlog grows', () => {
+    const run = startRun({ durationMs: 20_000 }, ['rate>=20/s']);
+    // Only what was due in the first four seconds is answered after eight.
+    const { snapshot, rows, open } = reportAt(run, 0, 0, 4000);
+    run.soFar.add(0, { atMs: 8000, snapshot, rows, open });
+    const [{ verdict, actual }] = run.soFar.result().requirements;
+    assert.deepEqual([verdict, actual], ['not met', 10]);
+  });
+});

@@ -1,0 +1,214 @@
+/** The view on a terminal: what is drawn over what. What the lines say is in panel.test.js. */
+import assert from 'node:assert/strict';
+import { afterEach, mock, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { createView } from '../../src/live/view.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
+import { sampleResult } from '../results/sample.js';
+import { interval, START } from './interval.js';
+
+/** A terminal that remembers. @param {Partial<import('../../src/live/view.js').Terminal>} [changes] */
+function stage(changes) {
+  const written = { text: '' };
+  const view = createView({
+    write: (text) => {
+      written.text += text;
+    },
+    terminal: { isTTY: true, columns: 80, rows: 24, ...changes },
+  });
+  /** Waits, turn by turn, until log-update has loaded and something is drawn. */
+  async function drawn() {
+    await import('log-update');
+    for (let turns = 0; turns < 100 && written.text === ''; turns++) await turn();
+  }
+  /** What was written since it was asked last, without escape sequences. */
+  function seen() {
+    const { text } = written;
+    written.text = '';
+    return { raw: text, plain: stripVTControlCharacters(text) };
+  }
+  return { view, drawn, seen };
+}
+
+afterEach(() => mock.timers.reset());
+
+test('the start stays, a few lines are drawn over again, and are gone at the end', async () => {
+  const { view, drawn, seen } = stage();
+  view.event(START);
+  assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
+  view.event(interval({ elapsedMs: 1000 }));
+  await drawn();
+  const { plain } = seen();
+  assert.match(
+    plain,
+    /^Progress {3}█+░+ {3}5 % {2}1 s of 20 s, 19 s left\nRate {7}19\/s succeeded, 20\/s offered\n/,
+  );
+  assert.ok(plain.split('\n').every((line) => line.length < 80));
+  view.event(interval({ elapsedMs: 2000 }));
+  const second = seen();
+  assert.ok(second.raw.includes('\u001b[1A'), 'goes up to draw over the last lines');
+  assert.match(second.plain, /2 s of 20 s, 18 s left/);
+  view.event({ type: 'warning', text: 'late' });
+  assert.match(seen().plain, /^\rWarning: late\nProgress /);
+  view.event({ type: 'result', result: sampleResult([]) });
+  const end = seen();
+  assert.equal(end.plain.trim(), '');
+  assert.ok(end.raw.includes('\u001b[5A\u001b[J'), 'erases the lines');
+  view.event(interval({ elapsedMs: 3000 }));
+  view.close();
+  assert.equal(seen().raw, '', 'nothing after the end');
+});
+
+test('preparation is one line, and gives way to the run', async () => {
+  const { view, drawn, seen } = stage();
+  view.event({ type: 'progress', label: 'Making keys', done: 1, total: 2000 });
+  await drawn();
+  assert.equal(seen().plain, 'Making keys  1 of 2,000\n');
+  view.event({ type: 'progress', label: 'Making keys', done: 2, total: 2000 });
+  assert.match(seen().plain, /2 of 2,000/);
+  view.event(START);
+  view.event(interval());
+  assert.match(seen().plain, /Progress [\s\S]*Errors {5}none\n/);
+  view.close();
+});
+
+test('requirements are shown as far as they are judged', async () => {
+  const { view, drawn, seen } = stage();
+  const judged = { limit: 200, unit: /** @type {const} */ ('ms'), reason: '' };
+  view.event(START);
+  seen();
+  view.soFar({ requirements: [{ text: 'p99<200ms', verdict: 'not proven', actual: 12.3, ...judged }] });
+  view.event(interval());
+  await drawn();
+  assert.match(seen().plain, /\nRequired {3}p99<200ms {2}not proven yet: 12\.3 ms\n$/);
+  view.event(START);
+  seen();
+  view.event(interval());
+  assert.doesNotMatch(seen().plain, /not proven/, 'another run, other verdicts');
+  view.close();
+});
+
+test('on a narrow terminal one line has to do, whole parts left out', async () => {
+  const { view, drawn, seen } = stage({ columns: 30 });
+  view.event(interval());
+  await drawn();
+  assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
+  mock.timers.enable({ apis: ['setTimeout'] });
+  view.resize(100, 30);
+  mock.timers.tick(1000);
+  assert.match(seen().plain, /^\rProgress .* 1 s of 20 s/, 'until it is made wider, and then at once');
+  view.close();
+  seen();
+  view.resize(60, 30);
+  mock.timers.tick(1000);
+  assert.equal(seen().raw, '', 'nothing after the end');
+});
+
+test('a terminal that does not know how wide it is has the usual width', async () => {
+  for (const columns of [0, undefined]) {
+    const { view, drawn, seen } = stage({ columns, rows: 0 });
+    view.event(START);
+    assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
+    view.event(interval());
+    await drawn();
+    assert.match(seen().plain, /^Progress {3}█+░+ /);
+    view.resize(0, 0);
+    view.event({ type: 'warning', text: 'a sentence that is longer than twenty characters' });
+    assert.match(seen().plain, /Warning: a sentence that is longer than twenty characters\n/);
+    view.close();
+  }
+});
+
+test('a rate is judged in the unit that it was asked for in', async () => {
+  const { view, drawn, seen } = stage();
+  const required = ['p99<1s', 'rate>=72000/h'].map((text) => parseRequirement(text));
+  view.event({ ...START, plan: { ...START.plan, requirements: required } });
+  seen();
+  view.soFar({
+    requirements: [
+      { text: 'p99<1s', verdict: 'met', actual: 12.3, limit: 1000, unit: 'ms', reason: '' },
+      { text: 'rate>=72000/h', verdict: 'met', actual: 20.13, limit: 20, unit: '/s', reason: '' },
+    ],
+  });
+  view.event(interval());
+  await drawn();
+  assert.match(seen().plain, / {2}met so far: 12\.3 ms\n.*rate>=72000\/h {2}met so far: 72,468\/h\n$/);
+  view.close();
+});
+
+test('after an interruption requirements stay as they stood', async () => {
+  const { view, drawn, seen } = stage();
+  /** @param {'met' | 'not met'} verdict */
+  const judged = (verdict) => ({
+    requirements: [
+      { text: 'p99<1s', verdict, actual: 1, limit: 1000, unit: /** @type {const} */ ('ms'), reason: '' },
+    ],
+  });
+  view.soFar(judged('met'));
+  view.event(interval({ phase: 'draining' }));
+  view.soFar(judged('not met'));
+  view.event(interval({ phase: 'draining', elapsedMs: 5000 }));
+  await drawn();
+  const { plain } = seen();
+  assert.match(plain, /^Progress {3}5 s, waiting for the last answers\nRate {7}19\/s succeeded\n/);
+  assert.match(plain, / met so far: 1\.00 ms\n$/);
+  view.close();
+});
+
+test('colour only where it is asked for', async () => {
+  const failed = { text: 'p99<1ms', verdict: /** @type {const} */ ('not met'), actual: 12.3, limit: 1 };
+  const requirements = [{ ...failed, unit: /** @type {const} */ ('ms'), reason: '' }];
+  for (const color of [true, false]) {
+    const { view, drawn, seen } = stage({ color });
+    view.soFar({ requirements });
+    view.event(interval());
+    await drawn();
+    assert.equal(seen().raw.includes('\u001b[31m'), color);
+    view.close();
+  }
+});
+
+test('a low rate is a mean over many seconds, so that it does not flicker', async () => {
+  const { view, drawn, seen } = stage();
+  view.event({
+    ...START,
+    plan: { operation: 'ocsp', load: { ratePerSecond: 0.5, rampUpMs: 0, shard: null } },
+  });
+  view.event(interval({ elapsedMs: 1000, ratePerSecond: 0 }));
+  await drawn();
+  for (let second = 2; second <= 40; second++) {
+    seen();
+    view.event(interval({ elapsedMs: second * 1000, ratePerSecond: second % 2 }));
+  }
+  view.event({ type: 'warning', text: 'all of it once more' });
+  assert.match(seen().plain, /Rate {7}1,[67]\d\d\/h succeeded, 1,800\/h offered/);
+  view.close();
+});
+
+/** @type {[string, number, number[], string][]} what, offered, successes second by second, shown */
+const ACHIEVED = [
+  ['the first of a low rate is no higher rate', 1000 / 3600, [1], '1,000/h succeeded, 1,000/h offered'],
+  ['nor are those after it', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  ['an arrival that falls into the second before it', 20, [21], '20/s succeeded, 20/s offered'],
+  ['a backlog that is worked off is seen', 20, [5, 35], '35/s succeeded, 20/s offered'],
+  ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
+];
+for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
+  test(`the rate of late: ${what}`, async () => {
+    const { view, drawn, seen } = stage();
+    view.event({
+      ...START,
+      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
+    });
+    seen();
+    for (const [i, rate] of rates.entries()) {
+      view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));
+    }
+    await drawn();
+    view.event({ type: 'warning', text: 'all of it once more' });
+    const lines = seen().plain.split('\n');
+    assert.equal(lines.filter((line) => line.startsWith('Rate ')).at(-1), `Rate       ${shown}`);
+    view.close();
+  });
+}

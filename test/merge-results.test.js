@@ -1,0 +1,506 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { PkiLoadError } from '../src/errors.js';
+import { mergeResults } from '../src/merge-results.js';
+import { checkResult } from '../src/results/check/check.js';
+import { validateResult } from '../src/results/schema.js';
+import { syntheticParts, syntheticRun } from './synthetic-run.js';
+
+/** @typedef {import('../src/results/schema.js').Result} Result */
+/** @typedef {import('../src/plan.js').LoadPlan} LoadPlan */
+
+const REQUIREMENTS = ['p99<10s', 'p50(service)<10s', 'errors<50%', 'rate>=1/s', 'max<1m', 'rate>=1e5/s'];
+
+/** As files have it. @param {Result} result @returns {Result} */
+const read = (result) => validateResult(JSON.parse(JSON.stringify(result)));
+
+/** Everything that does not depend on how many threads there were, on which machines. @param {Result} result */
+function comparable({ load: { threads, ...load }, ...result }) {
+  const { durationSeconds, windowSeconds, interrupted, startedAt, target, totals, rates, latencyMs } = result;
+  const { outcomes, outcomeDetails, verification, operations, warmup, requirements, timeline } = result;
+  return {
+    load,
+    durationSeconds,
+    windowSeconds,
+    interrupted,
+    startedAt,
+    target,
+    totals,
+    rates,
+    latencyMs,
+    outcomes,
+    outcomeDetails,
+    verification,
+    operations,
+    warmup,
+    requirements,
+    timeline,
+  };
+}
+
+/** @param {Result} merged @param {Result} whole */
+function assertSame(merged, whole) {
+  assert.deepEqual(comparable(merged), comparable(whole));
+  assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
+  for (const spread of /** @type {const} */ (['lagMs', 'unlaggedMs'])) {
+    assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
+  }
+}
+
+const LOAD = { ratePerSecond: 50, durationMs: 8000, seed: 3 };
+
+describe('the sum of the parts of a plan', () => {
+  test('0 to 3 of 4 is the result of one, bucket for bucket and figure for figure', () => {
+    const given = { load: LOAD, requirements: REQUIREMENTS };
+    const whole = syntheticRun(given);
+    const [a, b, c, d] = syntheticParts(given, [1, 1, 1, 1]).map(read);
+    assert.equal(whole.totals.planned, 400);
+    assert.deepEqual(
+      [a, b, c, d].map(({ totals }) => totals.planned),
+      [100, 100, 100, 100],
+    );
+    assertSame(mergeResults([c, a, d, b]), whole);
+  });
+
+  test('is the result of one, whatever the plan, the number of parts and their threads', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          seed: fc.nat(0xffff_ffff),
+          ratePerSecond: fc.integer({ min: 20, max: 60 }),
+          warmupMs: fc.constantFrom(0, 700),
+          rampUpMs: fc.constantFrom(0, 2000),
+          arrivals: fc.constantFrom('constant', 'poisson'),
+          overflow: fc.constantFrom('queue', 'drop'),
+        }),
+        fc.nat(3),
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+        (changes, unsent, threads) => {
+          const load = /** @type {Partial<LoadPlan>} */ ({ ...changes, durationMs: 6000 });
+          const given = { load, unsent, requirements: REQUIREMENTS };
+          assertSame(mergeResults(syntheticParts(given, threads).map(read)), syntheticRun(given));
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('of a closed loop is that of one, too', () => {
+    const load = /** @type {Partial<LoadPlan>} */ ({ model: 'closed', ratePerSecond: null, requests: 301 });
+    const given = { load: { ...load, seed: 9 }, requirements: REQUIREMENTS };
+    assertSame(mergeResults(syntheticParts(given, [1, 2, 1]).map(read)), syntheticRun(given));
+  });
+
+  test('says what it is made of, is no part itself, and is of no single machine', () => {
+    const parts = syntheticParts({ load: LOAD }, [1, 2]).map(read);
+    const earlier = { ...parts[1], startedAt: '2026-01-02T03:04:04.500Z' };
+    const sum = mergeResults([parts[0], earlier], { command: 'vault-pki-load merge a b' });
+    assert.equal(validateResult(sum), sum);
+    assert.equal(sum.command, 'vault-pki-load merge a b');
+    assert.equal(sum.startedAt, earlier.startedAt);
+    assert.equal(sum.load.threads, 3);
+    assert.equal(sum.shard, undefined);
+    assert.equal(sum.merge, undefined);
+    assert.equal(sum.startedAtMonotonicNs, undefined);
+    assert.deepEqual(
+      sum.merged?.map(({ index, threads, sent, command }) => [index, threads, sent, command]),
+      [
+        [0, 1, 200, 'vault-pki-load synthetic --shard 0/2'],
+        [1, 2, 200, 'vault-pki-load synthetic --shard 1/2'],
+      ],
+    );
+    assert.throws(() => mergeResults([sum]), { code: 'not_a_part' });
+  });
+
+  test('warns where versions differ', () => {
+    const [a, b] = syntheticParts({ load: LOAD }, [1, 1]).map(read);
+    /** @type {string[]} */
+    const said = [];
+    mergeResults([a, { ...b, tool: { version: '9.9.9' } }], { onWarning: (text) => said.push(text) });
+    assert.equal(said.length, 1);
+    assert.match(said[0], /different versions of vault-pki-load: .*9\.9\.9/);
+  });
+});
+
+describe('the measurement of the sum', () => {
+  test('is valid where each part had too few requests, but together there are enough', () => {
+    const parts = syntheticParts({ load: { ...LOAD, ratePerSecond: 25 } }, [1, 1, 1, 1]);
+    for (const { measurement } of parts) assert.deepEqual(codes(measurement), ['too_few_samples']);
+    const { measurement } = mergeResults(parts.map(read));
+    assert.deepEqual([measurement.verdict, codes(measurement)], ['valid', []]);
+  });
+
+  test('is as the worst part, with the name of that part', () => {
+    const [a] = syntheticParts({ load: LOAD }, [1, 1]);
+    const [, b] = syntheticParts({ load: LOAD, end: { droppedLate: 50 } }, [1, 1]);
+    assert.equal(b.measurement.verdict, 'invalid');
+    const { measurement, requirements } = mergeResults(
+      [a, b].map((part) => read({ ...part, plan: { ...part.plan, requirements: ['p50<10s'] } })),
+    );
+    assert.equal(measurement.verdict, 'invalid');
+    assert.deepEqual(codes(measurement), ['dropped_late']);
+    assert.match(measurement.reasons[0].text, /^Part 1 of 2: 50 of 200 arrivals were dropped because/);
+    assert.equal(requirements[0].verdict, 'not proven');
+  });
+
+  /** @type {[string, string, 'valid' | 'suspect' | 'invalid', RegExp | null][]} */
+  const STARTS = [
+    ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
+    [
+      'seconds apart',
+      '2026-01-02T03:04:08.200Z',
+      'suspect',
+      /part 1 of 2 began to send 3\.2 s after part 0 of 2/,
+    ],
+    [
+      'one after the other',
+      '2026-01-02T03:05:05.000Z',
+      'invalid',
+      /part 1 of 2 began to send 1 min after part 0/,
+    ],
+    [
+      'in another order',
+      '2026-01-02T03:04:00.000Z',
+      'invalid',
+      /part 0 of 2 began to send 5 s after part 1 of 2/,
+    ],
+  ];
+  for (const [what, startedAt, verdict, text] of STARTS) {
+    test(`is ${verdict} where the parts began ${what}`, () => {
+      const [a, b] = syntheticParts({ load: LOAD }, [1, 1]).map(read);
+      const { measurement } = mergeResults([a, { ...b, startedAt }]);
+      assert.equal(measurement.verdict, verdict);
+      assert.deepEqual(codes(measurement), text === null ? [] : ['parts_apart']);
+      if (text !== null) {
+        assert.match(measurement.reasons[0].text, text);
+        assert.match(String(measurement.reasons[0].remedy), /--start-at/);
+      }
+    });
+  }
+});
+
+/** @param {Result['measurement']} measurement */
+function codes({ reasons }) {
+  return reasons.map(({ code }) => code);
+}
+
+/** @param {Result} part @param {Record<string, unknown>} changes @returns {Result} */
+function withTls(part, changes) {
+  const plan = /** @type {Record<string, any>} */ (part.plan);
+  return { ...part, plan: { ...plan, target: { ...plan.target, tls: { ...plan.target.tls, ...changes } } } };
+}
+
+/** @param {Result} part @param {Record<string, unknown>} changes of its load, as its plan has it and as it was @returns {Result} */
+function withLoad(part, changes) {
+  const load = { ...part.load, ...changes };
+  return { ...part, load, plan: { ...part.plan, load } };
+}
+
+describe('what cannot be merged', () => {
+  const PARTS = syntheticParts({ load: LOAD }, [1, 1, 1]);
+  const whole = syntheticRun({ load: LOAD });
+  const names = ['a.json', 'b.json', 'c.json', 'd.json'];
+  const other = (/** @type {Partial<LoadPlan>} */ load) =>
+    syntheticParts({ load: { ...LOAD, ...load } }, [1, 1, 1]);
+
+  /** @type {[string, (parts: Result[]) => Result[], string, RegExp][]} what, results, code, message */
+  const TABLE = [
+    ['nothing', () => [], 'no_parts', /nothing to merge/],
+    ['a whole run', () => [whole], 'not_a_part', /^a\.json is no part of a plan/],
+    [
+      'a part twice',
+      ([a, b, c]) => [a, b, c, b],
+      'part_twice',
+      /^b\.json and d\.json are both part 1 of 3\./,
+    ],
+    ['a missing part', ([a, , c]) => [c, a], 'part_missing', /^Part 1 of 3 is missing\./],
+    ['two missing parts', ([, b]) => [b], 'part_missing', /^2 of 3 parts are missing: 0, 2\./],
+    [
+      'parts of other numbers of parts',
+      ([a]) => [a, syntheticParts({ load: LOAD }, [1, 1])[1]],
+      'different_splits',
+      /^a\.json is part 0 of 3, but b\.json is part 1 of 2\./,
+    ],
+    [
+      'parts of different plans, whose keys are named',
+      ([a, b]) => [a, b, other({ ratePerSecond: 60, seed: 4 })[2]],
+      'different_plans',
+      /^a\.json and c\.json are .*different plans: load\.ratePerSecond \(50 and 60\), load\.seed \(3 and 4\)\./,
+    ],
+    [
+      'parts with other options',
+      ([a, b]) => [a, b, syntheticParts({ load: LOAD, options: { role: 'mail' } }, [1, 1, 1])[2]],
+      'different_plans',
+      /options\.role \("web" and "mail"\)/,
+    ],
+    [
+      'parts with other requirements',
+      ([a, b, c]) => [a, b, { ...c, plan: { ...c.plan, requirements: ['p99<1s'] } }],
+      'different_plans',
+      /requirements \(\[\] and \["p99<1s"\]\)/,
+    ],
+    [
+      'parts that asked other addresses',
+      ([a, b, c]) => [a, b, { ...c, target: { ...c.target, url: 'http://192.0.2.2:8200' } }],
+      'different_plans',
+      /address asked/,
+    ],
+    [
+      'a part that met another product, though by the same address',
+      ([a, b, c]) => [a, b, { ...c, target: { ...c.target, product: 'OpenBao', version: '2.6.2' } }],
+      'different_targets',
+      /^a\.json met Vault 1\.21\.1, but c\.json met OpenBao 2\.6\.2: the sum would be of neither\. Run the parts again/,
+    ],
+    [
+      'a part that met another version',
+      ([a, b, c]) => [a, { ...b, target: { ...b.target, version: '1.21.2' } }, c],
+      'different_targets',
+      /^a\.json met Vault 1\.21\.1, but b\.json met Vault 1\.21\.2:/,
+    ],
+    [
+      'parts that met other versions, where the first was not told its own',
+      ([a, b, c]) => [
+        { ...a, target: { ...a.target, version: null } },
+        b,
+        { ...c, target: { ...c.target, version: '1.21.2' } },
+      ],
+      'different_targets',
+      /^b\.json met Vault 1\.21\.1, but c\.json met Vault 1\.21\.2:/,
+    ],
+    [
+      'a part that did not look at the certificate of the server',
+      ([a, b, c]) => [a, withTls(b, { skipVerify: true }), c],
+      'different_plans',
+      /: target\.tls\.skipVerify \(false and true\)\./,
+    ],
+    [
+      'a part that asked for the certificate of another server',
+      ([a, b, c]) => [a, withTls(b, { serverName: 'b.example.com' }), c],
+      'different_plans',
+      /: target\.tls\.serverName \(null and "b\.example\.com"\)\./,
+    ],
+    [
+      'a part with more requests than its plan has for it',
+      ([a, b, c]) => [a, { ...b, totals: { ...b.totals, planned: 134 } }, c],
+      'inconsistent_result',
+      /^b\.json does not add up: part 1 of 3 of its plan has 133 requests, but totals\.planned is 134\./,
+    ],
+    [
+      'an interrupted part',
+      ([a, b, c]) => [a, { ...b, interrupted: true }, c],
+      'interrupted_part',
+      /^b\.json, part 1 of 3, was interrupted\. .*--allow-interrupted/,
+    ],
+    [
+      'a part that did not end',
+      ([a, b, c]) => [a, { ...b, unfinished: true }, c],
+      'interrupted_part',
+      /^b\.json, part 1 of 3, was written while its run went on/,
+    ],
+    [
+      'a part without what merging needs',
+      ([a, b, { merge, ...c }]) => [a, b, c],
+      'not_mergeable',
+      /^c\.json does not hold what is needed to add it to other parts: it has no "merge" block/,
+    ],
+  ];
+
+  for (const [what, results, code, message] of TABLE) {
+    test(what, () => {
+      assert.throws(
+        () => mergeResults(results(PARTS.map(read)), { names }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.equal(error.code, code);
+          assert.match(error.full, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('interrupted parts are taken where that is asked for, and the sum is interrupted', () => {
+    const [a, b, c] = PARTS.map(read);
+    const sum = mergeResults([a, { ...b, interrupted: true }, c], { allowInterrupted: true });
+    assert.equal(sum.interrupted, true);
+    assert.deepEqual(sum.totals, whole.totals);
+    assert.deepEqual(checkResult(sum), []);
+  });
+
+  test('threads, pacing, paths and starts may differ from machine to machine', () => {
+    const [a, b, c] = syntheticParts({ load: LOAD }, [1, 2, 3]).map(read);
+    const { load, ...plan } = /** @type {Record<string, any>} */ (b.plan);
+    const own = { ...load, pacing: 'spin', startAt: '2026-01-02T03:04:05.000Z' };
+    const tls = {
+      ...plan.target.tls,
+      caCert: '/etc/ca.pem',
+      caPath: '/etc/ca',
+      clientCert: 'c.pem',
+      clientKey: 'k.pem',
+    };
+    const elsewhere = {
+      ...plan,
+      target: { ...plan.target, tls },
+      load: own,
+      options: { ...plan.options, keep: 'kept-1.jsonl' },
+    };
+    const sum = mergeResults([a, { ...b, load: own, plan: elsewhere }, c]);
+    assert.deepEqual(sum.totals, whole.totals);
+  });
+});
+
+describe('a part that does not hold what is needed to add it to others:', () => {
+  const PARTS = syntheticParts({ load: LOAD }, [1, 2]);
+
+  /** @type {[string, (part: Result) => Result, RegExp][]} what, of part 1, and what is said to be missing */
+  const TABLE = [
+    ['no merge block', ({ merge, ...part }) => part, /it has no "merge" block, or one that is broken/],
+    [
+      'a broken merge block',
+      (part) => ({ ...part, merge: /** @type {any} */ ({ ...part.merge, watch: {} }) }),
+      /no "merge" block, or one that is broken/,
+    ],
+    [
+      'nothing of an operation',
+      (part) => ({ ...part, merge: /** @type {any} */ ({ ...part.merge, operations: {} }) }),
+      /its "merge" block has nothing of the operation synthetic/,
+    ],
+    [
+      'seconds without a histogram',
+      (part) => ({ ...part, timeline: part.timeline.map(({ histogram, ...row }) => row) }),
+      /second 0 has no histogram of its own/,
+    ],
+    [
+      'failures without names',
+      (part) => ({ ...part, timeline: part.timeline.map(({ failures, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
+    ],
+    [
+      'seconds without a p90',
+      (part) => ({ ...part, timeline: part.timeline.map(({ p90, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
+    ],
+    [
+      'a second that shares its histogram with others',
+      (part) => ({
+        ...part,
+        timeline: part.timeline.map((row) => (row.second === 3 ? { ...row, histogramSeconds: 2 } : row)),
+      }),
+      /second 3 has no histogram of its own/,
+    ],
+    [
+      'a second without send lags',
+      (part) => ({
+        ...part,
+        merge: /** @type {any} */ ({ ...part.merge, lags: Object(part.merge).lags.slice(0, 2) }),
+      }),
+      /second 2 has no histogram of its own/,
+    ],
+    [
+      'a plan without a load',
+      (part) => ({ ...part, plan: { ...part.plan, load: null } }),
+      /its plan has no load/,
+    ],
+    [
+      'a load that is not that of its plan',
+      (part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }),
+      /its load and that of its plan differ in timeoutMs/,
+    ],
+    [
+      'the load of another part',
+      (part) => ({ ...part, shard: { index: 0, of: 2 } }),
+      /its load is that of another part/,
+    ],
+    [
+      'a part that there is not',
+      (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
+      /it says that it is part 7 of 2, which there is not/,
+    ],
+    [
+      'an open loop without a rate',
+      (part) => withLoad(part, { ratePerSecond: null }),
+      /its load is an open loop without a rate, or without an end/,
+    ],
+    [
+      'an open loop without an end',
+      (part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }),
+      /its load is an open loop without a rate, or without an end/,
+    ],
+    [
+      'a plan without requirements, not even none',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: undefined } }),
+      /its plan has no list of requirements/,
+    ],
+    [
+      'a requirement that is none',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: ['p99<1s', 'soon'] } }),
+      /its plan requires "soon", which is no requirement/,
+    ],
+    [
+      'a requirement that is no text',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: [17] } }),
+      /its plan requires 17, which is no requirement/,
+    ],
+  ];
+  for (const [what, spoil, message] of TABLE) {
+    test(what, () => {
+      const [a, b] = PARTS.map(read);
+      assert.throws(
+        () => mergeResults([a, spoil(b)], { names: ['a.json', 'b.json'] }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.equal(error.code, 'not_mergeable');
+          assert.match(error.message, /^b\.json does not hold what is needed to add it to other parts: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  /** @type {[string, (part: Result) => unknown, RegExp][]} */
+  const UNREADABLE = [
+    [
+      'a histogram of an outcome',
+      (part) => (part.operations.synthetic.outcomeDetails.good.latencyMs.service.histogram = 'HISTFA'),
+      /^b\.json does not add up: operations\.synthetic\.outcomeDetails\.good\.latencyMs\.service\.histogram cannot be read\./,
+    ],
+    [
+      'a histogram of a second',
+      (part) => (part.timeline[2].histogram = ''),
+      /timeline\.2\.histogram cannot be read/,
+    ],
+    [
+      'send lags of a second',
+      (part) => Object.assign(Object(part.merge).lags[1], { histogram: 'x' }),
+      /merge\.lags\.1\.histogram cannot be read/,
+    ],
+    [
+      'how late the tool was',
+      (part) => Object.assign(Object(part.merge).watch, { unlagged: 'x' }),
+      /merge\.watch\.unlagged cannot be read/,
+    ],
+  ];
+  for (const [what, spoil, message] of UNREADABLE) {
+    test(`${what}, which cannot be read`, () => {
+      const [a, b] = PARTS.map(read);
+      spoil(b);
+      assert.throws(
+        () => mergeResults([a, b], { names: ['a.json', 'b.json'] }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.equal(error.code, 'inconsistent_result');
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
+
+test('what a part was not told of the target is taken from the others', () => {
+  const [a, b] = syntheticParts({ load: LOAD }, [1, 1]).map(read);
+  const sum = mergeResults([{ ...a, target: { ...a.target, product: null, version: null } }, b]);
+  assert.deepEqual(sum.target, b.target);
+});

@@ -1,0 +1,12 @@
+/** A histogram as a report meets it: encoded and decoded. */
+import { createHistogram, decodeHistogram, encodeHistogram, recordMs } from '../../src/histogram.js';
+
+/**
+ * @param {number[]} values ms
+ * @returns {import('../../src/histogram.js').Histogram}
+ */
+export function histogramOf(values) {
+  const histogram = createHistogram();
+  for (const value of values) recordMs(histogram, value);
+  return decodeHistogram(encodeHistogram(histogram));
+}

@@ -1,0 +1,256 @@
+/** Results that reports are looked at with: the usual, and what breaks a layout. */
+import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { runOf, withoutDetails } from './even-run.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+const FAILING = [
+  { outcome: 'good', service: spread(390, 0.7, 95), lag: 0.12 },
+  {
+    outcome: 'timeout',
+    success: false,
+    service: spread(8, 10_000, 10_001),
+    lag: 0.12,
+    fromSecond: 10,
+    meaning: 'no whole answer within the time-out',
+  },
+  {
+    outcome: 'bad_signature',
+    success: false,
+    service: [3.2, 4.1],
+    lag: 0.12,
+    meaning: 'the signature is not that of the issuer, nor of a responder it appointed',
+  },
+];
+
+const BACKLOG = [
+  { outcome: 'issued', service: spread(300, 20, 900), lag: 1.5 },
+  { outcome: 'unavailable', success: false, service: spread(12, 1, 3), lag: 1.5 },
+  { outcome: 'never_sent', service: spread(60, 500, 4000) },
+];
+
+const HOSTILE_NAME = '<b>&"x"</b> | `y` @team #12 http://a.example \\ \u001b[31m\u202e';
+
+/** Every name that a server, or a file that somebody else wrote, could bring. */
+const HOSTILE = [
+  { outcome: 'good', service: spread(396, 1, 2) },
+  { outcome: HOSTILE_NAME, success: false, service: [7], meaning: HOSTILE_NAME },
+  { outcome: 'constructor', success: false, service: [8] },
+  { outcome: 'a\u0001', success: false, service: [9] },
+  { outcome: 'a\u0002', success: false, service: [9] },
+];
+
+/** @type {Record<string, Result>} by what the report shows */
+export const SAMPLES = {
+  'closed-loop-issue': withoutDetails(
+    runOf([{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }], {
+      command: 'issue',
+      load: closedLoad(),
+      warmup: { seconds: 5, sent: 3012 },
+      requirements: [
+        {
+          text: 'rate>=1000/h',
+          verdict: 'met',
+          actual: 679.45,
+          limit: 1000 / 3600,
+          unit: '/s',
+          reason:
+            'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
+        },
+      ],
+    }),
+  ),
+  'requirement-not-met': runOf(FAILING, {
+    verification: {
+      checked: 392,
+      passed: 390,
+      sampled: false,
+      unchecked: 0,
+      failures: { bad_signature: 2 },
+    },
+    requirements: [
+      {
+        text: 'p99<50ms',
+        verdict: 'not met',
+        actual: null,
+        limit: 50,
+        unit: 'ms',
+        reason: '10 of 400 requests had no good answer and count as slower than any limit.',
+      },
+      {
+        text: 'p50<60ms',
+        verdict: 'not proven',
+        actual: 48.2,
+        limit: 60,
+        unit: 'ms',
+        reason:
+          'p50 is 48.2 ms, 11.8 ms (19.7 %) below the limit of 60.0 ms; with 20 requests it could be as high as 61.0 ms.',
+      },
+    ],
+  }),
+  'only-errors': runOf(
+    [{ outcome: 'connection_refused', success: false, service: spread(40, 0.2, 0.9), lag: 0.05 }],
+    { counts: { dropped: 358, neverSent: 2 }, load: openLoad({ overflow: 'drop' }) },
+  ),
+  'no-samples': sampleResult([], {
+    interrupted: true,
+    counts: { neverSent: 400 },
+    target: { url: 'https://ocsp.example.test/v1/pki', product: null, version: null },
+    measurement: {
+      verdict: 'invalid',
+      reasons: [
+        { code: 'nothing_measured', text: 'Nothing was measured.', remedy: 'Let it run for longer.' },
+      ],
+    },
+  }),
+  'one-request': sampleResult([{ outcome: 'issued', service: [12.345], lag: 0.02 }], {
+    command: 'issue',
+    load: closedLoad({ durationMs: null, requests: 1 }),
+    durationSeconds: 4000,
+    measurement: {
+      verdict: 'suspect',
+      reasons: [
+        {
+          code: 'too_few_samples',
+          text: 'Only 1 requests: with fewer than 100, p99 is just the slowest.',
+          remedy: 'Raise --duration, --requests or --rate.',
+        },
+      ],
+    },
+  }),
+  'ten-million': runOf(
+    [
+      { outcome: 'good', service: spread(10_000, 0.4, 9), lag: 0.01, times: 999 },
+      {
+        outcome: 'timeout',
+        success: false,
+        service: spread(10, 10_000, 10_001),
+        lag: 0.01,
+        times: 1000,
+        fromSecond: 10,
+      },
+    ],
+    {
+      durationSeconds: 1000,
+      load: openLoad({ ratePerSecond: 10_000, concurrency: 400, threads: 2, durationMs: 1_000_000 }),
+      requirements: [
+        {
+          text: 'errors<0.2%',
+          verdict: 'met',
+          actual: 0.001,
+          limit: 0.002,
+          unit: 'fraction',
+          reason:
+            '0.1 % of requests failed (10,000 of 10,000,000); the limit is 0.2 %; at 95 % confidence it is at most 0.102 %.',
+        },
+        {
+          text: 'p99<20ms',
+          verdict: 'met',
+          actual: 8.92,
+          limit: 20,
+          unit: 'ms',
+          reason:
+            'p99 is 8.92 ms, 11.1 ms (55.4 %) below the limit of 20.0 ms; at 95 % confidence it is at most 8.93 ms.',
+        },
+      ],
+    },
+  ),
+  'sampled-verification': runOf([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
+    load: openLoad({
+      ratePerSecond: 1000,
+      arrivals: 'poisson',
+      threads: 2,
+      requests: 20_000,
+      rampUpMs: 2000,
+    }),
+    verification: {
+      checked: 2400,
+      passed: 2400,
+      sampled: true,
+      unchecked: 17_600,
+      failures: {},
+      notes: ['Signatures were verified for 2,400 of 20,000 distinct responses.'],
+    },
+  }),
+  'invalid-measurement': runOf([{ outcome: 'good', service: spread(400, 1, 2), lag: 812, fromSecond: 1 }], {
+    measurement: {
+      verdict: 'invalid',
+      reasons: [
+        {
+          code: 'send_lag',
+          text: 'Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.',
+          remedy: 'Lower --rate, raise --threads, or run on a faster machine.',
+        },
+        { code: 'too_short', text: 'The run was short.' },
+      ],
+    },
+  }),
+  backlog: runOf(BACKLOG, {
+    command: 'issue',
+    counts: { neverSent: 28 },
+    load: openLoad({ durationMs: 20_000 }),
+    measurement: {
+      verdict: 'suspect',
+      reasons: [
+        {
+          code: 'sends_short_of_plan',
+          text: '88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.',
+          remedy: 'Lower --rate to what the target can take, or raise --concurrency.',
+        },
+      ],
+    },
+  }),
+  unfinished: runOf([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
+    unfinished: true,
+    durationSeconds: 6,
+    counts: { neverSent: 280 },
+    requirements: [
+      {
+        text: 'p99<200ms',
+        verdict: 'not proven',
+        actual: 1.89,
+        limit: 200,
+        unit: 'ms',
+        reason:
+          'p99 is 1.89 ms, 198 ms (99.1 %) below the limit of 200 ms; 120 requests are too few to prove it, at least 299 are needed.',
+      },
+    ],
+  }),
+  'long-outcome-names': runOf([
+    { outcome: 'good', service: spread(391, 1, 2) },
+    {
+      outcome: 'http_503_local_node_not_active_but_active_cluster_node_not_found_in_storage',
+      success: false,
+      service: [5],
+    },
+    { outcome: 'x'.repeat(100), success: false, service: spread(8, 1, 2) },
+  ]),
+  hostile: runOf(HOSTILE, {
+    target: { url: `http://127.0.0.1:8200/${HOSTILE_NAME}`, product: 'Va\u001b[2Jult', version: '1\n2' },
+    verification: {
+      checked: 399,
+      passed: 396,
+      sampled: false,
+      unchecked: 0,
+      failures: { [HOSTILE_NAME]: 1, 'a\u0001': 1, 'a\u0002': 1 },
+      notes: [HOSTILE_NAME],
+    },
+    requirements: [
+      { text: HOSTILE_NAME, verdict: 'not met', actual: 7, limit: 5, unit: 'ms', reason: HOSTILE_NAME },
+    ],
+    measurement: {
+      verdict: 'suspect',
+      reasons: [{ code: 'constructor', text: HOSTILE_NAME, remedy: HOSTILE_NAME }],
+    },
+  }),
+};
+
+const PAIR = [
+  { outcome: 'issued', service: spread(100, 10, 40) },
+  { outcome: 'good', service: spread(300, 1, 4) },
+];
+const [issue, ocsp] = PAIR.map((group) => runOf([group]).operations.ocsp);
+SAMPLES['two-operations'] = runOf(PAIR, {
+  command: 'run',
+  operations: { issue: { ...issue, things: 'certificates' }, ocsp },
+});
