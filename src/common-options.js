@@ -177,7 +177,7 @@ export const commonOptions = {
     group: LOAD,
     placeholder: 'N',
     max: 0xffff_ffff,
-    describe: 'Seed of names, orders, nonces and Poisson gaps',
+    describe: 'Seed of names, orders, nonces and Poisson gaps, and of those that later runs of --repeat draw',
     defaultText: 'random, said in the result',
   },
   shard: {

@@ -8,9 +8,9 @@ import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
 import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
 import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check.js';
+import { checkResult } from './results/check/check.js';
 import { foldStages, mergeSnapshots } from './results/merge.js';
-import { mergeBlockOf } from './results/merge-block.js';
+import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
 
 /**

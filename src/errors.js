@@ -38,7 +38,7 @@ export class PkiLoadError extends Error {
 }
 
 /**
- * Wrong usage or a local problem: nothing was sent. Exit code 1.
+ * Wrong usage or a local problem, before anything was sent or after all of it was. Exit code 1.
  *
  * @param {string} code
  * @param {string} message

@@ -12,10 +12,10 @@ export { EXIT, PkiLoadError } from './errors.js';
 export { mergeResults } from './merge-results.js';
 export { operations } from './operations/index.js';
 export { renderDocument, reporters } from './reporters/index.js';
-export { checkResult } from './results/check.js';
-export { compareGroups } from './results/compare.js';
+export { checkResult } from './results/check/check.js';
+export { compareGroups } from './results/comparison/compare.js';
 export { readDocument } from './results/read-document.js';
-export { makeRunSet } from './results/run-set.js';
+export { makeRunSet } from './results/runs/run-set.js';
 export { run } from './run.js';
 export { readEnvironment } from './vault/environment.js';
 

@@ -2,20 +2,24 @@
  * The results of all parts of one plan (`--shard`) -> the result of the plan, as one run of all their threads would have given
  * it: what the parts' recorders handed in is restored from their results, and goes the way that it goes in a run.
  */
-import { dueOf } from './load/due.js';
+import { usageError } from './errors.js';
+import { createDuePerSecond } from './load/due.js';
+import { createSchedule } from './load/pacing/schedule.js';
 import { unbelievable } from './load/verdict/judge.js';
 import { judgeSum, observeSum } from './load/verdict/sum.js';
+import { checkPlanned, planOf, targetOf } from './merge-plan.js';
 import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check.js';
+import { checkResult } from './results/check/check.js';
 import { mergeSnapshots, total } from './results/merge.js';
-import { secondsOf, snapshotOf } from './results/merge-block.js';
-import { orderParts } from './results/parts.js';
-import { parseRequirement } from './results/requirements.js';
+import { secondsOf, snapshotOf } from './results/parts/merge-block.js';
+import { orderParts } from './results/parts/parts.js';
 import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
+import { findUnreadable } from './results/unreadable.js';
 
 /** @typedef {import('./results/schema.js').Result} Result */
-/** @typedef {import('./results/parts.js').Part} Part */
+/** @typedef {import('./results/parts/parts.js').Part} Part */
+/** @typedef {import('./load/pacing/schedule.js').Schedule} Schedule */
 /** @typedef {import('./plan.js').Plan} Plan */
 /**
  * @typedef {object} MergeOptions
@@ -36,6 +40,24 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   const parts = orderParts(named, allowInterrupted);
   for (const text of warnings(parts)) onWarning?.(text);
   const plan = planOf(parts);
+  const schedule = plan.load.model === 'open' ? createSchedule(plan.load) : null;
+  if (schedule !== null) checkPlanned(parts, schedule);
+  try {
+    return addUp(parts, plan, schedule, command ?? parts[0].result.command);
+  } catch (error) {
+    // Files are checked when they are read; who hands in results of his own learns here which of them is broken.
+    throw unreadable(parts, error) ?? error;
+  }
+}
+
+/**
+ * @param {Part[]} parts
+ * @param {Plan} plan
+ * @param {Schedule | null} schedule null: a closed loop has none
+ * @param {string} command
+ * @returns {Result}
+ */
+function addUp(parts, plan, schedule, command) {
   const { operations, ...lateness } = mergeSnapshots(
     parts.map(({ result, merge }) => snapshotOf(result, merge)),
   );
@@ -44,18 +66,17 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   const seconds = addSeconds(parts);
   const observed = observeSum({ plan, parts, operations, lateness, block, facts, seconds });
   const measurement = judgeSum(observed, parts, facts);
-  const [{ result: first }] = parts;
   const whole = {
     plan,
-    target: first.target,
-    command: command ?? first.command,
+    target: targetOf(parts),
+    command,
     startedAt: new Date(Math.min(...parts.map(({ result }) => Date.parse(result.startedAt)))),
     startedAtNs: 0n,
     operations,
     block,
     facts,
     seconds,
-    dueIn: dueOf(plan.load),
+    dueIn: schedule === null ? null : createDuePerSecond(schedule, null, plan.load.warmupMs),
   };
   const sum = buildResult({ ...whole, measurement });
   const problems = checkResult(sum);
@@ -63,32 +84,28 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   return withParts(buildResult({ ...whole, measurement: unbelievable(measurement, problems) }), parts);
 }
 
+/**
+ * @param {Part[]} parts
+ * @param {unknown} cause
+ */
+function unreadable(parts, cause) {
+  for (const { name, result } of parts) {
+    const place = findUnreadable(result);
+    if (place === null) continue;
+    return usageError(
+      'inconsistent_result',
+      `${name} does not add up: ${place} cannot be read.`,
+      'Give the file as vault-pki-load wrote it.',
+      cause,
+    );
+  }
+}
+
 /** @param {Part[]} parts @returns {string[]} sentences */
 function warnings(parts) {
   const versions = distinct(parts.map(({ result }) => result.tool.version));
   if (versions.length === 1) return [];
   return [`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`];
-}
-
-/**
- * @param {Part[]} parts
- * @returns {Plan} the whole one; threads are those of all parts
- */
-function planOf(parts) {
-  const [{ result }] = parts;
-  const { load, requirements, ...rest } = /** @type {any} */ (result.plan);
-  return {
-    ...rest,
-    mix: rest.mix ?? null,
-    load: {
-      ...load,
-      threads: total(parts.map(({ result: { load: own } }) => own.threads)),
-      shard: null,
-      startAt: load.startAt ?? null,
-      stages: load.stages ?? null,
-    },
-    requirements: requirements.map((/** @type {string} */ text) => parseRequirement(text)),
-  };
 }
 
 /**

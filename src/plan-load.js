@@ -1,5 +1,6 @@
 /** Options -> how the load is laid out: the part of the Plan that is the same for every operation. */
 import { usageError } from './errors.js';
+import { hash32 } from './random.js';
 import { parseShard, partName, shareOf } from './shard-part.js';
 import { parseStartAt } from './start-at.js';
 
@@ -11,7 +12,7 @@ import { parseStartAt } from './start-at.js';
  * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
  * @property {number | null} requests measured requests at most
  * @property {'constant' | 'poisson'} arrivals
- * @property {number} seed 32 bits; names, nonces, orders and Poisson gaps follow from it
+ * @property {number} seed 32 bits; names, nonces, orders and Poisson gaps follow from it, those of later runs of --repeat too
  * @property {number} rampUpMs the rate rises linearly from zero over this time, from the start of the warm-up
  * @property {number} warmupMs sent but not counted
  * @property {number} timeoutMs from the moment a connection took the request
@@ -33,6 +34,21 @@ import { parseStartAt } from './start-at.js';
 
 /** A Poisson schedule is walked through before the run: 3 s for as many. */
 const MAX_POISSON_ARRIVALS = 100_000_000;
+
+/** Keeps the seeds of a plan's runs apart from what else is drawn from its own. */
+const RUN_STREAM = 300;
+
+/**
+ * With `--repeat` every run draws its own arrivals, names and orders: runs that all replayed one sequence would differ less from
+ * each other than two measurements do, and a comparison would call what chance did a difference.
+ *
+ * @param {Readonly<LoadPlan>} load
+ * @param {number} run from 0, which has the plan's own seed
+ * @returns {Readonly<LoadPlan>}
+ */
+export function loadOfRun(load, run) {
+  return run === 0 ? load : Object.freeze({ ...load, seed: hash32(load.seed, run, RUN_STREAM) });
+}
 
 /**
  * @param {Record<string, any>} common

@@ -6,8 +6,8 @@
 import { commonOptions } from './common-options.js';
 import { usageError } from './errors.js';
 import { camelCase, readOne, readOptions } from './options.js';
-import { planLoad } from './plan-load.js';
-import { parseRequirement } from './results/requirements.js';
+import { loadOfRun, planLoad } from './plan-load.js';
+import { parseRequirement } from './results/requirements/requirements.js';
 import { readEnvironment } from './vault/environment.js';
 
 /** @typedef {import('./plan-load.js').LoadPlan} LoadPlan */
@@ -19,7 +19,7 @@ import { readEnvironment } from './vault/environment.js';
  * @property {{caCert: string|null, caPath: string|null, clientCert: string|null, clientKey: string|null, serverName: string|null, skipVerify: boolean}} tls
  *   paths, never contents
  */
-/** @typedef {import('./results/requirements.js').Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
+/** @typedef {import('./results/requirements/requirements.js').Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
  *   the operations, or of the stages, or of both, where it says so */
 /**
  * @typedef {object} MixEntry
@@ -69,6 +69,15 @@ export function makePlan(operation, given, environment = readEnvironment()) {
     mix: null,
     requirements: common.require.map((/** @type {string} */ text) => parseRequirement(text)),
   });
+}
+
+/**
+ * @param {Readonly<Plan>} plan
+ * @param {number} run of several of this plan, from 0
+ * @returns {Readonly<Plan>} the same but for the seed
+ */
+export function planOfRun(plan, run) {
+  return Object.freeze({ ...plan, load: loadOfRun(plan.load, run) });
 }
 
 /**

@@ -5,9 +5,9 @@ import { cpus } from 'node:os';
 import { conclude } from './conclude.js';
 import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
-import { intervalEvent, startTicking } from './load/interval.js';
+import { countWaiting, intervalEvent, startTicking } from './load/interval.js';
 import { describeSpinning } from './load/pacing/choose.js';
-import { leadMs, untilConnecting } from './load/start.js';
+import { describeWait, leadMs, untilConnecting } from './load/start.js';
 import { createShards } from './load/threads.js';
 import { plannedWindow } from './load/verdict/window.js';
 import { watchMachine } from './load/watch/machine.js';
@@ -134,6 +134,8 @@ async function runAgainst(plan, context) {
       { plan, fixture, tls, measuredMs: window.windowMs },
       { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
     );
+    const waits = describeWait(startAt);
+    if (waits !== null) notice(waits);
     await untilConnecting(startAt, stop);
     throwIfStopped(stop);
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
@@ -149,7 +151,8 @@ async function runAgainst(plan, context) {
   } finally {
     renewal?.stop();
     await Promise.all(shards.map((shard) => shard.close()));
-    if (fixture !== null) await mix.cleanup({ plan, client, token, tls, notice, warn, signal: stop }, fixture);
+    if (fixture !== null)
+      await mix.cleanup({ plan, client, token, tls, notice, warn, signal: stop }, fixture);
     await client.close();
   }
 }
@@ -211,8 +214,10 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   const startedAtNs = originNs + BigInt(Math.round(warmupMs * 1e6));
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
   let stoppedMs = Number.POSITIVE_INFINITY;
+  let waitingAtStop = /** @type {number | null} */ (null);
   const onStop = () => {
     stoppedMs = elapsed();
+    waitingAtStop = countWaiting(shards.map((shard) => shard.state()));
     for (const shard of shards) shard.stop();
   };
   const onCutOff = () => {
@@ -227,7 +232,7 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
   const stopTicking = startTicking(lead, () =>
-    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsed())),
+    onEvent(intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsed())),
   );
   try {
     const ends = await Promise.all(shards.map((shard) => shard.ended));

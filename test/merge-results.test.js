@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../src/errors.js';
 import { mergeResults } from '../src/merge-results.js';
-import { checkResult } from '../src/results/check.js';
+import { checkResult } from '../src/results/check/check.js';
 import { validateResult } from '../src/results/schema.js';
 import { syntheticParts, syntheticRun } from './synthetic-run.js';
 
@@ -42,7 +42,7 @@ function comparable({ load: { threads, ...load }, ...result }) {
 /** @param {Result} merged @param {Result} whole */
 function assertSame(merged, whole) {
   assert.deepEqual(comparable(merged), comparable(whole));
-  assert.deepEqual(checkResult(merged), []);
+  assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
   for (const spread of /** @type {const} */ (['lagMs', 'unlaggedMs'])) {
     assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
   }
@@ -185,6 +185,18 @@ function codes({ reasons }) {
   return reasons.map(({ code }) => code);
 }
 
+/** @param {Result} part @param {Record<string, unknown>} changes @returns {Result} */
+function withTls(part, changes) {
+  const plan = /** @type {Record<string, any>} */ (part.plan);
+  return { ...part, plan: { ...plan, target: { ...plan.target, tls: { ...plan.target.tls, ...changes } } } };
+}
+
+/** @param {Result} part @param {Record<string, unknown>} changes of its load, as its plan has it and as it was @returns {Result} */
+function withLoad(part, changes) {
+  const load = { ...part.load, ...changes };
+  return { ...part, load, plan: { ...part.plan, load } };
+}
+
 describe('what cannot be merged', () => {
   const PARTS = syntheticParts({ load: LOAD }, [1, 1, 1]);
   const whole = syntheticRun({ load: LOAD });
@@ -235,6 +247,46 @@ describe('what cannot be merged', () => {
       /address asked/,
     ],
     [
+      'a part that met another product, though by the same address',
+      ([a, b, c]) => [a, b, { ...c, target: { ...c.target, product: 'OpenBao', version: '2.6.2' } }],
+      'different_targets',
+      /^a\.json met Vault 1\.21\.1, but c\.json met OpenBao 2\.6\.2: the sum would be of neither\. Run the parts again/,
+    ],
+    [
+      'a part that met another version',
+      ([a, b, c]) => [a, { ...b, target: { ...b.target, version: '1.21.2' } }, c],
+      'different_targets',
+      /^a\.json met Vault 1\.21\.1, but b\.json met Vault 1\.21\.2:/,
+    ],
+    [
+      'parts that met other versions, where the first was not told its own',
+      ([a, b, c]) => [
+        { ...a, target: { ...a.target, version: null } },
+        b,
+        { ...c, target: { ...c.target, version: '1.21.2' } },
+      ],
+      'different_targets',
+      /^b\.json met Vault 1\.21\.1, but c\.json met Vault 1\.21\.2:/,
+    ],
+    [
+      'a part that did not look at the certificate of the server',
+      ([a, b, c]) => [a, withTls(b, { skipVerify: true }), c],
+      'different_plans',
+      /: target\.tls\.skipVerify \(false and true\)\./,
+    ],
+    [
+      'a part that asked for the certificate of another server',
+      ([a, b, c]) => [a, withTls(b, { serverName: 'b.example.com' }), c],
+      'different_plans',
+      /: target\.tls\.serverName \(null and "b\.example\.com"\)\./,
+    ],
+    [
+      'a part with more requests than its plan has for it',
+      ([a, b, c]) => [a, { ...b, totals: { ...b.totals, planned: 134 } }, c],
+      'inconsistent_result',
+      /^b\.json does not add up: part 1 of 3 of its plan has 133 requests, but totals\.planned is 134\./,
+    ],
+    [
       'an interrupted part',
       ([a, b, c]) => [a, { ...b, interrupted: true }, c],
       'interrupted_part',
@@ -250,7 +302,7 @@ describe('what cannot be merged', () => {
       'a part without what merging needs',
       ([a, b, { merge, ...c }]) => [a, b, c],
       'not_mergeable',
-      /^c\.json does not hold what is needed/,
+      /^c\.json does not hold what is needed to add it to other parts: it has no "merge" block/,
     ],
   ];
 
@@ -280,8 +332,175 @@ describe('what cannot be merged', () => {
     const [a, b, c] = syntheticParts({ load: LOAD }, [1, 2, 3]).map(read);
     const { load, ...plan } = /** @type {Record<string, any>} */ (b.plan);
     const own = { ...load, pacing: 'spin', startAt: '2026-01-02T03:04:05.000Z' };
-    const elsewhere = { ...plan, load: own, options: { ...plan.options, keep: 'kept-1.jsonl' } };
-    const sum = mergeResults([a, { ...b, plan: elsewhere }, c]);
+    const tls = {
+      ...plan.target.tls,
+      caCert: '/etc/ca.pem',
+      caPath: '/etc/ca',
+      clientCert: 'c.pem',
+      clientKey: 'k.pem',
+    };
+    const elsewhere = {
+      ...plan,
+      target: { ...plan.target, tls },
+      load: own,
+      options: { ...plan.options, keep: 'kept-1.jsonl' },
+    };
+    const sum = mergeResults([a, { ...b, load: own, plan: elsewhere }, c]);
     assert.deepEqual(sum.totals, whole.totals);
   });
+});
+
+describe('a part that does not hold what is needed to add it to others:', () => {
+  const PARTS = syntheticParts({ load: LOAD }, [1, 2]);
+
+  /** @type {[string, (part: Result) => Result, RegExp][]} what, of part 1, and what is said to be missing */
+  const TABLE = [
+    ['no merge block', ({ merge, ...part }) => part, /it has no "merge" block, or one that is broken/],
+    [
+      'a broken merge block',
+      (part) => ({ ...part, merge: /** @type {any} */ ({ ...part.merge, watch: {} }) }),
+      /no "merge" block, or one that is broken/,
+    ],
+    [
+      'nothing of an operation',
+      (part) => ({ ...part, merge: /** @type {any} */ ({ ...part.merge, operations: {} }) }),
+      /its "merge" block has nothing of the operation synthetic/,
+    ],
+    [
+      'seconds without a histogram',
+      (part) => ({ ...part, timeline: part.timeline.map(({ histogram, ...row }) => row) }),
+      /second 0 has no histogram of its own/,
+    ],
+    [
+      'failures without names',
+      (part) => ({ ...part, timeline: part.timeline.map(({ failures, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
+    ],
+    [
+      'seconds without a p90',
+      (part) => ({ ...part, timeline: part.timeline.map(({ p90, ...row }) => row) }),
+      /second 0 does not say its p90, or what failed in it/,
+    ],
+    [
+      'a second that shares its histogram with others',
+      (part) => ({
+        ...part,
+        timeline: part.timeline.map((row) => (row.second === 3 ? { ...row, histogramSeconds: 2 } : row)),
+      }),
+      /second 3 has no histogram of its own/,
+    ],
+    [
+      'a second without send lags',
+      (part) => ({
+        ...part,
+        merge: /** @type {any} */ ({ ...part.merge, lags: Object(part.merge).lags.slice(0, 2) }),
+      }),
+      /second 2 has no histogram of its own/,
+    ],
+    [
+      'a plan without a load',
+      (part) => ({ ...part, plan: { ...part.plan, load: null } }),
+      /its plan has no load/,
+    ],
+    [
+      'a load that is not that of its plan',
+      (part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }),
+      /its load and that of its plan differ in timeoutMs/,
+    ],
+    [
+      'the load of another part',
+      (part) => ({ ...part, shard: { index: 0, of: 2 } }),
+      /its load is that of another part/,
+    ],
+    [
+      'a part that there is not',
+      (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
+      /it says that it is part 7 of 2, which there is not/,
+    ],
+    [
+      'an open loop without a rate',
+      (part) => withLoad(part, { ratePerSecond: null }),
+      /its load is an open loop without a rate, or without an end/,
+    ],
+    [
+      'an open loop without an end',
+      (part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }),
+      /its load is an open loop without a rate, or without an end/,
+    ],
+    [
+      'a plan without requirements, not even none',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: undefined } }),
+      /its plan has no list of requirements/,
+    ],
+    [
+      'a requirement that is none',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: ['p99<1s', 'soon'] } }),
+      /its plan requires "soon", which is no requirement/,
+    ],
+    [
+      'a requirement that is no text',
+      (part) => ({ ...part, plan: { ...part.plan, requirements: [17] } }),
+      /its plan requires 17, which is no requirement/,
+    ],
+  ];
+  for (const [what, spoil, message] of TABLE) {
+    test(what, () => {
+      const [a, b] = PARTS.map(read);
+      assert.throws(
+        () => mergeResults([a, spoil(b)], { names: ['a.json', 'b.json'] }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.equal(error.code, 'not_mergeable');
+          assert.match(error.message, /^b\.json does not hold what is needed to add it to other parts: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  /** @type {[string, (part: Result) => unknown, RegExp][]} */
+  const UNREADABLE = [
+    [
+      'a histogram of an outcome',
+      (part) => (part.operations.synthetic.outcomeDetails.good.latencyMs.service.histogram = 'HISTFA'),
+      /^b\.json does not add up: operations\.synthetic\.outcomeDetails\.good\.latencyMs\.service\.histogram cannot be read\./,
+    ],
+    [
+      'a histogram of a second',
+      (part) => (part.timeline[2].histogram = ''),
+      /timeline\.2\.histogram cannot be read/,
+    ],
+    [
+      'send lags of a second',
+      (part) => Object.assign(Object(part.merge).lags[1], { histogram: 'x' }),
+      /merge\.lags\.1\.histogram cannot be read/,
+    ],
+    [
+      'how late the tool was',
+      (part) => Object.assign(Object(part.merge).watch, { unlagged: 'x' }),
+      /merge\.watch\.unlagged cannot be read/,
+    ],
+  ];
+  for (const [what, spoil, message] of UNREADABLE) {
+    test(`${what}, which cannot be read`, () => {
+      const [a, b] = PARTS.map(read);
+      spoil(b);
+      assert.throws(
+        () => mergeResults([a, b], { names: ['a.json', 'b.json'] }),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.equal(error.code, 'inconsistent_result');
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+});
+
+test('what a part was not told of the target is taken from the others', () => {
+  const [a, b] = syntheticParts({ load: LOAD }, [1, 1]).map(read);
+  const sum = mergeResults([{ ...a, target: { ...a.target, product: null, version: null } }, b]);
+  assert.deepEqual(sum.target, b.target);
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { commonOptions } from '../src/common-options.js';
 import { PkiLoadError } from '../src/errors.js';
+import { createSchedule } from '../src/load/pacing/schedule.js';
 import { loadOperation } from '../src/operations/index.js';
-import { makePlan } from '../src/plan.js';
+import { makePlan, planOfRun } from '../src/plan.js';
 import { readEnvironment } from '../src/vault/environment.js';
 
 const issue = await loadOperation('issue');
@@ -181,3 +182,50 @@ describe('a plan', () => {
     assert.ok(!Object.isFrozen(given.require) && !Object.isFrozen(given.altNames));
   });
 });
+
+describe('the runs of one plan', () => {
+  const made = plan({ rate: '100/s', requests: 1000, arrivals: 'poisson', seed: 7 });
+  const runs = Array.from({ length: 50 }, (_, i) => planOfRun(made, i));
+
+  test('the first is the plan itself', () => {
+    assert.deepEqual(runs[0], made);
+  });
+
+  test('they differ in nothing but the seed, which is another for each, and the same when asked again', () => {
+    for (const run of runs) {
+      assert.deepEqual({ ...run, load: { ...run.load, seed: 7 } }, made);
+      assert.ok(Object.isFrozen(run) && Object.isFrozen(run.load));
+    }
+    const seeds = runs.map(({ load }) => load.seed);
+    assert.equal(new Set(seeds).size, runs.length);
+    assert.deepEqual(
+      seeds,
+      runs.map((_, i) => planOfRun(made, i).load.seed),
+    );
+  });
+
+  test('so their Poisson arrivals are as unlike as those of plans of other seeds', () => {
+    const gaps = runs.map(({ load }) => {
+      const { dueMs } = createSchedule(load);
+      return Array.from({ length: 999 }, (_, i) => dueMs(i + 1) - dueMs(i));
+    });
+    for (let i = 1; i < gaps.length; i++) {
+      const r = correlation(gaps[0], gaps[i]);
+      // 4.5 standard errors of no correlation.
+      assert.ok(Math.abs(r) < 4.5 / Math.sqrt(999), `run ${i}: ${r}`);
+    }
+  });
+});
+
+/** @param {number[]} a @param {number[]} b of the same length @returns {number} Pearson's */
+function correlation(a, b) {
+  const mean = (/** @type {number[]} */ values) => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const [meanA, meanB] = [mean(a), mean(b)];
+  const product = (
+    /** @type {number[]} */ x,
+    /** @type {number} */ mx,
+    /** @type {number[]} */ y,
+    /** @type {number} */ my,
+  ) => mean(x.map((one, i) => (one - mx) * (y[i] - my)));
+  return product(a, meanA, b, meanB) / Math.sqrt(product(a, meanA, a, meanA) * product(b, meanB, b, meanB));
+}

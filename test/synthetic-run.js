@@ -5,7 +5,7 @@ import { arrivalsOf } from '../src/load/pacing/arrivals.js';
 import { createRecorder } from '../src/load/recording/recorder.js';
 import { plannedWindow } from '../src/load/verdict/window.js';
 import { uniform } from '../src/random.js';
-import { parseRequirement } from '../src/results/requirements.js';
+import { parseRequirement } from '../src/results/requirements/requirements.js';
 import { createRunSeconds } from '../src/results/seconds.js';
 import { shardOfThread } from '../src/shard-part.js';
 import { load as loadOf } from './load/load-plan.js';
@@ -78,9 +78,8 @@ export function syntheticRun({
   const machine = { wallMs: 6000, processCpuMs: 900, cores: 2, idleShare: 0.8, pressureShare: 0.01 };
   return conclude({
     plan: planOf(load, requirements, options),
-    operation: /** @type {any} */ ({
-      name: 'synthetic',
-      things: 'answers',
+    mix: /** @type {any} */ ({
+      things: { synthetic: 'answers' },
       outcomes: { bad: 'not what was asked for', refused: 'the target refused' },
     }),
     window,
@@ -126,6 +125,7 @@ function planOf(load, requirements, options) {
     },
     load,
     options: { role: 'web', keep: null, ...options },
+    mix: null,
     requirements: requirements.map((text) => parseRequirement(text)),
   };
 }
@@ -171,7 +171,7 @@ function endOf() {
   for (let i = 0; i < 300; i++) recordMs(looks, 0.05);
   const reaction = encodeHistogram(looks);
   return {
-    kept: null,
+    kept: [],
     droppedLate: 0,
     dialled: 0,
     leftWhileFree: false,

@@ -1,96 +1,19 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
 import { EXIT, usageError } from '../errors.js';
 import { readOne, readOptions } from '../options.js';
-import { reporters } from '../reporters/index.js';
 import { clean } from '../reporters/layout.js';
+import { leftOutOf } from '../reporters/run-phrases.js';
 import { isComparison, isResult } from '../results/document.js';
+import { withoutSecrets } from '../vault/redact.js';
+import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
 import { nameGroups } from './group-names.js';
 import { checkOutputs, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
 
-/** @typedef {import('../results/compare.js').RunGroup} RunGroup */
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/run-metrics.js').NamedRun} NamedRun */
-
-const GROUP = 'Comparison';
-const RESULTS = 'Results';
-
-/** Reporters that can show a comparison, by name. */
-const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
-const extensions = able.map(([, { extension }]) => extension).join(', ');
-
-/** @type {import('../options.js').OptionSpec} */
-const withOption = {
-  type: 'file',
-  group: GROUP,
-  placeholder: 'FILE...',
-  several: true,
-  describe: 'Results of another group; repeatable, each time for one more group',
-};
-
-/** @type {Record<string, import('../options.js').OptionSpec>} */
-const otherOptions = {
-  name: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'LABEL',
-    repeatable: true,
-    describe: 'What to call a group, the base first; repeatable',
-    defaultText: 'what the names of its files have in common',
-  },
-  'allow-invalid': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Take runs all the same that were interrupted, or whose measurement is invalid',
-  },
-  seed: {
-    type: 'integer',
-    group: GROUP,
-    placeholder: 'N',
-    default: 1,
-    max: 0xffff_ffff,
-    describe: 'Seed of the bootstrap; the same files and the same seed give the same comparison',
-  },
-  'fail-if': {
-    type: 'text',
-    group: RESULTS,
-    placeholder: 'EXPR',
-    repeatable: true,
-    describe: "What must not be, e.g. 'p99 slower by 10%': exit code 99 where it is shown; repeatable",
-  },
-  out: {
-    type: 'file',
-    group: RESULTS,
-    placeholder: 'FILE',
-    repeatable: true,
-    describe: `Write the comparison to a file; its extension picks the format (${extensions}); repeatable`,
-  },
-  format: {
-    type: 'choice',
-    group: RESULTS,
-    choices: able.map(([name]) => name),
-    default: 'text',
-    describe: 'Form of the comparison on standard output',
-  },
-};
-
-const EPILOGUE = [
-  'One run is one sample, however many requests it sent: make each group of several runs, with --repeat or',
-  'one file per run, and let the groups take turns. A file of --repeat counts as all its runs. A difference',
-  'is shown where the Mann-Whitney test gives p < 0.05: 4 and 4 runs can be enough for that, 3 and 3 never.',
-  'The interval is of the difference of the medians, by a bootstrap over runs.',
-  '',
-  '--fail-if METRIC DIRECTION [by X%]',
-  '  METRIC     mean, p50, p95, p99, p99.9, max, min, p99 service, rate or errors',
-  '  DIRECTION  slower or faster of times; higher, lower, worse or better of all',
-  '  by X%      the medians differ by at least as much, and the difference is shown; of errors, X is',
-  '             percentage points: from 0.1 % to 0.2 % is 0.1',
-  '',
-  'Exit codes:',
-  '    0  compared; no --fail-if came to pass',
-  '    1  wrong usage, or a file that cannot be read or compared',
-  '   99  a --fail-if came to pass',
-].join('\n');
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../results/runs/same-run.js').RunGroup} RunGroup */
 
 /** @type {import('./declare.js').Command} */
 export const command = {
@@ -99,6 +22,7 @@ export const command = {
     name: 'files',
     describe: 'Results of the base, as --out FILE.json wrote them; - is standard input',
     min: 1,
+    checksItself: true,
   },
   examples: [
     'compare base-*.json --with new-*.json',
@@ -106,22 +30,25 @@ export const command = {
     'compare consul.json --with raft.json --with etcd.json --name consul --name raft --name etcd --out storage.html',
   ],
   epilogue: EPILOGUE,
-  async run(given) {
-    const { name: labels, failIf, allowInvalid, seed, out, format } = readOptions(otherOptions, given);
+  async run(given, line) {
+    const { name: labels, failIf, seed, out, format, ...admission } = readOptions(otherOptions, given);
     const paths = pathsOf(given);
     checkOutputs(out, 'comparison');
+    refuseOverwrite(out, paths.flat());
     const names = nameGroups(paths, labels);
     const [{ compareGroups }, { parseFailIf }] = await Promise.all([
-      import('../results/compare.js'),
-      import('../results/fail-if.js'),
+      import('../results/comparison/compare.js'),
+      import('../results/comparison/fail-if.js'),
     ]);
     // What is wrong with these is said before files are read.
     for (const text of failIf) parseFailIf(text);
     const groups = await readGroups(paths, names);
-    const comparison = compareGroups(groups, { allowInvalid, seed, failIf });
+    const createdAt = new Date().toISOString();
+    const command = withoutSecrets(line);
+    const comparison = compareGroups(groups, { ...admission, seed, failIf, createdAt, command });
     await writeOutputs(comparison, { out, format });
     if (format !== 'text') warn(comparison);
-    return comparison.failIf.some(({ failed }) => failed) ? EXIT.requirement : EXIT.ok;
+    return comparison.failIf.every(({ verdict }) => verdict === 'passed') ? EXIT.ok : EXIT.requirement;
   },
 };
 
@@ -138,8 +65,10 @@ function pathsOf({ files, with: others }) {
   if (base.length === 0) {
     throw usageError(
       'no_base',
-      'No result of the base is given.',
-      'Name its files first: vault-pki-load compare BASE.json... --with NEW.json...',
+      more.length === 0
+        ? 'No result is given.'
+        : 'No result of the base is given: all files behind --with are of the other group.',
+      'Name those of the base first: vault-pki-load compare BASE.json... --with NEW.json...',
     );
   }
   if (more.length === 0 || more.some((group) => group.length === 0)) {
@@ -169,7 +98,7 @@ function listOf(value) {
 async function readGroups(paths, names) {
   const [{ readDocuments }, { namedRuns }] = await Promise.all([
     import('../results/read-document.js'),
-    import('../results/run-summary.js'),
+    import('../results/runs/run-summary.js'),
   ]);
   const read = await readDocuments(paths.flat());
   /** @type {(document: ReadDocument) => NamedRun[]} */
@@ -199,11 +128,13 @@ async function readGroups(paths, names) {
  */
 function warn({ warnings, groups, failIf }) {
   const leftOut = groups.flatMap((group) =>
-    group.leftOut.map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
+    leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),
   );
   const failures = failIf
-    .filter(({ failed }) => failed)
-    .map(({ text, reason }) => `--fail-if '${text}' came to pass: ${reason}`);
+    .filter(({ verdict }) => verdict !== 'passed')
+    .map(({ text, verdict, reason }) => {
+      return `--fail-if '${text}' ${verdict === 'failed' ? 'came to pass' : 'is not proven'}: ${reason}`;
+    });
   for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
     process.stderr.write(`${clean(text)}\n`);
   }

@@ -5,6 +5,7 @@
  * @property {string} name key of what was given: a list of texts
  * @property {string} describe one line for `--help`
  * @property {number} min how many there must be; 0: one may be given
+ * @property {boolean} [checksItself] the command says itself that there are too few, in words of its own
  * @property {string} [placeholder] what stands for one in `--help`; FILE unless said otherwise
  */
 /**
@@ -38,14 +39,17 @@ export function declare(parser, name, { options, positionals, examples, epilogue
   if (positionals === undefined) {
     return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
   }
-  const { min, describe, placeholder = 'FILE' } = positionals;
+  const { min, describe, placeholder = 'FILE', checksItself = false } = positionals;
   // Strict about options alone: to yargs, words that it was not told of would be unknown commands.
   const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
   return parser
     .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
     .strict(false)
     .strictOptions()
-    .demandCommand(min, `${name} needs at least ${min} ${placeholder}${min === 1 ? '' : 's'}.`);
+    .demandCommand(
+      checksItself ? 0 : min,
+      `${name} needs at least ${min} ${placeholder}${min === 1 ? '' : 's'}.`,
+    );
 }
 
 /** @param {import('../options.js').OptionSpec} spec */

@@ -1,4 +1,7 @@
-/** Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the process as it is. */
+/**
+ * Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the
+ * process as it is. Once all is reported there is nothing left to interrupt but waiting.
+ */
 import { EXIT } from '../errors.js';
 
 const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
@@ -7,29 +10,42 @@ const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHU
 const LAST_WORDS_MS = 3000;
 
 /**
- * @param {NodeJS.Process} process
+ * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
- * @returns {{stop: AbortSignal, cutOff: AbortSignal, release: () => void}}
+ * @returns {{stop: AbortSignal, cutOff: AbortSignal, over: (hurry: () => void) => void, release: () => void}} `over`: from now on a
+ *   signal calls `hurry`, once, and does not count as an interruption of the run
  */
 export function onInterrupt(process, say) {
   const stop = new AbortController();
   const cutOff = new AbortController();
+  /** @type {(() => void) | null} */
+  let hurry = null;
+  /** @type {NodeJS.Timeout | undefined} */
+  let lastWords;
+  const end = () => process.exit(EXIT.interrupted);
   const onSignal = () => {
-    if (!stop.signal.aborted) {
+    if (hurry !== null) {
+      hurry();
+      hurry = end;
+    } else if (!stop.signal.aborted) {
       say('Interrupted: waiting for the last answers, then reporting. Press Ctrl-C again to end at once.');
       stop.abort();
     } else if (!cutOff.signal.aborted) {
       cutOff.abort();
-      setTimeout(() => process.exit(EXIT.interrupted), LAST_WORDS_MS).unref();
+      lastWords = setTimeout(end, LAST_WORDS_MS).unref();
     } else {
-      process.exit(EXIT.interrupted);
+      end();
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     stop: stop.signal,
     cutOff: cutOff.signal,
+    over(whenSignalled) {
+      hurry = whenSignalled;
+    },
     release() {
+      clearTimeout(lastWords);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };

@@ -3,6 +3,7 @@ import { readOptions } from '../options.js';
 import { clean } from '../reporters/layout.js';
 import { exitCodeOf } from './exit-code.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
 
 const GROUP = 'Results';
 
@@ -17,12 +18,11 @@ const options = {
   format: { ...outputOptions.format, group: GROUP },
 };
 
-const EPILOGUE = [
-  'A plan is split with --shard K/N, one part a machine, and with the same options, --seed and, best, --start-at',
-  'everywhere. Here histograms are added bucket for bucket, and requirements are judged on the sum; its measurement',
-  'is as believable as the worst part. Refused are parts of different plans, a part that is given twice, and too',
-  'few parts. The exit code is that of a run with this result.',
-].join('\n');
+const EPILOGUE =
+  'A plan is split with --shard K/N, one part a machine, and with the same options, --seed and, best, --start-at ' +
+  'everywhere. Here histograms are added bucket for bucket, and requirements are judged on the sum; its measurement ' +
+  'is as believable as the worst part. Refused are parts of different plans, parts that met different products or ' +
+  'versions, a part that is given twice, and too few parts. The exit code is that of a run with this result.';
 
 /** @type {import('./declare.js').Command} */
 export const command = {
@@ -40,12 +40,14 @@ export const command = {
   epilogue: EPILOGUE,
   async run(given, line) {
     const { allowInterrupted, ...outputs } = readOptions(options, given);
+    const files = /** @type {string[]} */ (given.files);
     checkOutputs(outputs.out, 'result');
+    refuseOverwrite(outputs.out, files);
     const [{ readResults }, { mergeResults }] = await Promise.all([
       import('../results/read-document.js'),
       import('../merge-results.js'),
     ]);
-    const read = await readResults(/** @type {string[]} */ (given.files));
+    const read = await readResults(files);
     const result = mergeResults(
       read.map((part) => part.result),
       { names: read.map(({ name }) => name), allowInterrupted, command: line, onWarning: warn },

@@ -3,8 +3,9 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../errors.js';
-import { kindOf, writeWhole } from '../live/whole-file.js';
+import { fileFault } from '../file-faults.js';
 import { renderDocument, reporterForFile, reporters } from '../reporters/index.js';
+import { placeOf, tryWhole, whatIsAt, writeWhole } from '../whole-file.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/document.js').DocumentKind} DocumentKind */
@@ -34,13 +35,7 @@ export const outputOptions = {
 
 /** Where GitHub Actions takes a summary in Markdown. */
 const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
-
-/** @type {Record<string, string>} */
-const WHY = {
-  ENOENT: 'its folder is not there',
-  ENOTDIR: 'what should be its folder is a file',
-  EISDIR: 'it is a folder',
-};
+const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
 
 /**
  * Says before the run what could not be written after it.
@@ -49,19 +44,46 @@ const WHY = {
  * @param {DocumentKind} [kind] of what will be written; without it, the formats are not looked at
  */
 export function checkOutputs(paths, kind) {
+  /** @type {Map<string, string>} */
+  const places = new Map();
   for (const path of paths) {
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
-    try {
-      if (kindOf(dirname(path)) !== 'folder') {
-        throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
-      }
-      accessSync(dirname(path), constants.W_OK);
-      if (kindOf(path) === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
-    } catch (error) {
-      throw cannotWrite(`--out ${path}`, error);
-    }
+    const place = checkFile(path, `--out ${path}`);
+    const other = places.get(place);
+    if (other !== undefined) throw sameFile(path, other);
+    places.set(place, path);
   }
+}
+
+/**
+ * @param {string} path
+ * @param {string} name what to call it in an error
+ * @returns {string} the same for two paths of one file
+ * @throws {import('../errors.js').PkiLoadError} code `cannot_write`
+ */
+function checkFile(path, name) {
+  try {
+    if (whatIsAt(dirname(path)) !== 'folder') {
+      throw Object.assign(new Error(), { code: existsSync(dirname(path)) ? 'ENOTDIR' : 'ENOENT' });
+    }
+    const what = whatIsAt(path);
+    if (what === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (what === 'file') tryWhole(path);
+    else accessSync(path, constants.W_OK);
+    return what === 'file' ? placeOf(path) : path;
+  } catch (error) {
+    throw cannotWrite(path, name, error);
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {string} other
+ */
+function sameFile(path, other) {
+  const also = path === other ? 'is given twice' : `is the same file as --out ${other}`;
+  return usageError('same_file', `--out ${path} ${also}.`, 'Leave one of them out.');
 }
 
 /**
@@ -81,11 +103,14 @@ export function checkKind({ kinds, extension }, kind, name) {
 
 /**
  * @returns {string} the file that GitHub Actions reads
- * @throws {import('../errors.js').PkiLoadError} where there is none
+ * @throws {import('../errors.js').PkiLoadError} where there is none, or none that can be written
  */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];
-  if (path) return path;
+  if (path) {
+    checkFile(path, SUMMARY_NAME);
+    return path;
+  }
   throw usageError(
     'no_github_summary',
     `--github-summary is given, but ${SUMMARY_VARIABLE} is not set.`,
@@ -119,11 +144,11 @@ export async function writeFiles(document, paths) {
     try {
       const text = await renderDocument(reporterForFile(path).name, document, {});
       // A pipe may make us wait, and Ctrl-C is to be heard meanwhile.
-      if (kindOf(path) === 'device') await writeFile(path, text);
+      if (whatIsAt(path) === 'device') await writeFile(path, text);
       else writeWhole(path, text);
     } catch (error) {
       const { syscall } = /** @type {NodeJS.ErrnoException} */ (error);
-      failures.push(syscall === undefined ? error : cannotWrite(`--out ${path}`, error));
+      failures.push(syscall === undefined ? error : cannotWrite(path, `--out ${path}`, error));
     }
   }
   return failures;
@@ -151,21 +176,16 @@ export async function appendSummary(document, path) {
     await appendFile(path, text);
     return [];
   } catch (error) {
-    return [cannotWrite(`The file in ${SUMMARY_VARIABLE}`, error)];
+    return [cannotWrite(path, SUMMARY_NAME, error)];
   }
 }
 
 /**
+ * @param {string} path
  * @param {string} name what to call it in an error
  * @param {unknown} error
  */
-function cannotWrite(name, error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-  const why = WHY[code ?? ''] ?? code;
-  return usageError(
-    'cannot_write',
-    `${name} cannot be written: ${why}.`,
-    'Give a file in a folder that may be written to.',
-    error,
-  );
+function cannotWrite(path, name, error) {
+  const { why, remedy } = fileFault(path, error);
+  return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }

@@ -5,10 +5,11 @@ import { reporters } from '../reporters/index.js';
 import { isComparison, isResult } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
+import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
 
 const GROUP = 'Results';
 
@@ -28,7 +29,7 @@ export const command = {
   },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
-    'Several results are reported as one set of runs. A set of runs and a comparison, as --repeat and compare write them, ' +
+    'Several results are reported as one set of runs, with a warning where they were not made alike. A set of runs and a comparison, as --repeat and compare write them, ' +
     'can be reported too. The exit code is 0, whatever the reports say.',
   async run(given) {
     const outputs = readOptions(options, given);
@@ -36,6 +37,7 @@ export const command = {
     // What a single file holds shows when it is read, perhaps from a pipe that waits for us.
     const kind = files.length > 1 ? 'run-set' : undefined;
     checkOutputs(outputs.out, kind);
+    refuseOverwrite(outputs.out, files);
     if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
     const { readDocuments } = await import('../results/read-document.js');
     await writeOutputs(await together(await readDocuments(files)), outputs);
@@ -49,29 +51,30 @@ export const command = {
  */
 async function together(read) {
   if (read.length === 1) return read[0].document;
-  const { makeRunSet } = await import('../results/run-set.js');
+  const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
+    import('../results/runs/run-set.js'),
+    import('../results/runs/run-summary.js'),
+    import('../results/runs/same-run.js'),
+    import('../results/comparison/admit.js'),
+  ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);
-  return makeRunSet(name, read.flatMap(runsOf));
-}
-
-/**
- * @param {ReadDocument} read
- * @returns {Result[]}
- */
-function runsOf({ document, name }) {
-  if (isComparison(document)) {
-    throw usageError(
-      'cannot_combine',
-      `${name} is a comparison, which is no run of a set.`,
-      'Report it alone.',
-    );
-  }
-  const runs = isResult(document) ? [document] : document.runs;
-  const shard = runs.flatMap((run) => run.shard ?? [])[0];
-  if (shard === undefined) return runs;
-  throw usageError(
-    'parts_in_set',
-    `${name} is part ${shard.index} of ${shard.of} of a plan, not a run of its own.`,
-    'Add the parts first: vault-pki-load merge FILE...',
+  /** @type {(one: ReadDocument) => NamedRun[]} */
+  const runsOf = ({ document, name: file }) => {
+    if (isComparison(document)) {
+      throw usageError(
+        'cannot_combine',
+        `${file} is a comparison, which is no run of a set.`,
+        'Report it alone.',
+      );
+    }
+    if (isResult(document)) return [{ name: file, result: document }];
+    return namedRuns(document.runs).map((run) => ({ ...run, name: `${file}, ${run.name}` }));
+  };
+  const runs = read.flatMap(runsOf);
+  refuseParts(runs);
+  refuseSameRun([{ name, runs }]);
+  return makeRunSet(
+    name,
+    runs.map(({ result }) => result),
   );
 }

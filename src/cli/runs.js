@@ -1,54 +1,79 @@
 /** One run or several, one after the other: what each of them gave is written before the next begins. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT } from '../errors.js';
+import { EXIT, PkiLoadError } from '../errors.js';
 import { exitCodeOf } from './exit-code.js';
 import { appendSummary, print, writeFiles } from './output.js';
 
+/** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
+/**
+ * @typedef {object} Context
+ * @property {string} name what a set of these runs is called
+ * @property {RunSettings} settings
+ * @property {(run: number) => Promise<Result>} runOnce the run of that number, from 0
+ * @property {Pick<import('../live/thread.js').Live, 'event' | 'finish' | 'next' | 'abandon'>} live
+ * @property {AbortSignal} stop
+ * @property {(document: Document, settings: RunSettings) => Promise<unknown[]>} [report] gives why something could not be written
+ */
 
 /** The worst first. An interruption tells more than what was not proven because of it. */
 const WORST_FIRST = [EXIT.interrupted, EXIT.invalidMeasurement, EXIT.requirement, EXIT.ok];
 
 /**
- * @param {object} context
- * @param {string} context.name what a set of these runs is called
- * @param {RunSettings} context.settings
- * @param {() => Promise<Result>} context.runOnce
- * @param {Pick<import('../live/thread.js').Live, 'event' | 'finish'>} context.live
- * @param {AbortSignal} context.stop
+ * @param {Context} context
  * @returns {Promise<{code: number, results: Result[]}>} exit code: of the worst of the runs
+ * @throws {PkiLoadError} where all runs were made but not all could be written; its exit code is theirs, unless that is 0
  */
-export async function runAll({ name, settings, runOnce, live, stop }) {
-  const { repeat, pauseMs } = settings;
+export async function runAll(context) {
+  const { name, settings, live, report = reportEverywhere } = context;
+  const { repeat } = settings;
   /** @type {Result[]} */
   const results = [];
   try {
-    while (results.length < repeat) {
-      if (results.length > 0) await pause(pauseMs, stop);
-      if (results.length > 0 && stop.aborted) break;
-      if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
-      const result = await runOnce();
-      await live.finish(result);
-      results.push(result);
-      // What cannot be written is said when it is tried for the last time.
-      if (results.length < repeat) await writeFiles(await documentOf(name, results, repeat), settings.out);
-    }
+    await runEach(context, results);
   } catch (error) {
-    // What the runs before have shown is not lost with the one that could not begin.
-    if (results.length > 0) await report(await documentOf(name, results, repeat), settings);
+    if (results.length > 0) {
+      // Nobody else writes files then: what the runs before have shown is not lost with the one that could not begin, or broke off.
+      await live.abandon();
+      for (const failure of await report(await documentOf(name, results, repeat), settings))
+        warnOf(failure, live);
+    }
     throw error;
   }
-  const [failure] = await report(await documentOf(name, results, repeat), settings);
-  if (failure !== undefined) throw failure;
+  const failures = await report(await documentOf(name, results, repeat), settings);
   const codes = results.map(exitCodeOf);
   if (results.length < repeat) codes.push(EXIT.interrupted);
-  return { code: worstOf(codes), results };
+  const worst = worstOf(codes);
+  if (failures.length === 0) return { code: worst, results };
+  for (const failure of failures.slice(1)) warnOf(failure, live);
+  throw withExitCode(failures[0], worst);
 }
 
 /** @param {number[]} codes @returns {number} exit code of several runs together */
 export function worstOf(codes) {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+}
+
+/**
+ * @param {Context} context
+ * @param {Result[]} results is added to
+ */
+async function runEach({ name, settings, runOnce, live, stop }, results) {
+  const { repeat, pauseMs, out } = settings;
+  for (;;) {
+    if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
+    const result = await runOnce(results.length);
+    await live.finish(result);
+    results.push(result);
+    if (results.length === repeat || stop.aborted) return;
+    const { makeRunSet } = await import('../results/runs/run-set.js');
+    const set = makeRunSet(name, results);
+    // What cannot be written is said when it is tried for the last time.
+    await writeFiles(set, out);
+    await Promise.all([pause(pauseMs, stop), unlessStopped(live.next(set.summary), stop)]);
+    if (stop.aborted) return;
+  }
 }
 
 /**
@@ -60,25 +85,61 @@ async function pause(ms, stop) {
 }
 
 /**
+ * @param {Promise<void>} promise
+ * @param {AbortSignal} stop
+ * @returns {Promise<void>} when either has come
+ */
+async function unlessStopped(promise, stop) {
+  if (stop.aborted) return;
+  const over = new AbortController();
+  const stopped = new Promise((resolve) => {
+    stop.addEventListener('abort', resolve, { once: true, signal: over.signal });
+  });
+  await Promise.race([promise, stopped]);
+  over.abort();
+}
+
+/**
  * @param {string} name
  * @param {Result[]} results at least one
  * @param {number} repeat
- * @returns {Promise<import('../results/document.js').Document>}
+ * @returns {Promise<Document>}
  */
 async function documentOf(name, results, repeat) {
   if (repeat === 1) return results[0];
-  const { makeRunSet } = await import('../results/run-set.js');
+  const { makeRunSet } = await import('../results/runs/run-set.js');
   return makeRunSet(name, results);
 }
 
 /**
- * @param {import('../results/document.js').Document} document
+ * @param {Document} document
  * @param {RunSettings} settings
  * @returns {Promise<unknown[]>} why it could not be written somewhere
  */
-async function report(document, { out, format, summary }) {
+async function reportEverywhere(document, { out, format, summary }) {
   const failures = await writeFiles(document, out);
   await print(document, format);
   if (summary !== null) failures.push(...(await appendSummary(document, summary)));
   return failures;
+}
+
+/**
+ * @param {unknown} failure
+ * @param {Context['live']} live
+ */
+function warnOf(failure, live) {
+  const text = failure instanceof PkiLoadError ? failure.full : String(failure);
+  live.event({ type: 'warning', text });
+}
+
+/**
+ * What the runs have shown tells more than that some file could not be written.
+ *
+ * @param {unknown} failure
+ * @param {number} code of the runs
+ */
+function withExitCode(failure, code) {
+  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
+  const { message, remedy, cause } = failure;
+  return new PkiLoadError(failure.code, message, { remedy, exitCode: code, cause });
 }

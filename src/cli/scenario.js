@@ -40,7 +40,8 @@ export const command = {
   ].join('\n'),
   async run({ files, 'dry-run': dryRun, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
-    if (more.length > 0) throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
+    if (more.length > 0)
+      throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
     const { dryRun: isDry } = readOptions(scenarioOptions, { 'dry-run': dryRun });
     const scenario = await read(file);
     const { planned, asked } = splitOptions(given);
@@ -59,7 +60,8 @@ export const command = {
     /** @type {number[]} */
     const codes = [];
     for (const { name, plan, token } of steps) {
-      const own = steps.length === 1 ? settings : { ...settings, out: settings.out.map((path) => named(path, name)) };
+      const own =
+        steps.length === 1 ? settings : { ...settings, out: settings.out.map((path) => named(path, name)) };
       const { code } = await runPlan(plan, { token, settings: own, line });
       codes.push(code);
       if (code === EXIT.interrupted) break;
@@ -80,7 +82,8 @@ async function textOf(file) {
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    const what = code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+    const what =
+      code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
     throw usageError('cannot_read', `${file} ${what}.`, 'Check the path.', error);
   }
 }
@@ -114,7 +117,11 @@ async function stepsOf({ runs, targets }, flags) {
 function tokenIn(variable) {
   const token = process.env[variable];
   if (token) return token;
-  throw usageError('no_token', `The environment variable ${variable} (token-env) is not set.`, `Set ${variable}.`);
+  throw usageError(
+    'no_token',
+    `The environment variable ${variable} (token-env) is not set.`,
+    `Set ${variable}.`,
+  );
 }
 
 /**
@@ -124,6 +131,9 @@ function tokenIn(variable) {
  */
 function named(path, name) {
   const extension = extname(path);
-  const plain = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
+  const plain = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
   return `${path.slice(0, path.length - extension.length)}-${plain}${extension}`;
 }

@@ -28,7 +28,11 @@ const setupOptions = {
     default: 'rsa',
     describe: 'Keys of the CAs: RSA-2048 or P-256',
   },
-  'auto-rebuild': { type: 'flag', group: GROUP, describe: 'Rebuild CRLs now and then, not with every revocation' },
+  'auto-rebuild': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Rebuild CRLs now and then, not with every revocation',
+  },
   with: {
     type: 'list',
     group: GROUP,
@@ -38,7 +42,9 @@ const setupOptions = {
 };
 
 const target = Object.fromEntries(
-  Object.entries(commonOptions).filter(([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name)),
+  Object.entries(commonOptions).filter(
+    ([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name),
+  ),
 );
 
 /** @type {import('./declare.js').Command} */
@@ -52,12 +58,20 @@ export const setup = {
     withClient(setupOptions, given, async (client, options) => {
       const unknown = options.with.find((/** @type {string} */ one) => !ENGINES.includes(one));
       if (unknown !== undefined) {
-        throw usageError('bad_option', `--with holds ${JSON.stringify(unknown)}, which is not one of ${ENGINES.join(', ')}.`);
+        throw usageError(
+          'bad_option',
+          `--with holds ${JSON.stringify(unknown)}, which is not one of ${ENGINES.join(', ')}.`,
+        );
       }
-      const [{ planSetup }, { setUp }] = await Promise.all([import('../setup/plan.js'), import('../setup/setup.js')]);
+      const [{ planSetup }, { setUp }] = await Promise.all([
+        import('../setup/plan.js'),
+        import('../setup/setup.js'),
+      ]);
       const plan = planSetup(/** @type {any} */ (options));
       await setUp(client, plan, say);
-      say(`Use it with --mount ${plan.intermediate}; vault-pki-load teardown --name ${plan.name} takes it away.`);
+      say(
+        `Use it with --mount ${plan.intermediate}; vault-pki-load teardown --name ${plan.name} takes it away.`,
+      );
       return EXIT.ok;
     }),
 };
@@ -66,7 +80,8 @@ export const setup = {
 export const teardown = {
   options: { ...nameOption, ...target },
   examples: ['teardown', 'teardown --name load'],
-  epilogue: 'Takes away what setup has made under this name, and nothing else. Certificates go with their mounts.',
+  epilogue:
+    'Takes away what setup has made under this name, and nothing else. Certificates go with their mounts.',
   run: (given) =>
     withClient(nameOption, given, async (client, { name }) => {
       const { tearDown } = await import('../setup/teardown.js');
@@ -89,7 +104,13 @@ async function withClient(specs, given, use) {
     import('../http/tls.js'),
   ]);
   const { url, namespace, tls } = planTarget({ ...common, dev: false, mount: '' }, given, environment);
-  const client = createVaultClient({ url, namespace, token: environment.token, tls: loadTls(tls), timeoutMs: 30_000 });
+  const client = createVaultClient({
+    url,
+    namespace,
+    token: environment.token,
+    tls: loadTls(tls),
+    timeoutMs: 30_000,
+  });
   try {
     return await use(client, options);
   } finally {

@@ -16,7 +16,8 @@ const KEPT = /^(?:sys|auth|identity|cubbyhole)(?:\/|$)/;
 export function createMounts() {
   /** By their full path, below `auth/` where it is an auth method. @type {Map<string, Mounted>} */
   const mounted = new Map();
-  const fullPath = (/** @type {Kind} */ kind, /** @type {string} */ path) => (kind === 'auth' ? `auth/${path}` : path);
+  const fullPath = (/** @type {Kind} */ kind, /** @type {string} */ path) =>
+    kind === 'auth' ? `auth/${path}` : path;
 
   return {
     /**
@@ -28,8 +29,10 @@ export function createMounts() {
     add(kind, path, params, world) {
       const full = fullPath(kind, path);
       const type = textParam(params, 'type');
-      if (!PATH.test(path) || (kind === 'mounts' && KEPT.test(path))) throw new VaultError(400, `cannot mount '${path}/'`);
-      if (full === world.mount || mounted.has(full)) throw new VaultError(400, `path is already in use at ${path}/`);
+      if (!PATH.test(path) || (kind === 'mounts' && KEPT.test(path)))
+        throw new VaultError(400, `cannot mount '${path}/'`);
+      if (full === world.mount || mounted.has(full))
+        throw new VaultError(400, `path is already in use at ${path}/`);
       const options = /** @type {Record<string, unknown>} */ (Object(params.options));
       const engine = engineOf(kind, type)(options, world);
       const description = textParam(params, 'description');
@@ -96,7 +99,8 @@ export function mountingRoutes(world) {
         method: 'DELETE',
         path,
         handle({ match }) {
-          if (match[1] === world.mount) throw new VaultError(400, 'the PKI mount of the embedded server stays');
+          if (match[1] === world.mount)
+            throw new VaultError(400, 'the PKI mount of the embedded server stays');
           mounts.remove(kind, match[1]);
           return raw('', '', 204);
         },

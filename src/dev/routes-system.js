@@ -134,7 +134,8 @@ function mountEntry(version) {
  */
 function mountRoutes({ mount, mounts, version }) {
   const entry = mountEntry(version);
-  const others = () => Object.fromEntries(mounts.list('mounts').map((one) => [`${one.path}/`, mountShape(one, version)]));
+  const others = () =>
+    Object.fromEntries(mounts.list('mounts').map((one) => [`${one.path}/`, mountShape(one, version)]));
   return [
     {
       method: 'GET',
@@ -143,7 +144,8 @@ function mountRoutes({ mount, mounts, version }) {
         if (`${match[1]}/`.startsWith(`${mount}/`))
           return secret({ data: { ...entry(2_764_800), path: `${mount}/` } });
         const other = mounts.find(`${match[1]}/`)?.mount;
-        if (other !== undefined) return secret({ data: { ...mountShape(other, version), path: `${other.path}/` } });
+        if (other !== undefined)
+          return secret({ data: { ...mountShape(other, version), path: `${other.path}/` } });
         const path = JSON.stringify(`${match[1]}/`);
         throw new VaultError(
           403,
@@ -154,7 +156,8 @@ function mountRoutes({ mount, mounts, version }) {
     {
       method: 'GET',
       path: /^sys\/mounts$/,
-      handle: () => secret({ data: { [`${mount}/`]: entry(0), ...others() }, mountType: 'system', spread: true }),
+      handle: () =>
+        secret({ data: { [`${mount}/`]: entry(0), ...others() }, mountType: 'system', spread: true }),
     },
     {
       method: 'GET',

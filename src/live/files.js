@@ -1,8 +1,9 @@
 /** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
+import { fileFault } from '../file-faults.js';
 import { renderDocument, reporterForFile } from '../reporters/index.js';
-import { kindOf, writeWhole } from './whole-file.js';
+import { whatIsAt, writeWhole } from '../whole-file.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
+/** @typedef {import('../results/schema.js').Result} Result */
 
 /**
  * Writing takes a tenth of the time at most, as long as files are no older than FRESH_MS for that; where they are so long that
@@ -17,28 +18,28 @@ const FRESH_MS = 3000;
  * @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once for each
  * @param {() => number} [context.now] ms, monotonic
- * @param {(path: string, document: Document) => Promise<void>} [context.writeOne]
+ * @param {(path: string, result: Result) => Promise<void>} [context.writeOne]
  */
 export function createFiles(paths, { onWarning, now = () => performance.now(), writeOne = writeFile }) {
-  const own = paths.filter((path) => kindOf(path) === 'file');
+  const own = paths.filter((path) => whatIsAt(path) === 'file');
   /** @type {Set<string>} */
   const warned = new Set();
   let nextAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
-  /** The newest that is not written yet. @type {Document | null} */
+  /** The newest that is not written yet. @type {Result | null} */
   let waiting = null;
   /** @type {Promise<void> | null} */
   let underWay = null;
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
 
-  /** @param {Document} document */
-  async function writeAll(document) {
+  /** @param {Result} result */
+  async function writeAll(result) {
     const began = now();
     for (const path of own) {
       if (isStopped) break;
       try {
-        await writeOne(path, document);
+        await writeOne(path, result);
       } catch (error) {
         if (!warned.has(path)) onWarning(describe(path, error));
         warned.add(path);
@@ -56,9 +57,9 @@ export function createFiles(paths, { onWarning, now = () => performance.now(), w
       timer = setTimeout(writeNext, leftMs).unref();
       return;
     }
-    const document = waiting;
+    const result = waiting;
     waiting = null;
-    underWay = writeAll(document).finally(() => {
+    underWay = writeAll(result).finally(() => {
       underWay = null;
       writeNext();
     });
@@ -69,10 +70,10 @@ export function createFiles(paths, { onWarning, now = () => performance.now(), w
     async prepare() {
       for (const path of own) await reporterForFile(path).load();
     },
-    /** @param {Document} document written as soon as nothing is under way and enough time has passed, unless a newer one has come */
-    write(document) {
+    /** @param {Result} result so far; written as soon as nothing is under way and enough time has passed, unless a newer one has come */
+    write(result) {
       if (isStopped) return;
-      waiting = document;
+      waiting = result;
       writeNext();
     },
     /** @returns {Promise<void>} when nothing more is written */
@@ -91,11 +92,23 @@ export function createFiles(paths, { onWarning, now = () => performance.now(), w
 }
 
 /**
- * @param {string} path
- * @param {Document} document
+ * @param {string[]} paths of JSON
+ * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'pieces'>} set of which a run goes on
+ * @param {Parameters<typeof createFiles>[1]} context
  */
-async function writeFile(path, document) {
-  writeWhole(path, await renderDocument(reporterForFile(path).name, document, {}));
+export function createSetFiles(paths, set, context) {
+  return createFiles(paths, {
+    ...context,
+    writeOne: async (path, result) => writeWhole(path, set.pieces(result)),
+  });
+}
+
+/**
+ * @param {string} path
+ * @param {Result} result
+ */
+async function writeFile(path, result) {
+  writeWhole(path, await renderDocument(reporterForFile(path).name, result, {}));
 }
 
 /**
@@ -103,6 +116,6 @@ async function writeFile(path, document) {
  * @param {unknown} error
  */
 function describe(path, error) {
-  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-  return `--out ${path} cannot be written while the run goes on (${code ?? message}); it is tried again.`;
+  const { why, remedy } = fileFault(path, error);
+  return `--out ${path} cannot be written: ${why}. It is tried again while the run goes on. ${remedy}`;
 }

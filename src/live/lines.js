@@ -1,11 +1,11 @@
 /** How a run goes, a line at a time: for logs, and for terminals that are too narrow for more. */
 import { clean } from '../reporters/layout.js';
-import { perSecondText, targetPhrase } from '../reporters/phrases.js';
+import { perHourText, perSecondText, targetPhrase } from '../reporters/phrases.js';
 import { formatCount, formatDuration, formatLatency } from '../units.js';
 
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'>} OfferedLoad */
-/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
 /** @typedef {{type: 'result', result: import('../results/schema.js').Result}} ResultEvent */
@@ -30,21 +30,56 @@ export function preparationLine({ label, done, total }, width) {
 /**
  * The parts that matter most come first; what does not fit is left out, whole.
  *
- * @param {IntervalEvent} event
+ * @param {import('./panel.js').Picture} picture
  * @param {number} width
  */
-export function intervalLine(event, width) {
-  const { elapsedMs, totalMs, phase, ratePerSecond, inFlight, waiting, p99Ms, errors } = event;
-  const total = totalMs === null ? '' : `/${formatDuration(totalMs)}`;
+export function intervalLine(picture, width) {
+  const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
+  const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
+  const { achieved, offered } = rateTexts(picture);
+  const measured = [
+    offered === null ? achieved : `${achieved} of ${offered}`,
+    `p99 ${p99Ms === null ? '–' : formatLatency(p99Ms)}`,
+    ...standing(picture.requirements),
+  ];
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
-    perSecondText(ratePerSecond),
-    `p99 ${p99Ms === null ? '–' : formatLatency(p99Ms)}`,
+    ...(phase === 'warmup' ? ['not measured yet'] : measured),
+    ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
-    ...errorParts(errors),
   ];
   return fit(parts, width);
+}
+
+/**
+ * Both in the same unit: per second where that is a readable number, else per hour.
+ *
+ * @param {Pick<import('./panel.js').Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
+ * @returns {{achieved: string, offered: string | null}}
+ */
+export function rateTexts({ achievedPerSecond, offeredPerSecond }) {
+  const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
+  const text = (/** @type {number} */ rate) =>
+    isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
+  return {
+    achieved: text(achievedPerSecond),
+    offered: offeredPerSecond === null ? null : text(offeredPerSecond),
+  };
+}
+
+/**
+ * @param {import('./panel.js').JudgedRequirement[]} requirements
+ * @returns {string[]} one, the worst news first: the first that is not met is named
+ */
+function standing(requirements) {
+  if (requirements.length === 0) return [];
+  const failed = requirements.filter(({ verdict }) => verdict === 'not met');
+  if (failed.length > 0) {
+    const more = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+    return [`${clean(failed[0].text)}${more} not met so far`];
+  }
+  return [requirements.every(({ verdict }) => verdict === 'met') ? 'met so far' : 'not proven yet'];
 }
 
 /**

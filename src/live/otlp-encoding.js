@@ -4,9 +4,11 @@
  */
 import { decodeHistogram } from '../histogram.js';
 import { bucketsOf, countsUpTo } from '../reporters/buckets.js';
-import { BOUNDS_SECONDS } from '../reporters/prometheus-times.js';
+import { BOUNDS_SECONDS } from '../reporters/metrics.js';
 
-/** @typedef {Record<string, string>} Labels */
+/** @typedef {import('../reporters/metrics.js').Labels} Labels */
+/** @typedef {import('../reporters/metrics.js').NumberPoint} NumberPoint */
+/** @typedef {import('../reporters/metrics.js').LatencyPoint} LatencyPoint */
 /** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
 /**
  * @typedef {object} NumberDataPoint
@@ -36,8 +38,6 @@ import { BOUNDS_SECONDS } from '../reporters/prometheus-times.js';
  *   histogram?: {aggregationTemporality: number, dataPoints: HistogramDataPoint[]},
  * }} Metric
  */
-/** @typedef {{labels: Labels, value: number}} NumberPoint */
-/** @typedef {{labels: Labels, latency: import('../results/schema.js').LatencyBlock}} LatencyPoint */
 /** @typedef {ReturnType<typeof createEncoder>} Encoder */
 
 /** AggregationTemporality: since the start of the run. */

@@ -65,6 +65,8 @@ export function createSender({
   }
 
   return {
+    /** The receiver's address, without what may be a key. */
+    shown,
     /** @param {Result} result @returns {Promise<Verdict>} never rejects */
     async send(result) {
       const verdict = await encode(result, now()).then(ask, notEncoded);
@@ -75,16 +77,25 @@ export function createSender({
     /** Whether the last answer said for how long to send nothing. */
     wasAskedToWait: () => askedToWait,
     /** @param {number} askedMs for which the receiver wants to be left alone; 0: that is not why */
-    giveUp(askedMs) {
-      const why = askedMs > 0 ? `: it asked to be left alone for ${formatDuration(askedMs)}` : '';
-      tell({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why}.` });
-    },
+    giveUp: (askedMs) =>
+      tell({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why(askedMs)}.` }),
+    /** The same for a run that others follow. @param {number} askedMs */
+    giveUpRun: (askedMs) =>
+      tell({
+        kind: 'last_of_run',
+        text: `The last metrics of a run did not arrive at ${shown}${why(askedMs)}.`,
+      }),
     /** Cuts off what is under way, of which nothing is told any more. */
     async close() {
       closed = true;
       await asker.close();
     },
   };
+}
+
+/** @param {number} askedMs */
+function why(askedMs) {
+  return askedMs > 0 ? `: it asked to be left alone for ${formatDuration(askedMs)}` : '';
 }
 
 /** @param {Result} result @param {number} nowMs */

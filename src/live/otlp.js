@@ -1,6 +1,6 @@
 /**
  * Sends the result so far to an OpenTelemetry receiver (`--otlp`): OTLP/HTTP, as JSON, every ten seconds and at the end.
- * What goes wrong is told once and never stops the run.
+ * What goes wrong is told once and never stops a run.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender } from './otlp-sender.js';
@@ -10,10 +10,14 @@ import { createSender } from './otlp-sender.js';
 /**
  * @typedef {object} OtlpPusher
  * @property {(result: Result) => void} update sends it, if nothing is under way and the last one is long enough ago
- * @property {(result: Result) => Promise<void>} close sends the last one and waits for it, but not for ever. Never rejects
+ * @property {(result: Result) => Promise<void>} finishRun sends the last one of a run that others follow, however short ago one
+ *   was sent; waits for it, but not for long. Never rejects
+ * @property {(result: Result) => Promise<void>} close sends the last one, unless it has arrived already, and waits for it, but not
+ *   for ever. Never rejects
  */
 /**
  * @typedef {import('./otlp-sender.js').SenderOptions & {
+ *   onNotice?: (text: string) => void,
  *   clock?: () => number,
  *   wait?: Wait,
  *   random?: () => number,
@@ -28,10 +32,17 @@ const SLACK_MS = 1000;
 /** Where pushes do not arrive, they come less and less often, up to this. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The end of a run is held up no longer than this, whatever the receiver does. */
+/** The end is held up no longer than this, whatever the receiver does. */
 const CLOSE_MS = 15_000;
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
+
+/** Whoever waits for so long is told what for. */
+const SILENT_MS = 1000;
+
+/** The pause between two runs; it is shorter where the push before had not arrived either. */
+const BETWEEN_MS = 5000;
+const BETWEEN_DOWN_MS = 1000;
 
 /**
  * @param {OtlpOptions} options
@@ -39,6 +50,7 @@ const LAST_PAUSE_MS = 1000;
  * @throws {import('../errors.js').PkiLoadError} where the URL or the headers will not do
  */
 export function createOtlpPusher({
+  onNotice = () => {},
   clock = () => performance.now(),
   wait = (ms, signal) => sleep(ms, undefined, { signal }),
   random = Math.random,
@@ -49,36 +61,71 @@ export function createOtlpPusher({
   let underWay = null;
   /** @type {Promise<void> | null} */
   let closing = null;
+  /** What has arrived of a run that is over. @type {Result | null} */
+  let delivered = null;
   let nextAt = Number.NEGATIVE_INFINITY;
   /** By the receiver's word, or because it did not answer. */
   let quietUntil = Number.NEGATIVE_INFINITY;
   let failures = 0;
 
-  /** @param {Result} result */
+  /** @param {Result} result @returns {Promise<import('./otlp-answer.js').Verdict>} */
   async function push(result) {
     nextAt = clock() + EVERY_MS - SLACK_MS;
-    const { arrived, retry, retryAfterMs } = await sender.send(result);
-    failures = arrived ? 0 : failures + 1;
-    if (!retry) return;
-    const pauseMs = Math.min(EVERY_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS) * (1 + 0.2 * random());
-    quietUntil = clock() + (retryAfterMs ?? pauseMs);
+    const verdict = await sender.send(result);
+    failures = verdict.arrived ? 0 : failures + 1;
+    if (verdict.retry) {
+      const pauseMs = Math.min(EVERY_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS) * (1 + 0.2 * random());
+      quietUntil = clock() + (verdict.retryAfterMs ?? pauseMs);
+    }
+    return verdict;
   }
 
-  /** @param {Result} result @param {AbortSignal} signal */
-  async function last(result, signal) {
+  /** @param {Promise<unknown>} sending is under way until it is over */
+  function begin(sending) {
+    const mine = sending.then(() => {
+      if (underWay === mine) underWay = null;
+    });
+    underWay = mine;
+  }
+
+  /**
+   * What is under way, then this.
+   *
+   * @param {Result} result
+   * @param {{limitMs: number, tries: number, onTooLate: (askedMs: number) => void, signal: AbortSignal}} how
+   */
+  async function sendLast(result, { limitMs, tries, onTooLate, signal }) {
     await underWay;
+    if (signal.aborted || delivered === result) return;
     const firstMs = sender.wasAskedToWait() ? quietUntil - clock() : 0;
-    await deliver(result, { sender, wait, signal, firstMs });
+    const arrived = await deliver(() => push(result), { wait, signal, firstMs, limitMs, tries, onTooLate });
+    if (arrived) delivered = result;
+  }
+
+  /**
+   * @param {Result} result
+   * @param {{limitMs: number, tries: number, onTooLate: (askedMs: number) => void}} how
+   */
+  async function sendWithin(result, how) {
+    const over = new AbortController();
+    const tooLate = wait(how.limitMs, over.signal).then(
+      () => how.onTooLate(0),
+      () => {},
+    );
+    const sending = sendLast(result, { ...how, signal: over.signal });
+    begin(sending);
+    await Promise.race([sending, tooLate]);
+    over.abort();
   }
 
   /** @param {Result} result */
   async function finish(result) {
     const over = new AbortController();
-    const tooLate = wait(CLOSE_MS, over.signal).then(
-      () => sender.giveUp(0),
+    wait(SILENT_MS, over.signal).then(
+      () => onNotice(`Sending the last metrics to ${sender.shown}; Ctrl-C ends without them.`),
       () => {},
     );
-    await Promise.race([last(result, over.signal), tooLate]);
+    await sendWithin(result, { limitMs: CLOSE_MS, tries: LAST_TRIES, onTooLate: sender.giveUp });
     over.abort();
     await sender.close();
   }
@@ -86,8 +133,15 @@ export function createOtlpPusher({
   return {
     update(result) {
       if (closing !== null || underWay !== null || clock() < Math.max(nextAt, quietUntil)) return;
-      underWay = push(result).finally(() => {
-        underWay = null;
+      begin(push(result));
+    },
+    async finishRun(result) {
+      if (closing !== null) return;
+      const isDown = failures > 0;
+      await sendWithin(result, {
+        limitMs: isDown ? BETWEEN_DOWN_MS : BETWEEN_MS,
+        tries: isDown ? 1 : LAST_TRIES,
+        onTooLate: sender.giveUpRun,
       });
     },
     close(result) {
@@ -98,25 +152,32 @@ export function createOtlpPusher({
 }
 
 /**
- * The last push, tried a few times.
+ * A last push, tried a few times.
  *
- * @param {Result} result
+ * @param {() => Promise<import('./otlp-answer.js').Verdict>} push
  * @param {object} how
- * @param {import('./otlp-sender.js').Sender} how.sender
  * @param {Wait} how.wait
  * @param {AbortSignal} how.signal time is over
  * @param {number} how.firstMs to wait before the first try
+ * @param {number} how.limitMs longer it waits for no try
+ * @param {number} how.tries
+ * @param {(askedMs: number) => void} how.onTooLate
+ * @returns {Promise<boolean>} whether it arrived
  */
-async function deliver(result, { sender, wait, signal, firstMs }) {
+async function deliver(push, { wait, signal, firstMs, limitMs, tries, onTooLate }) {
   let pauseMs = firstMs;
-  for (let tries = 1; tries <= LAST_TRIES; tries++) {
-    if (pauseMs > CLOSE_MS) return sender.giveUp(pauseMs);
+  for (let tried = 1; tried <= tries; tried++) {
+    if (pauseMs > limitMs) {
+      onTooLate(pauseMs);
+      return false;
+    }
     if (pauseMs > 0) await wait(pauseMs, signal).catch(() => {});
-    if (signal.aborted) return;
-    const { arrived, retry, retryAfterMs } = await sender.send(result);
-    if (arrived) return;
+    if (signal.aborted) return false;
+    const { arrived, retry, retryAfterMs } = await push();
+    if (arrived) return true;
     if (!retry) break;
-    pauseMs = retryAfterMs ?? LAST_PAUSE_MS * tries;
+    pauseMs = retryAfterMs ?? LAST_PAUSE_MS * tried;
   }
-  sender.giveUp(0);
+  onTooLate(0);
+  return false;
 }

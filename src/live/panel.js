@@ -1,13 +1,15 @@
 /** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
 import { styleText } from 'node:util';
 import { clean } from '../reporters/layout.js';
-import { perSecondText } from '../reporters/phrases.js';
-import { formatPercent } from '../results/wording.js';
+import { formatPercent, rateTexter } from '../results/wording.js';
 import { formatCount, formatLatency } from '../units.js';
-import { errorParts, wholeSeconds } from './lines.js';
+import { errorParts, rateTexts, wholeSeconds } from './lines.js';
 
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
-/** @typedef {import('../results/schema.js').RequirementVerdict} RequirementVerdict */
+/**
+ * @typedef {Pick<import('../results/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
+ *   Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
+ */
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
@@ -15,7 +17,7 @@ import { errorParts, wholeSeconds } from './lines.js';
  * @property {number | null} offeredPerSecond arrivals that are due by the plan; null: a closed loop, or none any more
  * @property {number} achievedPerSecond successes of late
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
- * @property {RequirementVerdict[]} requirements as far as they can be judged
+ * @property {JudgedRequirement[]} requirements as far as they can be judged
  */
 
 /** Wider is not easier to read. */
@@ -106,9 +108,9 @@ function bar(share, length) {
 }
 
 /** @param {Picture} picture */
-function rate({ achievedPerSecond, offeredPerSecond }) {
-  const achieved = `${perSecondText(achievedPerSecond)} succeeded`;
-  return offeredPerSecond === null ? achieved : `${achieved}, ${perSecondText(offeredPerSecond)} offered`;
+function rate(picture) {
+  const { achieved, offered } = rateTexts(picture);
+  return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
 }
 
 /** @param {IntervalEvent} interval */
@@ -169,8 +171,9 @@ function errors({ errors: byName }, room) {
  * @param {boolean} color
  */
 function requirements({ requirements: all }, width, color) {
-  const lines = all.slice(0, MOST_REQUIREMENTS).map(({ text, verdict, actual, unit }, i) => {
-    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, unit)}`}`;
+  const lines = all.slice(0, MOST_REQUIREMENTS).map((one, i) => {
+    const { text, verdict, actual } = one;
+    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, one)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
     const line = `${label}${cut(clean(text), Math.max(8, width - INDENT - state.length - 2))}  `;
     const own = cut(state, width - line.length);
@@ -182,11 +185,12 @@ function requirements({ requirements: all }, width, color) {
 
 /**
  * @param {number} actual
- * @param {RequirementVerdict['unit']} unit
+ * @param {JudgedRequirement} requirement
+ * @returns {string} in the unit that the user chose
  */
-function figureText(actual, unit) {
-  if (unit === 'ms') return formatLatency(actual);
-  return unit === '/s' ? perSecondText(actual) : formatPercent(actual);
+function figureText(actual, requirement) {
+  if (requirement.unit === 'ms') return formatLatency(actual);
+  return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
 }
 
 /**

@@ -6,7 +6,7 @@ import { emptySnapshot } from '../load/recording/recorder.js';
 import { spansOf, stageFacts } from '../load/stages.js';
 import { buildBlock } from '../results/build.js';
 import { foldStages, mergeSnapshots, total } from '../results/merge.js';
-import { mergeBlockOf } from '../results/merge-block.js';
+import { mergeBlockOf } from '../results/parts/merge-block.js';
 import { buildResult } from '../results/result.js';
 import { createRunSeconds } from '../results/seconds.js';
 import { shareOf } from '../shard-part.js';
@@ -44,13 +44,7 @@ const NOT_WATCHED = Object.freeze({
  * @param {string} run.command
  * @param {Schedule | null} [run.schedule] of the plan, where it is known already
  */
-export function createResultSoFar({
-  mix,
-  start,
-  zero,
-  command,
-  schedule = scheduleOf(start.plan.load),
-}) {
+export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
   const { plan, target, planned } = start;
   const { load } = plan;
   const seconds = createRunSeconds(load);
@@ -111,7 +105,7 @@ export function createResultSoFar({
  * @param {number | null} known.planned
  * @param {import('../run.js').TimeZero} known.zero
  * @param {MergedOperation[]} known.operations
- * @param {number} known.atMs from time zero: all that was done before is known
+ * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
  * @param {number | null} known.answeredMs see createAnsweredUntil
  * @returns {Omit<import('../results/build.js').RunFacts, 'things' | 'meanings'>}
  */
@@ -121,13 +115,16 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const all = Math.max(planned ?? settled, settled);
   const elapsedMs = Math.max(0, atMs - load.warmupMs);
-  const measuredMs = Math.min(elapsedMs, zero.windowMs ?? elapsedMs);
+  // What was done while the reports were on their way is in them: its time counts, too.
+  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
+  const endedMs = Math.max(elapsedMs, lastSuccessMs);
+  const reachedMs = answeredMs ?? endedMs;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   return {
     planned: all,
     neverSent: all - (settled - neverSentDue),
-    windowMs: Math.min(measuredMs, answeredMs ?? measuredMs),
-    endedMs: elapsedMs,
+    windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
+    endedMs,
     model: load.model,
     warmupMs: load.warmupMs,
     interrupted: false,
@@ -158,7 +155,8 @@ function createAnsweredUntil(load, schedule) {
   /**
    * @param {MergedOperation[]} operations
    * @param {number} atMs from time zero
-   * @returns {number | null} ms of the measured part, in which as many were due as are settled; null: there is a backlog
+   * @returns {number | null} ms of the measured part, in which as many were due as are settled: until the next one would be,
+   *   which may be yet to come; null: there is a backlog
    */
   return (operations, atMs) => {
     const settled = countSettled(operations);
@@ -169,6 +167,7 @@ function createAnsweredUntil(load, schedule) {
     if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
     // The first arrival that is not among them; where there are other parts, theirs come in between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
-    return next < schedule.count ? Math.max(0, schedule.dueMs(next) - load.warmupMs) : elapsedMs;
+    const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;
+    return Math.max(0, dueMs - load.warmupMs);
   };
 }

@@ -1,4 +1,6 @@
 /** Where everything about a run that goes on comes together, to be shown, written and sent: what the live thread does. */
+import { scheduleOf } from '../load/due.js';
+import { loadOfRun } from '../plan-load.js';
 import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -17,15 +19,17 @@ const TOGETHER_MS = 150;
 /**
  * @param {object} options
  * @param {import('../operations/mix.js').Mix} options.mix
- * @param {string} options.name what a set of these runs is called
- * @param {import('../load/pacing/schedule.js').Schedule | null} options.schedule of every run's plan
+ * @param {import('../plan.js').LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs that there will be, one after the other
+ * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] what files show
+ *   of the runs that are over; null: nothing
  * @param {Outlets} outlets
  */
-export function createStation({ mix, name, schedule, command, runs }, { view, files, server, pusher }) {
-  /** Results of the runs that are over. @type {Result[]} */
-  const finished = [];
+export function createStation({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
+  let over = 0;
+  /** Of the runs that are over. @type {Result | null} */
+  let last = null;
   /** @type {import('../run.js').StartEvent | null} */
   let start = null;
   /** @type {ReturnType<typeof createResultSoFar> | null} */
@@ -34,13 +38,19 @@ export function createStation({ mix, name, schedule, command, runs }, { view, fi
   let listening = [];
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
+  /** The last metrics of the run before have arrived, or are given up. @type {Promise<void>} */
+  let sent = Promise.resolve();
   let hasFailed = false;
+  let isBlind = false;
+  /** Of the run that goes on or comes next: a Poisson one is walked through, which is not to fall into the run. */
+  let schedule = scheduleOf(load);
 
   /** Without an outlet for a result there are still requirements to be judged, or there are none. */
   const isWanted = () =>
     files !== null || server !== null || pusher !== null || (start?.plan.requirements.length ?? 0) > 0;
 
-  function publish() {
+  /** @param {{withFiles: boolean}} how */
+  function publish({ withFiles }) {
     soon = undefined;
     if (soFar === null || !isWanted()) return;
     try {
@@ -48,8 +58,33 @@ export function createStation({ mix, name, schedule, command, runs }, { view, fi
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);
-      if (files !== null) documentOf([...finished, result]).then(files.write, complain);
+      if (withFiles) files?.write(result);
     } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** @param {number} thread @param {import('./result-so-far.js').Report} report */
+  function take(thread, report) {
+    try {
+      soFar?.add(thread, report);
+    } catch (error) {
+      complain(error);
+    }
+    soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
+  }
+
+  /**
+   * What fails to be drawn is not drawn again; files and servers go on.
+   *
+   * @param {import('../run.js').RunEvent} event
+   */
+  function draw(event) {
+    if (isBlind && (event.type === 'interval' || event.type === 'progress')) return;
+    try {
+      view.event(event);
+    } catch (error) {
+      isBlind = true;
       complain(error);
     }
   }
@@ -59,17 +94,18 @@ export function createStation({ mix, name, schedule, command, runs }, { view, fi
     if (hasFailed) return;
     hasFailed = true;
     const { message } = /** @type {Error} */ (error);
-    view.event({
+    draw({
       type: 'warning',
       text: `What was measured so far cannot be shown (${message}). Please report it.`,
     });
   }
 
-  /** @param {Result[]} results */
-  async function documentOf(results) {
-    if (runs === 1) return results[0];
-    const { makeRunSet } = await import('../results/run-set.js');
-    return makeRunSet(name, results);
+  function leave() {
+    try {
+      view.close();
+    } catch (error) {
+      complain(error);
+    }
   }
 
   async function stopRun() {
@@ -85,24 +121,31 @@ export function createStation({ mix, name, schedule, command, runs }, { view, fi
     /** @param {import('../run.js').RunEvent} event */
     event(event) {
       if (event.type === 'start') start = event;
-      view.event(event);
+      draw(event);
     },
     /** @param {ReportPort[]} ports one of each recorder */
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
-        port.on('message', (/** @type {import('./result-so-far.js').Report} */ report) => {
-          soFar?.add(thread, report);
-          soon ??= setTimeout(publish, TOGETHER_MS);
-        });
+        port.on('message', (/** @type {import('./result-so-far.js').Report} */ report) =>
+          take(thread, report),
+        );
       }
     },
-    /** An empty result is there at once. @param {import('../run.js').TimeZero} zero */
+    /**
+     * An empty result is served and sent at once. Files keep what they hold until there is something to take its place.
+     *
+     * @param {import('../run.js').TimeZero} zero
+     */
     begin(zero) {
       if (start === null) return;
-      soFar = createResultSoFar({ mix, start, zero, command, schedule });
+      try {
+        soFar = createResultSoFar({ mix, start, zero, command, schedule });
+      } catch (error) {
+        complain(error);
+      }
       files?.resume();
-      publish();
+      publish({ withFiles: false });
     },
     /**
      * The run is over.
@@ -112,17 +155,41 @@ export function createStation({ mix, name, schedule, command, runs }, { view, fi
      */
     async finish(result) {
       await stopRun();
-      view.event({ type: 'result', result });
-      finished.push(result);
+      draw({ type: 'result', result });
+      await view.settled();
+      over++;
+      last = result;
+      set?.add(result);
       server?.update(result);
-      pusher?.update(result);
+      // That of the very last run is sent by close().
+      if (pusher !== null && over < runs) sent = pusher.finishRun(result);
+    },
+    /**
+     * Another run comes.
+     *
+     * @param {import('../results/runs/run-set.js').RunSet['summary']} summary of all that are over
+     * @returns {Promise<void>} when nothing of what is over is under way any more
+     */
+    async next(summary) {
+      set?.summarise(summary);
+      schedule = scheduleOf(loadOfRun(load, over));
+      await sent;
+    },
+    /**
+     * The run that goes on has broken off.
+     *
+     * @returns {Promise<void>} when no file is written any more
+     */
+    async abandon() {
+      await stopRun();
+      leave();
+      await view.settled();
     },
     /** @returns {Promise<void>} after the last metrics were sent */
     async close() {
       await stopRun();
-      view.close();
-      const last = finished.at(-1);
-      if (pusher !== null && last !== undefined) await pusher.close(last);
+      leave();
+      await Promise.all([view.settled(), last === null ? null : pusher?.close(last)]);
       await server?.close();
     },
   };

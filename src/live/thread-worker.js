@@ -1,14 +1,14 @@
 /**
  * Thread entry: shows how a run goes, rewrites its files, serves and pushes its metrics. Recorders report to it directly.
- * Messages in: see Order in thread.js; out: `ready` or `failed`, `finished` when no file is written any more, `closed`.
+ * Messages in: see Order in thread.js; out: `ready` or `failed`, then the answer to each order that has one.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../errors.js';
-import { scheduleOf } from '../load/due.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
-import { createFiles } from './files.js';
+import { createFiles, createSetFiles } from './files.js';
+import { rehearse } from './rehearsal.js';
 import { createStation } from './station.js';
 import { createView } from './view.js';
 
@@ -20,22 +20,22 @@ const options = workerData;
 
 yieldToOthers();
 const view = createView({
-  write: createWriter(STDERR),
+  ...createWriter(STDERR),
   terminal: options.terminal,
   quiet: options.quiet,
 });
 const warn = (/** @type {string} */ text) => view.event({ type: 'warning', text });
 
 try {
-  const { command, plan, runs } = options;
+  const { command, runs, plan, outs } = options;
   const mix = await loadMix(plan);
-  const files = options.outs.length === 0 ? null : createFiles(options.outs, { onWarning: warn });
+  const set = runs > 1 && outs.length > 0 ? await startSet(plan.operation) : null;
+  const files = openFiles(outs, set);
   await files?.prepare();
-  const schedule = scheduleOf(plan.load);
   const server = await serveMetrics(options.metrics);
   const pusher = await startPushing(options.otlp);
-  const about = { mix, name: plan.operation, schedule, command, runs };
-  obeyWith(createStation(about, { view, files, server, pusher }));
+  await Promise.all([view.isReady, options.quiet ? null : rehearse(options.terminal)]);
+  obeyWith(createStation({ mix, load: plan.load, command, runs, set }, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });
@@ -50,8 +50,26 @@ function obeyWith(station) {
     else if (order.type === 'ports') station.listen(order.ports);
     else if (order.type === 'begin') station.begin(order.zero);
     else if (order.type === 'finish') station.finish(order.result).then(say('finished'));
+    else if (order.type === 'next') station.next(order.summary).then(say('ready for next'));
+    else if (order.type === 'abandon') station.abandon().then(say('abandoned'));
     else station.close().then(say('closed'));
   });
+}
+
+/** @param {string} name of the set */
+async function startSet(name) {
+  const { createSetText } = await import('./set-text.js');
+  return createSetText(name);
+}
+
+/**
+ * @param {string[]} outs
+ * @param {Awaited<ReturnType<typeof startSet>> | null} set
+ */
+function openFiles(outs, set) {
+  if (outs.length === 0) return null;
+  const context = { onWarning: warn };
+  return set === null ? createFiles(outs, context) : createSetFiles(outs, set, context);
 }
 
 /** @param {{host: string, port: number} | null} where */
@@ -70,12 +88,16 @@ async function serveMetrics(where) {
 async function startPushing(url) {
   if (url === null) return null;
   const { createOtlpPusher } = await import('./otlp.js');
-  return createOtlpPusher({ url, onWarning: warn });
+  return createOtlpPusher({
+    url,
+    onWarning: warn,
+    onNotice: (text) => view.event({ type: 'notice', text }),
+  });
 }
 
 /**
- * Whenever a sender or a recorder is ready to run, this thread can wait: it has the lowest priority there is. On Linux a thread
- * has one of its own; elsewhere it would be the whole process's.
+ * Whenever a sender or a recorder is ready to run, this thread can wait: its priority is below theirs (nice 10 of 19). On Linux
+ * a thread has one of its own; elsewhere it would be the whole process's.
  */
 function yieldToOthers() {
   if (process.platform !== 'linux') return;

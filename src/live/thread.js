@@ -8,32 +8,39 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
 
 /** @typedef {import('node:worker_threads').MessagePort} MessagePort */
 /** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../results/runs/run-set.js').RunSet['summary']} Summary */
 /**
  * @typedef {object} LiveOptions plain data
  * @property {import('../plan.js').Plan} plan
  * @property {string} command the command line, for the result; no secrets
  * @property {number} runs one after the other; more than one make a run set
- * @property {string[]} outs files to be rewritten while a run goes on
+ * @property {string[]} outs files to be rewritten while a run goes on; of several runs, JSON only
  * @property {{host: string, port: number} | null} metrics
  * @property {string | null} otlp
  * @property {import('./view.js').Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
- *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'finish', result: Result} |
- *   {type: 'resize', columns: number, rows: number} | {type: 'close'}} Order */
+/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
+/** @typedef {AnsweredOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
+ *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
 /**
  * @typedef {object} Live
  * @property {(event: import('../run.js').RunEvent) => void} event
  * @property {import('../run.js').LiveHook} hook for `run`
  * @property {(columns: number, rows: number) => void} resize
  * @property {(result: Result) => Promise<void>} finish a run: resolves when nothing of it is drawn or written any more
+ * @property {(summary: Summary) => Promise<void>} next another run comes; `summary` is of those before it. Resolves when nothing of
+ *   them is under way any more
+ * @property {() => Promise<void>} abandon the run that goes on has broken off: resolves when nothing of it is drawn or written any more
+ * @property {() => void} cutShort close() does not wait for metrics any longer
  * @property {() => Promise<void>} close resolves when the last metrics were sent and the thread is gone; may be called again
  */
 
 /** A thread that is held up, by a terminal that was stopped say, is not waited for any longer. */
-const FINISH_WITHIN_MS = 30_000;
-const CLOSE_WITHIN_MS = 30_000;
+const ANSWER_WITHIN_MS = 30_000;
+
+/** What the thread says when it has done so. @type {Record<AnsweredOrder['type'], string>} */
+const ANSWERS = { finish: 'finished', next: 'ready for next', abandon: 'abandoned', close: 'closed' };
 
 /**
  * @param {LiveOptions} options
@@ -57,22 +64,26 @@ export async function startLive(options, onLost) {
   /** @type {Promise<void> | null} */
   let closing = null;
 
-  /** @param {Order & {type: 'finish' | 'close'}} order @param {string} answer @param {number} withinMs */
-  async function ask(order, answer, withinMs) {
-    const answered = answers.next(answer);
+  /** It may never come back from what holds it up, but then it does nothing else either. */
+  function giveUp() {
+    answers.giveUp();
+    worker.terminate();
+  }
+
+  /** @param {AnsweredOrder} order */
+  async function ask(order) {
+    const answered = answers.next(ANSWERS[order.type]);
     post(order);
-    const timer = setTimeout(() => {
-      answers.giveUp();
-      // Not waited for: it may never come back from what holds it up, but then it does nothing else either.
-      worker.terminate();
-    }, withinMs);
+    const timer = setTimeout(giveUp, ANSWER_WITHIN_MS);
     await answered;
     clearTimeout(timer);
   }
 
   async function end() {
-    await ask({ type: 'close' }, 'closed', CLOSE_WITHIN_MS);
-    if (!answers.hasGivenUp()) await worker.terminate();
+    await ask({ type: 'close' });
+    if (answers.hasGivenUp()) return;
+    answers.giveUp();
+    await worker.terminate();
   }
 
   return {
@@ -88,7 +99,10 @@ export async function startLive(options, onLost) {
       begin: (zero) => post({ type: 'begin', zero }),
     },
     resize: (columns, rows) => post({ type: 'resize', columns, rows }),
-    finish: (result) => ask({ type: 'finish', result }, 'finished', FINISH_WITHIN_MS),
+    finish: (result) => ask({ type: 'finish', result }),
+    next: (summary) => ask({ type: 'next', summary }),
+    abandon: () => ask({ type: 'abandon' }),
+    cutShort: giveUp,
     close() {
       closing ??= end();
       return closing;

@@ -12,7 +12,7 @@ import { liveScreen, plainScreen } from './screen.js';
 /**
  * @typedef {object} Terminal
  * @property {boolean} isTTY that lines can be drawn over
- * @property {number} [columns] of a terminal
+ * @property {number} [columns] of a terminal; 0 where it does not know
  * @property {number} [rows]
  * @property {boolean} [color]
  */
@@ -23,6 +23,8 @@ import { liveScreen, plainScreen } from './screen.js';
  * @property {(text: string) => void} say a line, whatever is quiet
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} close leaves the terminal as it was found
+ * @property {() => Promise<void>} settled when all that was written can be seen, or is not waited for any longer
+ * @property {Promise<void>} isReady from then on what is drawn over can be drawn
  */
 /**
  * @typedef {object} Seen of the run that goes on
@@ -30,7 +32,9 @@ import { liveScreen, plainScreen } from './screen.js';
  * @property {import('./lines.js').OfferedLoad | null} load
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
- * @property {import('./panel.js').RequirementVerdict[]} requirements
+ * @property {readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
+ * @property {import('./panel.js').JudgedRequirement[]} requirements as far as they can be judged
+ * @property {IntervalEvent | null} interval the last one
  */
 
 const NARROWEST_LINE = 20;
@@ -44,31 +48,39 @@ const LONGEST_MEAN = 60;
 
 /**
  * @param {object} options
- * @param {(text: string) => void} options.write
+ * @param {(text: string) => void} options.write with isBusy, onFree and settled: see Writer in descriptor.js
+ * @param {() => boolean} [options.isBusy]
+ * @param {(callback: () => void) => void} [options.onFree]
+ * @param {() => Promise<void>} [options.settled]
  * @param {Terminal} options.terminal
  * @param {boolean} [options.quiet] nothing but warnings
  * @param {() => number} [options.now] milliseconds, monotonic
  * @returns {View}
  */
-export function createView({ write, terminal, quiet = false, now = () => performance.now() }) {
+export function createView({
+  write,
+  isBusy = () => false,
+  onFree = () => {},
+  settled = async () => {},
+  terminal,
+  quiet = false,
+  now = () => performance.now(),
+}) {
   const { isTTY, color = false } = terminal;
   const isLive = isTTY && !quiet;
-  const screen = isLive ? liveScreen(write, terminal) : plainScreen(write, now);
-  let columns = terminal.columns ?? WIDTH;
+  const writer = { write, isBusy, onFree };
+  const screen = isLive ? liveScreen(writer, terminal) : plainScreen(writer, now);
+  let columns = terminal.columns || WIDTH;
   let seen = nothingSeen();
   let isOver = false;
 
   const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, columns));
   const say = (/** @type {string} */ text) => screen.lines(wrap(text, width()));
 
-  /** @param {IntervalEvent} interval */
-  function showInterval(interval) {
-    if (!isLive || columns < NARROWEST) return screen.show(intervalLine(interval, width()));
-    remember(seen, interval);
-    const offeredPerSecond = offeredAt(seen.load, interval);
-    const { planned, p99s, requirements } = seen;
-    const achievedPerSecond = meanRate(seen.rates, offeredPerSecond);
-    const picture = { interval, planned, offeredPerSecond, achievedPerSecond, p99s, requirements };
+  function showSeen() {
+    const picture = pictureOf(seen);
+    if (picture === null) return;
+    if (!isLive || columns < NARROWEST) return screen.show(intervalLine(picture, width()));
     // One column less: what ends in the last one is broken by some terminals.
     screen.show(panel(picture, { width: columns - 1, color }).join('\n'));
   }
@@ -84,7 +96,8 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       if (event.type === 'notice') return say(event.text);
       if (event.type === 'start') {
         isOver = false;
-        seen = { ...nothingSeen(), planned: event.planned, load: event.plan.load ?? null };
+        const { load = null, requirements: required = [] } = event.plan;
+        seen = { ...nothingSeen(), planned: event.planned, load, required };
         // What was prepared is ready.
         screen.clear();
         return say(startLine(event));
@@ -92,39 +105,68 @@ export function createView({ write, terminal, quiet = false, now = () => perform
       if (event.type === 'progress') {
         isOver = false;
         screen.show(preparationLine(event, width()));
-      } else if (event.type === 'interval' && !isOver) showInterval(event);
+      } else if (event.type === 'interval' && !isOver) {
+        remember(seen, event);
+        showSeen();
+      }
     },
     soFar({ requirements }) {
-      seen.requirements = requirements;
+      // What is due and not sent any more after an interruption says nothing about the target.
+      if (seen.interval?.phase === 'draining') return;
+      seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.required[i]?.rateUnit }));
     },
     say,
     resize(newColumns, newRows) {
-      columns = newColumns;
+      columns = newColumns || WIDTH;
       screen.resize(newColumns, newRows);
+      if (isLive && !isOver) showSeen();
     },
     close() {
       isOver = true;
       screen.clear();
     },
+    settled,
+    isReady: screen.isReady,
   };
 }
 
 /** @returns {Seen} */
 function nothingSeen() {
-  return { planned: null, load: null, rates: [], p99s: [], requirements: [] };
+  return {
+    planned: null,
+    load: null,
+    rates: [],
+    p99s: [],
+    required: [],
+    requirements: [],
+    interval: null,
+  };
 }
 
 /**
  * @param {Seen} seen
  * @param {IntervalEvent} interval
  */
-function remember({ rates, p99s }, { phase, ratePerSecond, p99Ms }) {
-  if (phase === 'warmup') return;
-  rates.push(ratePerSecond);
-  p99s.push(p99Ms);
+function remember(seen, interval) {
+  const { rates, p99s } = seen;
+  seen.interval = interval;
+  if (interval.phase === 'warmup') return;
+  rates.push(interval.ratePerSecond);
+  p99s.push(interval.p99Ms);
   if (rates.length <= MOST_SECONDS) return;
   rates.shift();
   p99s.shift();
+}
+
+/**
+ * @param {Seen} seen
+ * @returns {import('./panel.js').Picture | null} null: there is nothing to be seen yet
+ */
+function pictureOf({ interval, planned, load, rates, p99s, requirements }) {
+  if (interval === null) return null;
+  const offeredPerSecond = offeredAt(load, interval);
+  const achievedPerSecond = meanRate(rates, offeredPerSecond);
+  return { interval, planned, offeredPerSecond, achievedPerSecond, p99s, requirements };
 }
 
 /**
@@ -139,11 +181,16 @@ function offeredAt(load, { elapsedMs, phase }) {
 }
 
 /**
+ * Seconds are cut where they are: one more than are due in them is the first of those after them.
+ *
  * @param {number[]} rates second by second
  * @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(LONGEST_MEAN, seconds));
-  return shown.reduce((sum, rate) => sum + rate, 0) / Math.max(1, shown.length);
+  const sum = shown.reduce((all, rate) => all + rate, 0);
+  const due = (offeredPerSecond ?? 0) * shown.length;
+  if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
+  return sum / Math.max(1, shown.length);
 }

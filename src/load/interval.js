@@ -10,11 +10,11 @@ import { total } from '../results/merge.js';
  * @property {number} succeeded
  * @property {number} failed
  * @property {number} inFlight
- * @property {number} waiting
+ * @property {number} waiting after an interruption: as many as did when it came, as nobody has begun to wait since
  * @property {number} ratePerSecond successes in the last second
  * @property {number | null} p99Ms response time in the last second
  * @property {Record<string, number>} errors by outcome
- * @property {'warmup' | 'measuring' | 'draining'} phase
+ * @property {'warmup' | 'measuring' | 'draining'} phase draining: nothing more is sent, by plan or after an interruption
  */
 
 const INTERVAL_MS = 1000;
@@ -38,12 +38,13 @@ export function startTicking(leadMs, tick) {
  * @param {object} run
  * @param {number} run.warmupMs
  * @param {number | null} run.windowMs planned length of the measured part
- * @param {import('./shard.js').Shard[]} run.shards
- * @param {ReturnType<typeof import('../results/seconds.js').createSeconds>} run.seconds
+ * @param {Pick<import('./shard.js').Shard, 'state'>[]} run.shards
+ * @param {Pick<ReturnType<typeof import('../results/seconds.js').createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
+ * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
  * @param {number} elapsedMs
  * @returns {IntervalEvent}
  */
-export function intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsedMs) {
+export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtStop }, elapsedMs) {
   const states = shards.map((shard) => shard.state());
   const last = seconds.rows.at(-1);
   const totalMs = windowMs === null ? null : warmupMs + windowMs;
@@ -54,11 +55,25 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds }, elapsedMs
     sent: total(states.map(({ sent }) => sent)),
     ...seconds.sums,
     inFlight: total(states.map(({ inFlight }) => inFlight)),
-    waiting: total(states.map(({ waiting }) => waiting)),
+    waiting: waitingAtStop ?? countWaiting(states),
     ratePerSecond: last?.succeeded ?? 0,
     p99Ms: last?.p99 ?? null,
     errors: { ...seconds.errors },
-    phase:
-      elapsedMs < warmupMs ? 'warmup' : totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring',
+    phase: waitingAtStop === null ? phaseAt(elapsedMs, warmupMs, totalMs) : 'draining',
   };
+}
+
+/** @param {import('./shard.js').ShardState[]} states */
+export function countWaiting(states) {
+  return total(states.map(({ waiting }) => waiting));
+}
+
+/**
+ * @param {number} elapsedMs
+ * @param {number} warmupMs
+ * @param {number | null} totalMs
+ */
+function phaseAt(elapsedMs, warmupMs, totalMs) {
+  if (elapsedMs < warmupMs) return 'warmup';
+  return totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring';
 }

@@ -13,7 +13,11 @@ export function spansOf({ stages }, measuredMs) {
   if (stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Number.POSITIVE_INFINITY }];
   let startMs = 0;
   return stages.map(({ name, lines }) => {
-    const span = { name, startMs, endMs: startMs + lines.reduce((sum, { durationMs }) => sum + durationMs, 0) };
+    const span = {
+      name,
+      startMs,
+      endMs: startMs + lines.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    };
     startMs = span.endMs;
     return span;
   });

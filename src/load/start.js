@@ -1,12 +1,23 @@
 /** When time zero is: as soon as possible, or at the time that all parts of a plan were given (`--start-at`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../errors.js';
+import { formatDuration } from '../units.js';
 
 /** Time between the agreement on time zero and time zero. */
 const LEAD_MS = 30;
 
 /** Connections are opened so long before: long enough for many, too short for a server to close an idle one. */
 const OPEN_BEFORE_MS = 5000;
+
+/**
+ * @param {string | null} startAt ISO 8601; null: as soon as possible
+ * @param {number} [nowMs] since 1970
+ * @returns {string | null} what is waited for, where somebody might wonder; null: nothing for long
+ */
+export function describeWait(startAt, nowMs = Date.now()) {
+  const ms = startAt === null ? 0 : Date.parse(startAt) - nowMs;
+  return ms > OPEN_BEFORE_MS ? `Waiting until ${startAt}, for ${formatDuration(ms)}.` : null;
+}
 
 /**
  * @param {string | null} startAt ISO 8601; null: as soon as possible

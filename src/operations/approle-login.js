@@ -33,7 +33,10 @@ export const operation = {
   name: 'approle-login',
   describe: 'Log in by AppRole, with a role made for the run',
   things: 'logins',
-  examples: ["approle-login --rate 50 --duration 1m --require 'p99<200ms'", 'approle-login --token-type batch'],
+  examples: [
+    "approle-login --rate 50 --duration 1m --require 'p99<200ms'",
+    'approle-login --token-type batch',
+  ],
   options,
   outcomes: Object.freeze({
     logged_in: 'a token, with a lease as long as was asked for',
@@ -50,7 +53,12 @@ export const operation = {
       const ttl = `${Math.round(tokenTtl / 1000)}s`;
       const role = `auth/${mount}/role/${ROLE}`;
       await untilReady(() =>
-        client.write(role, { token_type: tokenType, token_ttl: ttl, token_max_ttl: ttl, secret_id_num_uses: 0 }),
+        client.write(role, {
+          token_type: tokenType,
+          token_ttl: ttl,
+          token_max_ttl: ttl,
+          secret_id_num_uses: 0,
+        }),
       );
       const { data: named } = await client.read(`${role}/role-id`);
       const { data: secret } = await client.write(`${role}/secret-id`);

@@ -1,6 +1,7 @@
 /** `health`: `sys/health`, as load balancers ask it. No token. */
-import { createJsonClassifier, passed, prepareCalls } from './vault-call.js';
+
 import { REFUSAL_OUTCOMES } from './refusals.js';
+import { createJsonClassifier, passed, prepareCalls } from './vault-call.js';
 
 const GROUP = 'Health';
 
@@ -47,7 +48,9 @@ export const operation = {
   },
   createClassifier({ options: { standbyOk } }) {
     const classify = createJsonClassifier('active', (json) =>
-      json.initialized === true && json.sealed === false && typeof json.version === 'string' ? null : 'not_health',
+      json.initialized === true && json.sealed === false && typeof json.version === 'string'
+        ? null
+        : 'not_health',
     );
     const standby = passed('standby');
     return (status, body, index) => {

@@ -56,7 +56,14 @@ const options = {
 };
 
 /** Of these the connection's own code takes care. */
-const NOT_TO_SET = new Set(['connection', 'content-length', 'host', 'transfer-encoding', 'upgrade', 'expect']);
+const NOT_TO_SET = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
 
 /** @typedef {import('./vault-call.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
 
@@ -81,17 +88,26 @@ export const operation = {
       throw usageError('contradiction', '--body and --body-file are both given.', 'Give one of them.');
     }
     if ((body !== null || bodyFile !== null) && (method === 'GET' || method === 'LIST')) {
-      throw usageError('contradiction', `A ${method} request has no body.`, 'Add --method POST, or leave the body out.');
+      throw usageError(
+        'contradiction',
+        `A ${method} request has no body.`,
+        'Add --method POST, or leave the body out.',
+      );
     }
     const wrong = status.find((/** @type {string} */ code) => !/^[1-5]\d\d$/.test(code));
     if (wrong !== undefined || status.length === 0) {
-      throw usageError('bad_option', `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status.`);
+      throw usageError(
+        'bad_option',
+        `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status.`,
+      );
     }
     for (const text of header) headerOf(text);
   },
   async prepare(context) {
     const { plan, token } = context;
-    const fixture = await prepareCalls(context, { withToken: plan.options.token === 'own' && token !== null });
+    const fixture = await prepareCalls(context, {
+      withToken: plan.options.token === 'own' && token !== null,
+    });
     return { ...fixture, file: fileOf(plan.options.bodyFile) };
   },
   createRequester({ options: given, load: { seed }, target }, { basePath, headers, file }) {
@@ -132,12 +148,20 @@ const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verifi
 function headerOf(text) {
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t -~]*?)\s*$/.exec(text) ?? [];
   if (name === undefined) {
-    throw usageError('bad_option', `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE.`);
+    throw usageError(
+      'bad_option',
+      `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE.`,
+    );
   }
   const lower = name.toLowerCase();
-  if (NOT_TO_SET.has(lower)) throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`);
+  if (NOT_TO_SET.has(lower))
+    throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`);
   if (lower === 'x-vault-token' || lower === 'authorization') {
-    throw usageError('bad_option', `--header sets ${lower}, which would be visible to others.`, 'Use --token own, none or bad.');
+    throw usageError(
+      'bad_option',
+      `--header sets ${lower}, which would be visible to others.`,
+      'Use --token own, none or bad.',
+    );
   }
   return [lower, value];
 }
@@ -149,6 +173,11 @@ function fileOf(path) {
     return new Uint8Array(readFileSync(path));
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    throw usageError('cannot_read', `--body-file ${path} cannot be read (${code}).`, 'Check the path.', error);
+    throw usageError(
+      'cannot_read',
+      `--body-file ${path} cannot be read (${code}).`,
+      'Check the path.',
+      error,
+    );
   }
 }

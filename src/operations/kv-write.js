@@ -9,7 +9,10 @@ export const operation = {
   name: 'kv-write',
   describe: 'Write random secrets into a key-value store made for the run',
   things: 'secrets written',
-  examples: ["kv-write --rate 50 --duration 1m --require 'p99<300ms'", 'kv-write --kv-version 1 --size 4096 --paths 10000'],
+  examples: [
+    "kv-write --rate 50 --duration 1m --require 'p99<300ms'",
+    'kv-write --kv-version 1 --size 4096 --paths 10000',
+  ],
   options: kvOptions,
   outcomes: Object.freeze({
     written: 'the secret was taken, and in version 2 it has a version',

@@ -20,7 +20,13 @@ const options = {
     default: 'example-dot-com',
     describe: 'Role to issue the certificates with; it must store them',
   },
-  cn: { type: 'text', group: GROUP, placeholder: 'NAME', default: 'localhost', describe: 'Their common name' },
+  cn: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'NAME',
+    default: 'localhost',
+    describe: 'Their common name',
+  },
   pool: {
     type: 'integer',
     group: GROUP,
@@ -44,7 +50,10 @@ export const operation = {
   name: 'revoke',
   describe: 'Revoke certificates that are issued before the run',
   things: 'revocations',
-  examples: ["revoke --rate 5 --duration 1m --require 'p99<1s'", 'revoke --role web --pool 5000 --concurrency 4'],
+  examples: [
+    "revoke --rate 5 --duration 1m --require 'p99<1s'",
+    'revoke --role web --pool 5000 --concurrency 4',
+  ],
   options,
   outcomes: Object.freeze({
     revoked: 'revoked, and Vault says when',
@@ -81,7 +90,9 @@ export const operation = {
       return String(data?.serial_number);
     };
     const serials = await Promise.all(Array.from({ length: size }, () => limit(issueOne)));
-    notice(`Issued ${size} certificates with role ${role} to revoke; they stay in storage and, revoked, on the CRL.`);
+    notice(
+      `Issued ${size} certificates with role ${role} to revoke; they stay in storage and, revoked, on the CRL.`,
+    );
     return { ...fixture, headers: apiHeaders(context.token, plan.target.namespace), serials };
   },
   createRequester({ target: { mount } }, { basePath, headers, serials }) {

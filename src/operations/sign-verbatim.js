@@ -25,8 +25,12 @@ export const operation = {
   ...issue,
   name: 'sign-verbatim',
   describe: 'Have CSRs signed as they are, without a role, and check every certificate',
-  examples: ["sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m"],
-  options: Object.fromEntries(Object.entries(options).map(([name, spec]) => [name, { ...spec, group: GROUP }])),
+  examples: [
+    "sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m",
+  ],
+  options: Object.fromEntries(
+    Object.entries(options).map(([name, spec]) => [name, { ...spec, group: GROUP }]),
+  ),
   check: undefined,
   async prepare(context) {
     const { client, plan, notice } = context;
@@ -35,7 +39,8 @@ export const operation = {
     const fixture = await prepareCalls(context);
     await checkMount(client, mount);
     await checkIssuer(client, mount);
-    if (!plan.dev) notice(`sign-verbatim stores every certificate in ${mount}, and no role limits what is certified.`);
+    if (!plan.dev)
+      notice(`sign-verbatim stores every certificate in ${mount}, and no role limits what is certified.`);
     return {
       ...fixture,
       path: apiPath(fixture.basePath, mount, 'sign-verbatim'),

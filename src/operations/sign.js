@@ -20,7 +20,12 @@ export const operation = {
   options: Object.fromEntries(
     Object.entries(options).map(([name, spec]) => [
       name,
-      { ...spec, describe: spec.describe.replace(/^With --sign: /, '').replace(/ \(with --sign: of the CSR\)/, ' (of the CSR)') },
+      {
+        ...spec,
+        describe: spec.describe
+          .replace(/^With --sign: /, '')
+          .replace(/ \(with --sign: of the CSR\)/, ' (of the CSR)'),
+      },
     ]),
   ),
   check: (given, common) => issue.check?.({ ...given, sign: true }, common),

@@ -97,7 +97,12 @@ export const operation = {
       const type = keyType ?? (kind === 'encrypt' ? KEY_TYPES.encrypt[0] : KEY_TYPES.sign[0]);
       await untilReady(() => client.write(`${mount}/keys/${KEY}`, { type }));
       const made = action === kind ? [] : await makeAll(context, mount, kind);
-      return { ...fixture, mount, made, publicKey: action === 'sign' ? await readPublicKey(client, mount) : null };
+      return {
+        ...fixture,
+        mount,
+        made,
+        publicKey: action === 'sign' ? await readPublicKey(client, mount) : null,
+      };
     } catch (error) {
       await removeOwnMount(client, 'mounts', mount);
       throw error;

@@ -27,7 +27,8 @@ export function parseCrl(der) {
   list.finish();
   const tbs = new DerReader(data).enter(TAG.sequence);
   // Version 2 says so, version 1 says nothing (5.1.2.1).
-  if (tbs.tag === TAG.integer && tbs.readSmallNumber(TAG.integer) !== 1) throw new DerError('Not a version of CRLs');
+  if (tbs.tag === TAG.integer && tbs.readSmallNumber(TAG.integer) !== 1)
+    throw new DerError('Not a version of CRLs');
   // 5.1.2.2: the algorithm stands inside and outside.
   if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
   const issuer = Buffer.from(readName(tbs));

@@ -1,20 +1,14 @@
-/** What comparisons and run sets say in words; shared by the reporters for people. */
-import { differenceText } from '../results/figures.js';
-import { counted, subjectPhrase } from './phrases.js';
+/** What comparisons say in words; shared by the reporters for people. */
+import { differenceText } from '../results/runs/figures.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../results/comparison-schema.js').ComparedGroup} ComparedGroup */
-/** @typedef {import('../results/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../results/comparison-schema.js').Difference} Difference */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../results/comparison/comparison-schema.js').Difference} Difference */
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 
 /** In which conclusions are told. @type {readonly Worth[]} */
 const ORDER = ['bad', 'good', 'none', 'unsure'];
-
-/** The worst first: what is said of a requirement over runs. */
-const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
 
 /**
  * @param {{lowerIsBetter: boolean}} metric
@@ -22,9 +16,8 @@ const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
  * @returns {Worth}
  */
 export function worthOf({ lowerIsBetter }, verdict) {
-  if (verdict === 'not enough runs') return 'unsure';
+  if (verdict === 'not enough runs' || verdict === 'not comparable') return 'unsure';
   if (verdict === 'no difference shown') return 'none';
-  if (verdict === 'better' || verdict === 'worse') return verdict === 'better' ? 'good' : 'bad';
   const rose = verdict === 'slower' || verdict === 'higher';
   return rose === lowerIsBetter ? 'bad' : 'good';
 }
@@ -67,11 +60,18 @@ export function conclusions({ metrics }, other) {
 }
 
 /**
- * @param {ComparedGroup} group
- * @returns {string} `10 runs`, `9 of 10 runs`
+ * @param {Comparison} comparison
+ * @param {number} other index of a group that is not the base
+ * @returns {string[]} where figures and verdict do not seem to agree: `p99, max: By the ranks ...`
  */
-export function runsPhrase({ runs, used }) {
-  return used === runs ? counted(runs, 'run') : `${used} of ${counted(runs, 'run')}`;
+export function doubtsOf({ metrics }, other) {
+  /** @type {Map<string, string[]>} */
+  const labels = new Map();
+  for (const metric of metrics) {
+    const { doubt } = differenceTo(metric, other);
+    if (doubt !== null) labels.set(doubt, [...(labels.get(doubt) ?? []), metric.label]);
+  }
+  return [...labels].map(([doubt, of]) => `${of.join(', ')}: ${doubt}`);
 }
 
 /**
@@ -90,32 +90,4 @@ export function headlineOf({ groups: [base, ...others] }) {
 export function rankOf({ best, bestMedian }, group) {
   if (best === group) return 'best';
   return best === null && bestMedian === group ? 'best median' : null;
-}
-
-/**
- * @param {import('../results/run-set.js').RunSet} runSet
- * @returns {string} what the first run was: `ocsp on http://127.0.0.1:8200 (Vault 1.21.1), open loop at 20/s, 20 s`
- */
-export function runSetPhrase({ runs }) {
-  const [first] = runs;
-  return first === undefined ? 'nothing was run' : subjectPhrase(first);
-}
-
-/**
- * @param {RunSetSummary} summary
- * @returns {string} `10 runs`, `10 runs, of which 9 count`
- */
-export function runSetCount({ runs, used }) {
-  const all = counted(runs, 'run');
-  return used.length === runs ? all : `${all}, of which ${used.length === 0 ? 'none' : used.length} count`;
-}
-
-/**
- * @param {RunSetSummary['requirements'][number]} requirement
- * @returns {{verdict: string, text: string}} the worst verdict, and `p99<200ms: not met in 1 run, met in 9 runs`
- */
-export function requirementOverRuns({ text, verdicts }) {
-  const given = VERDICTS.filter((verdict) => (verdicts[verdict] ?? 0) > 0);
-  const parts = given.map((verdict) => `${verdict} in ${counted(verdicts[verdict], 'run')}`);
-  return { verdict: given[0] ?? 'not proven', text: `${text}: ${parts.join(', ')}` };
 }

@@ -1,14 +1,30 @@
-/** A comparison as plain text, 80 columns: what differs first, then the figures. Groups are called A (the base), B, C, ... */
+/** A comparison as plain text, 80 columns: what differs first, then where it is from. Groups are called A (the base), B, C, ... */
 import { styleText } from 'node:util';
-import { differenceText, figureText, intervalText, pText, varianceText } from '../results/figures.js';
-import { VARIANCE_KEYS } from '../results/run-metrics.js';
-import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from './comparison-phrases.js';
+import { conclusions, doubtsOf, headlineOf, rankOf } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
+import { differenceCells, medianText, SPREAD_LABELS, varianceRows } from './over-runs.js';
+import {
+  commonSubject,
+  datesPhrase,
+  filesPhrase,
+  leftOutOf,
+  madePhrase,
+  runsPhrase,
+  subjectsPhrase,
+  targetsPhrase,
+} from './run-phrases.js';
 
-/** @typedef {import('../results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
-const COLOURS = { good: 'green', passed: 'green', unsure: 'yellow', bad: 'red', failed: 'red' };
+const COLOURS = {
+  good: 'green',
+  passed: 'green',
+  unsure: 'yellow',
+  'not proven': 'yellow',
+  bad: 'red',
+  failed: 'red',
+};
 
 /** Groups side by side in a table of medians. */
 const MOST_COLUMNS = 6;
@@ -23,24 +39,55 @@ const MARKS = { best: '*', 'best median': '+' };
 export function render(comparison, { color = false } = {}) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const sections = [
-    [...wrap(`Comparison: ${headlineOf(comparison)}`), '', ...groups(comparison)],
-    failIf(comparison, color),
+    heading(comparison),
+    legend(comparison),
     comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
+    failIf(comparison, color),
     ...(others.length > 1 ? medians(comparison) : []),
-    ...others.map((other) => [...answer(comparison, other, color), '', ...differences(comparison, other)]),
+    ...others.flatMap((other) => [
+      [...answer(comparison, other, color), '', ...differences(comparison, other)],
+      doubtsOf(comparison, other).flatMap((doubt) => wrap(doubt)),
+    ]),
     variances(comparison),
-    comparison.notes.flatMap((note) => labelled('Note', note)),
+    groups(comparison),
+    [...comparison.notes.flatMap((note) => labelled('Note', note)), ...made(comparison)],
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 /** @param {Comparison} comparison */
-function groups({ groups: all }) {
-  return all.flatMap((group, i) => [
-    ...labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
-    ...group.leftOut.flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
+function heading(comparison) {
+  const subject = commonSubject(comparison);
+  return [
+    ...wrap(`Comparison: ${headlineOf(comparison)}`),
+    ...(subject === null ? [] : wrap(`Of ${subject}`)),
+  ];
+}
+
+/** @param {Comparison} comparison */
+function legend(comparison) {
+  return comparison.groups.flatMap((group, i) =>
+    labelled(letterOf(i), `${group.name}: ${runsPhrase(group)}${i === 0 ? ', the base' : ''}`),
+  );
+}
+
+/** @param {Comparison} comparison */
+function groups(comparison) {
+  const isSame = commonSubject(comparison) !== null;
+  return comparison.groups.flatMap((group, i) => [
+    ...labelled(letterOf(i), `on ${targetsPhrase(group.runs)}`),
+    ...(isSame ? [] : labelled('', subjectsPhrase(group))),
+    ...labelled('', `started ${datesPhrase(group)}`),
+    ...labelled('', `from ${filesPhrase(group)}`),
+    ...leftOutOf(group).flatMap(({ run, why }) => labelled('', `left out: ${run}: ${why}`)),
   ]);
+}
+
+/** @param {Comparison} comparison */
+function made(comparison) {
+  const text = madePhrase(comparison);
+  return text === '' ? [] : labelled('Made', text);
 }
 
 /**
@@ -48,8 +95,7 @@ function groups({ groups: all }) {
  * @param {boolean} color
  */
 function failIf({ failIf: judged }, color) {
-  return judged.flatMap(({ text, failed, reason }) => {
-    const verdict = failed ? 'failed' : 'passed';
+  return judged.flatMap(({ text, verdict, reason }) => {
     const lines = labelled(verdict, text);
     lines[0] = paint(lines[0], verdict, verdict, color);
     return [...lines, ...labelled('', reason)];
@@ -74,19 +120,8 @@ function answer(comparison, other, color) {
  * @param {Comparison} comparison
  * @param {number} other
  */
-function differences({ groups: all, metrics }, other) {
-  const rows = metrics.map((metric) => {
-    const { differencePercent, interval, pValue } = differenceTo(metric, other);
-    const medianOf = (/** @type {number} */ i) => figureText(metric.unit, all[i].metrics[metric.key].median);
-    return [
-      metric.label,
-      medianOf(0),
-      medianOf(other),
-      differenceText(metric.unit, differencePercent),
-      intervalText(metric.unit, interval),
-      pText(pValue),
-    ];
-  });
+function differences(comparison, other) {
+  const rows = comparison.metrics.map((metric) => differenceCells(comparison, metric, other));
   return table([['Medians', 'A', letterOf(other), 'difference', '95 % interval', 'p'], ...rows]);
 }
 
@@ -94,7 +129,8 @@ function differences({ groups: all, metrics }, other) {
  * @param {Comparison} comparison
  * @returns {string[][]} a table for every few groups
  */
-function medians({ groups: all, metrics }) {
+function medians(comparison) {
+  const { groups: all, metrics } = comparison;
   const marks = new Set(metrics.flatMap((metric) => all.map((_, i) => rankOf(metric, i))));
   /** @type {string[][]} */
   const tables = [];
@@ -104,30 +140,30 @@ function medians({ groups: all, metrics }) {
       metric.label,
       ...shown.map((i) => {
         const rank = rankOf(metric, i);
-        return `${figureText(metric.unit, all[i].metrics[metric.key].median)}${rank === null ? ' ' : MARKS[rank]}`;
+        return `${medianText(comparison, metric, i)}${rank === null ? ' ' : MARKS[rank]}`;
       }),
     ]);
     tables.push(table([['Medians', ...shown.map((i) => `${letterOf(i)} `)], ...rows]));
   }
-  const legend = [
-    ...(marks.has('best') ? wrap('* best: better than every other, which is shown') : []),
+  const marksTold = [
+    ...(marks.has('best') ? wrap(`* best: better than every other, which is shown${others(metrics)}`) : []),
     ...(marks.has('best median') ? wrap('+ best median, not shown to be better than every other') : []),
   ];
-  return [...tables, legend];
+  return [...tables, marksTold];
+}
+
+/** @param {Comparison['metrics']} metrics */
+function others(metrics) {
+  const isBiased = metrics.some(({ comparisons }) =>
+    comparisons.some(({ verdict }) => verdict === 'not comparable'),
+  );
+  return isBiased ? ', but for those with more errors' : '';
 }
 
 /** @param {Comparison} comparison */
-function variances({ groups: all, metrics }) {
-  const rows = metrics
-    .filter(({ key }) => VARIANCE_KEYS.includes(key))
-    .flatMap(({ key, label, unit }) =>
-      all.map(({ metrics: summaries }, i) => {
-        const { mean, variance, min, max } = summaries[key];
-        const value = (/** @type {number | null} */ one) => figureText(unit, one);
-        return [`${label} ${letterOf(i)}`, value(mean), varianceText(unit, variance), value(min), value(max)];
-      }),
-    );
-  return rows.length === 0 ? [] : table([['Over runs', 'mean', 'variance', 'min', 'max'], ...rows]);
+function variances(comparison) {
+  const rows = varianceRows(comparison, (i) => ` ${letterOf(i)}`);
+  return rows.length === 0 ? [] : table([['Over runs', ...SPREAD_LABELS], ...rows]);
 }
 
 /**

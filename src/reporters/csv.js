@@ -1,12 +1,12 @@
 /**
- * The timeline as CSV (RFC 4180: CRLF, fields with a comma, quote or line break in quotes, quotes doubled). One row a
- * second; times in milliseconds; a field is empty where nothing was measured, or where an older result does not say.
+ * The timeline as CSV. One row a second; times in milliseconds; a field is empty where nothing was measured, or where an older
+ * result does not say.
  */
-import { clean } from './layout.js';
+import { csv, rounded } from './csv-fields.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('../results/schema.js').TimelineRow} TimelineRow */
-/** @typedef {string | number | null | undefined} Field */
+/** @typedef {import('./csv-fields.js').Field} Field */
 
 /** `sent` is by the second of sending, all that follow by the second of the answer. */
 const COLUMNS = [
@@ -39,11 +39,21 @@ export function render({ startedAt, timeline }) {
     row.succeeded,
     row.failed,
     ...[row.p50, row.p90, row.p99, row.max, row.lag99].map(rounded),
-    ...failures.map((name) => row.failures?.[name] ?? (row.failures === undefined ? null : 0)),
+    ...failures.map((name) => failedWith(row, name)),
   ]);
   /** @type {Field[]} */
   const heading = [...COLUMNS, ...failures.map((name) => `failed_${name}`)];
-  return [heading, ...rows].map((fields) => `${fields.map(field).join(',')}\r\n`).join('');
+  return csv([heading, ...rows]);
+}
+
+/**
+ * @param {TimelineRow} row
+ * @param {string} name of an outcome, which may be that of a property of every object
+ * @returns {number | null}
+ */
+function failedWith({ failures }, name) {
+  if (failures === undefined) return null;
+  return Object.hasOwn(failures, name) ? failures[name] : 0;
 }
 
 /**
@@ -52,18 +62,4 @@ export function render({ startedAt, timeline }) {
  */
 function failureNames(timeline) {
   return [...new Set(timeline.flatMap(({ failures }) => Object.keys(failures ?? {})))].sort();
-}
-
-/**
- * @param {number | null | undefined} ms
- * @returns {number | null} to the microsecond
- */
-function rounded(ms) {
-  return ms === null || ms === undefined ? null : Number(ms.toFixed(3));
-}
-
-/** @param {Field} value */
-function field(value) {
-  const text = clean(String(value ?? ''));
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

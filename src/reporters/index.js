@@ -8,7 +8,6 @@ import { kindOf } from '../results/document.js';
 /**
  * @typedef {object} RenderOptions
  * @property {boolean} [color] escape sequences for a terminal
- * @property {boolean} [ascii] bars of `#`, for a terminal that has no block characters
  */
 /**
  * @typedef {object} Reporter
@@ -37,6 +36,11 @@ const textOthers = {
 const markdownOthers = {
   'run-set': () => import('./run-set-markdown.js'),
   comparison: () => import('./comparison-markdown.js'),
+};
+
+const junitOthers = {
+  'run-set': () => import('./junit-run-set.js'),
+  comparison: () => import('./junit-comparison.js'),
 };
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
@@ -69,15 +73,17 @@ export const reporters = Object.freeze({
   },
   junit: {
     extension: '.xml',
-    kinds: RESULT,
+    kinds: ALL,
     describe: 'JUnit: each requirement a test case',
     load: () => import('./junit.js'),
+    others: junitOthers,
   },
   csv: {
     extension: '.csv',
-    kinds: RESULT,
+    kinds: ['result', 'run-set'],
     describe: 'the timeline, a row a second',
     load: () => import('./csv.js'),
+    others: { 'run-set': () => import('./csv-run-set.js') },
   },
   hlog: {
     extension: '.hlog',

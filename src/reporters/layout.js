@@ -1,4 +1,5 @@
-/** Plain text in columns: wrapping, hanging indents and tables. */
+/** Plain text in columns: wrapping, hanging indents and tables. Widths are those of a terminal, where a CJK character takes two. */
+import stringWidth from 'string-width';
 
 /** Lines fit this many columns. */
 export const WIDTH = 80;
@@ -6,8 +7,10 @@ export const WIDTH = 80;
 /** Where the text beside a label begins. */
 const INDENT = 14;
 
-/** Control characters, other line breaks, and what turns the direction of text around. */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** Control characters, other line breaks, halves of characters, and what turns the direction of text around. */
+const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const graphemes = new Intl.Segmenter('en');
 
 /**
  * @param {string} text possibly from a server
@@ -18,26 +21,62 @@ export function clean(text) {
 }
 
 /**
+ * For names of columns and series: what differs differs afterwards, too.
+ *
+ * @param {string} text possibly from a server
+ * @returns {string} with `\u{1b}` instead of a character that could drive a terminal
+ */
+export function distinct(text) {
+  return text
+    .replaceAll('\\u{', '\\u{5c}u{')
+    .replace(UNSAFE, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+}
+
+/**
  * @param {string} text
  * @param {number} [width]
- * @returns {string[]} lines of at most `width` characters, broken at spaces where there are any
+ * @returns {string[]} lines of at most `width` columns, broken at spaces where there are any
  */
 export function wrap(text, width = WIDTH) {
   /** @type {string[]} */
   const lines = [];
   let line = '';
   for (const word of clean(text).split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = '';
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (stringWidth(longer) <= width) {
+      line = longer;
+      continue;
     }
-    line = line === '' ? word : `${line} ${word}`;
-    while (line.length > width) {
-      lines.push(line.slice(0, width));
-      line = line.slice(width);
-    }
+    if (line !== '') lines.push(line);
+    const pieces = cutUp(word, width);
+    lines.push(...pieces.slice(0, -1));
+    line = pieces[pieces.length - 1];
   }
   return [...lines, line];
+}
+
+/**
+ * @param {string} word
+ * @param {number} width
+ * @returns {string[]} at least one, of whole characters with their marks
+ */
+function cutUp(word, width) {
+  if (stringWidth(word) <= width) return [word];
+  /** @type {string[]} */
+  const pieces = [];
+  let piece = '';
+  let columns = 0;
+  for (const { segment } of graphemes.segment(word)) {
+    const own = stringWidth(segment);
+    if (piece !== '' && columns + own > width) {
+      pieces.push(piece);
+      piece = '';
+      columns = 0;
+    }
+    piece += segment;
+    columns += own;
+  }
+  return [...pieces, piece];
 }
 
 /**
@@ -48,8 +87,9 @@ export function wrap(text, width = WIDTH) {
  */
 export function labelled(label, text, indent = INDENT) {
   const lines = wrap(text, WIDTH - indent).map((line) => `${' '.repeat(indent)}${line}`);
-  if (label.length >= indent - 1) return [...wrap(label), ...lines];
-  lines[0] = clean(label).padEnd(indent) + lines[0].slice(indent);
+  const name = clean(label);
+  if (stringWidth(name) >= indent - 1) return [...wrap(name), ...lines];
+  lines[0] = padEnd(name, indent) + lines[0].slice(indent);
   return lines;
 }
 
@@ -61,13 +101,30 @@ export function labelled(label, text, indent = INDENT) {
  * @returns {string[]}
  */
 export function table(rows) {
-  const others = rows[0].slice(1).map((_, i) => Math.max(...rows.map((row) => row[i + 1].length)));
+  const cells = rows.map((row) => row.map(clean));
+  const others = cells[0].slice(1).map((_, i) => Math.max(...cells.map((row) => stringWidth(row[i + 1]))));
   const room = Math.max(0, WIDTH - others.reduce((sum, width) => sum + width + 2, 0));
-  const fitting = rows.map(([first]) => first.length).filter((length) => length <= room);
+  const fitting = cells.map(([first]) => stringWidth(first)).filter((width) => width <= room);
   const width = Math.max(Math.min(INDENT - 2, room), ...fitting);
-  return rows.flatMap(([first, ...cells]) => {
-    const numbers = cells.map((cell, i) => `  ${clean(cell).padStart(others[i])}`).join('');
-    if (first.length <= width) return [(clean(first).padEnd(width) + numbers).trimEnd()];
+  return cells.flatMap(([first, ...figures]) => {
+    const numbers = figures.map((cell, i) => `  ${padStart(cell, others[i])}`).join('');
+    if (stringWidth(first) <= width) return [(padEnd(first, width) + numbers).trimEnd()];
     return [...wrap(first), (' '.repeat(width) + numbers).trimEnd()];
   });
+}
+
+/**
+ * @param {string} text
+ * @param {number} columns
+ */
+function padEnd(text, columns) {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
+}
+
+/**
+ * @param {string} text
+ * @param {number} columns
+ */
+function padStart(text, columns) {
+  return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;
 }

@@ -1,13 +1,7 @@
 /** Markdown of run sets and comparisons, put together from what anybody may have written. */
 import { escapeMarkdown, markdownTable as tableLines } from './markdown-text.js';
 
-/**
- * @param {string} text of anybody
- * @returns {string} what reads the same in Markdown, within a table, too
- */
-export function plain(text) {
-  return escapeMarkdown(text);
-}
+export { escapeMarkdown as plain };
 
 /**
  * The first column to the left, the others to the right.
@@ -17,7 +11,7 @@ export function plain(text) {
  * @returns {string}
  */
 export function markdownTable(headings, rows) {
-  return tableLines(headings.map(plain), rows).join('\n');
+  return tableLines(headings.map(escapeMarkdown), rows).join('\n');
 }
 
 /**

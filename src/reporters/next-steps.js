@@ -10,6 +10,9 @@ const MAX_STEPS = 4;
 /** Kinds of errors that are followed up, the most frequent first. */
 const MAX_ERRORS = 2;
 
+/** A page that was asked for, in quotes or without. */
+const PAGE = /\s--out(?:=|\s+)('[^']+\.html'|"[^"]+\.html"|[^\s'"]+\.html)(?=\s|$)/i;
+
 /** By code of a reason against the measurement. @type {Record<string, (result: Result) => Step>} */
 const BY_REASON = {
   nothing_measured: () => step('--duration', 'let it run for longer than --warmup takes'),
@@ -79,14 +82,23 @@ function fromErrors(result) {
 }
 
 /** @param {Result} result */
-function fromRequirements({ requirements, measurement, totals }) {
+function fromRequirements({ requirements, measurement, totals, command }) {
   if (totals.sent === 0 || measurement.verdict === 'invalid') return [];
   if (requirements.length === 0) return [step("--require 'p99<200ms'", 'says whether this is good enough')];
-  if (requirements.some(({ verdict }) => verdict === 'not met'))
-    return [step('--out result.html', 'draws when it was slow, and how slow')];
+  if (requirements.some(({ verdict }) => verdict === 'not met')) return [drawn(command)];
   if (requirements.some(({ verdict }) => verdict === 'not proven'))
     return [step('--duration', 'what was seen is within the limit; a longer run can prove it')];
   return [step('--repeat 10', 'one run is one sample: shows how much runs differ')];
+}
+
+/**
+ * @param {string} command as it was typed
+ * @returns {Step} the page of the run, or how to get one
+ */
+function drawn(command) {
+  const [, page] = PAGE.exec(command) ?? [];
+  if (page === undefined) return step('--out result.html', 'draws when it was slow, and how slow');
+  return step(`--out ${page}`, 'this report draws when it was slow, and how slow');
 }
 
 /** @param {Result} result */

@@ -118,11 +118,8 @@ export function ratePhrase(result) {
  * @param {Result} result
  * @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none`
  */
-export function errorsPhrase({ totals, outcomeDetails }) {
-  const { succeeded, failed, dropped, neverSentDue } = totals;
-  const errors = failed + dropped + neverSentDue;
-  const all = succeeded + errors;
-  if (all === 0) return 'nothing was measured';
+export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcomeDetails }) {
+  if (errorShare === null) return 'nothing was measured';
   if (errors === 0) return 'none';
   const kinds = Object.entries(outcomeDetails)
     .filter(([, { success, count }]) => !success && count > 0)
@@ -132,7 +129,7 @@ export function errorsPhrase({ totals, outcomeDetails }) {
     .map(([name, { count }]) => `${formatCount(count)} ${shortened(name)}`);
   const more = kinds.length > NAMED_ERRORS ? [`${counted(kinds.length - NAMED_ERRORS, 'kind')} more`] : [];
   const detail = named.length === 0 ? '' : `: ${[...named, ...more].join(', ')}`;
-  return `${formatCount(errors)} of ${formatCount(all)} (${formatPercent(errors / all)})${detail}`;
+  return `${formatCount(errors)} of ${formatCount(succeeded + errors)} (${formatPercent(errorShare)})${detail}`;
 }
 
 /**

@@ -2,9 +2,9 @@
  * Metrics -> Prometheus text exposition 0.0.4.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
-import { clean } from './layout.js';
+import { distinct } from './layout.js';
 
-/** @typedef {Record<string, string>} Labels */
+/** @typedef {import('./metrics.js').Labels} Labels */
 /** @typedef {{labels: Labels, value: number, suffix?: string}} Sample */
 /** @typedef {{name: string, type: 'counter' | 'gauge' | 'histogram' | 'summary', help: string, samples: Sample[]}} Family */
 
@@ -31,34 +31,20 @@ function familyText({ name, type, help, samples }) {
   return `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n${lines.join('')}`;
 }
 
-/** Line breaks, which would have to be escaped too, are gone with the other control characters. @param {string} text */
+/**
+ * Two outcomes are two series, however alike they look: the same series twice is refused by promtool, and dropped by Prometheus.
+ * Line breaks, which would have to be escaped too, are gone with the other control characters.
+ *
+ * @param {string} text
+ */
 function escapeLabel(text) {
-  return clean(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  return distinct(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 }
 
 /** @param {number} value */
 function valueText(value) {
-  return Number.isFinite(value) ? String(value) : 'NaN';
-}
-
-/**
- * @param {string} name
- * @param {string} help
- * @param {Sample[]} samples
- * @returns {Family}
- */
-export function gauge(name, help, samples) {
-  return { name, type: 'gauge', help, samples };
-}
-
-/**
- * @param {string} name ends in `_total`
- * @param {string} help
- * @param {Sample[]} samples
- * @returns {Family}
- */
-export function counter(name, help, samples) {
-  return { name, type: 'counter', help, samples };
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
+  return value > 0 ? '+Inf' : '-Inf';
 }
 
 /**
@@ -69,12 +55,4 @@ export function counter(name, help, samples) {
  */
 export function sample(value, labels = {}, suffix = '') {
   return { labels, value, suffix };
-}
-
-/**
- * @param {number} value
- * @returns {number} without the noise of binary fractions
- */
-export function exact(value) {
-  return Number(value.toPrecision(12));
 }

@@ -1,45 +1,38 @@
 /**
- * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Base units: seconds, and
- * shares of one. Counters end in `_total`. Names of metrics and of labels never depend on what was measured.
+ * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Names follow from OpenTelemetry's
+ * as its compatibility rules have it: dots become underscores, the unit is added, counters end in `_total`.
  */
-import { clean } from './layout.js';
-import { MEASUREMENT_STATES, REQUIREMENT_STATES, UNSENT } from './metric-names.js';
-import { counter, exact, exposition, gauge, sample } from './prometheus-text.js';
-import { histogramFamilies, percentileFamilies } from './prometheus-times.js';
+import { metricsOf } from './metrics.js';
+import { exposition, sample } from './prometheus-text.js';
+import { histogramSamples, percentileSamples } from './prometheus-times.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('./metrics.js').Metric} Metric */
 /** @typedef {import('./prometheus-text.js').Family} Family */
 
-/** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
-const UNITS = {
-  ms: { name: 'seconds', factor: 0.001 },
-  '/s': { name: 'per_second', factor: 1 },
-  fraction: { name: 'ratio', factor: 1 },
-};
+const TYPES = /** @type {const} */ ({
+  gauge: 'gauge',
+  counter: 'counter',
+  histogram: 'histogram',
+  percentiles: 'summary',
+});
 
 /**
  * @param {Result} result
  * @returns {string} ends with a newline
  */
 export function render(result) {
-  return exposition([
-    ...aboutRun(result),
-    ...requests(result),
-    ...checks(result),
-    ...rates(result),
-    ...histogramFamilies(result),
-    ...percentileFamilies(result),
-    ...requirements(result),
-    ...measurement(result),
-  ]);
+  return exposition([infoOf(result), ...metricsOf(result).map(familyOf)]);
 }
 
 /**
+ * What OTLP has as attributes of its resource.
+ *
  * @param {Result} result
- * @returns {Family[]}
+ * @returns {Family}
  */
-function aboutRun({ tool, command, target, load, startedAt, durationSeconds, unfinished, interrupted }) {
-  const info = {
+function infoOf({ tool, command, target, load }) {
+  const labels = {
     version: tool.version,
     command,
     url: target.url,
@@ -47,115 +40,34 @@ function aboutRun({ tool, command, target, load, startedAt, durationSeconds, unf
     product_version: target.version ?? '',
     model: load.model,
   };
-  const start = exact(Date.parse(startedAt) / 1000);
-  return [
-    gauge('info', 'What was run, by which version, against what.', [sample(1, info)]),
-    gauge('start_time_seconds', 'Start of the measured part, since the epoch.', [sample(start)]),
-    gauge('duration_seconds', 'Wall time of the measured part, so far.', [sample(durationSeconds)]),
-    gauge('running', '1 while the run goes on.', [sample(unfinished ? 1 : 0)]),
-    gauge('interrupted', '1 where the run was ended before its time.', [sample(interrupted ? 1 : 0)]),
-  ];
+  const help = 'What was run, by which version, against what.';
+  return { name: 'info', type: 'gauge', help, samples: [sample(1, labels)] };
 }
 
-/**
- * @param {Result} result
- * @returns {Family[]}
- */
-function requests({ operations, totals }) {
-  const blocks = Object.entries(operations);
-  const sent = blocks.flatMap(([operation, { outcomes, outcomeDetails }]) =>
-    Object.entries(outcomes)
-      .filter(([outcome]) => !UNSENT.has(outcome))
-      .map(([outcome, count]) => {
-        const result = outcomeDetails[outcome]?.success ? 'success' : 'failure';
-        return sample(count, { operation, outcome, result });
-      }),
-  );
-  const dropped = blocks.map(([operation, block]) => sample(block.totals.dropped, { operation }));
-  // No counter: while the run goes on, these become fewer.
-  const neverSent = blocks.map(([operation, block]) => sample(block.totals.neverSent, { operation }));
-  return [
-    gauge('requests_planned', 'Requests that the plan asks for.', [sample(totals.planned)]),
-    counter('requests_total', 'Requests that were sent, by what came of them.', sent),
-    counter('requests_dropped_total', 'Arrivals dropped because every connection was busy.', dropped),
-    gauge(
-      'requests_never_sent',
-      'Planned requests that were never sent; so far, those not answered yet.',
-      neverSent,
-    ),
-  ];
+/** @param {Metric} metric @returns {Family} */
+function familyOf(metric) {
+  return {
+    name: nameOf(metric),
+    type: TYPES[metric.kind],
+    help: metric.help,
+    samples: samplesOf(metric),
+  };
 }
 
-/**
- * @param {Result} result
- * @returns {Family[]}
- */
-function checks({ operations }) {
-  const blocks = Object.entries(operations);
-  const each = (/** @type {'checked' | 'passed' | 'unchecked'} */ key) =>
-    blocks.map(([operation, { verification }]) => sample(verification[key], { operation }));
-  const failures = blocks.flatMap(([operation, { verification }]) =>
-    Object.entries(verification.failures).map(([rule, count]) => sample(count, { operation, rule })),
-  );
-  return [
-    counter('answers_checked_total', 'Answers that were checked in full.', each('checked')),
-    counter('answers_passed_total', 'Checked answers that passed every check.', each('passed')),
-    counter('answers_unchecked_total', 'Answers of success that were not checked.', each('unchecked')),
-    counter('answers_failed_total', 'Checked answers by the rule that they broke.', failures),
-  ];
+/** @param {Metric} metric */
+function nameOf({ name, unit, kind }) {
+  const inUnit = unit === 's' ? '_seconds' : unit.endsWith('/s') ? '_per_second' : '';
+  return `${name.replaceAll('.', '_')}${inUnit}${kind === 'counter' ? '_total' : ''}`;
 }
 
-/**
- * @param {Result} result
- * @returns {Family[]}
- */
-function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond } }) {
-  const offered = ratePerSecond === null ? [] : [sample(exact(ratePerSecond))];
-  return [
-    gauge('offered_per_second', 'Rate of an open loop, as planned.', offered),
-    gauge('succeeded_per_second', 'Successes a second over the measured part.', [sample(exact(perSecond))]),
-    gauge('succeeded_per_second_max', 'Successes in the best second.', [sample(peakOneSecond)]),
-  ];
-}
-
-/**
- * @param {Result} result
- * @returns {Family[]} each requirement once: a series must not be there twice
- */
-function requirements({ requirements: all }) {
-  const unique = [...new Map(all.map((requirement) => [clean(requirement.text), requirement])).values()];
-  const states = unique.flatMap(({ text, verdict }) =>
-    REQUIREMENT_STATES.map((state) => sample(Number(state === verdict), { requirement: text, state })),
-  );
-  const values = (/** @type {'actual' | 'limit'} */ key) =>
-    unique
-      .filter((requirement) => requirement[key] !== null)
-      .map((requirement) => {
-        const { name, factor } = UNITS[requirement.unit];
-        const value = exact(Number(requirement[key]) * factor);
-        return sample(value, { requirement: requirement.text, unit: name });
-      });
-  return [
-    gauge('requirement_state', '1 for the state that the requirement is in.', states),
-    gauge('requirement_actual', 'What was measured, in the unit that the label says.', values('actual')),
-    gauge('requirement_limit', 'What was required, in the unit that the label says.', values('limit')),
-  ];
-}
-
-/**
- * @param {Result} result
- * @returns {Family[]} nothing while the run goes on: it is judged at its end
- */
-function measurement({ measurement: { verdict, reasons }, unfinished }) {
-  if (unfinished) return [];
-  const states = MEASUREMENT_STATES.map((state) => sample(Number(state === verdict), { state }));
-  const codes = [...new Set(reasons.map(({ code }) => clean(code)))];
-  return [
-    gauge('measurement_state', '1 for the verdict on the measurement itself.', states),
-    gauge(
-      'measurement_reason',
-      '1 for each reason against the measurement.',
-      codes.map((reason) => sample(1, { reason })),
-    ),
-  ];
+/** @param {Metric} metric */
+function samplesOf(metric) {
+  switch (metric.kind) {
+    case 'histogram':
+      return metric.points.flatMap(({ labels, latency }) => histogramSamples(latency, labels));
+    case 'percentiles':
+      return metric.points.flatMap(({ labels, latency }) => percentileSamples(latency, labels));
+    default:
+      return metric.points.map(({ labels, value }) => sample(value, labels));
+  }
 }

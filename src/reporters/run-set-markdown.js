@@ -1,24 +1,26 @@
 /** A run set as Markdown: what was required first, then the figures over runs, then each run. */
-import { figureText, varianceText } from '../results/figures.js';
-import { METRICS } from '../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../results/run-summary.js';
-import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
+import { figureText } from '../results/runs/figures.js';
+import { METRICS } from '../results/runs/run-metrics.js';
+import { namedRuns } from '../results/runs/run-summary.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+import { SPREAD_LABELS, spreadCells } from './over-runs.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /**
  * @param {RunSet} runSet
  * @returns {string} ends with a newline
  */
 export function render(runSet) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
   return paragraphs([
-    `## ${plain(summary.name)}`,
-    `${plain(runSetPhrase(runSet))}: ${plain(runSetCount(summary))}.`,
+    `## ${plain(name)}`,
+    `${plain(runSetPhrase(runSet))}: ${plain(runSetCount(runSet))}.`,
     bullets(summary.requirements.map(requirementItem)),
     bullets(summary.leftOut.map(({ run, why }) => plain(`left out: ${run}: ${why}`))),
+    bullets(summary.warnings.map((warning) => `**Warning:** ${plain(warning)}`)),
     overRuns(summary),
     eachRun(runSet),
   ]);
@@ -33,17 +35,10 @@ function requirementItem(requirement) {
 /** @param {RunSetSummary} summary */
 function overRuns({ used, metrics }) {
   if (used.length === 0) return 'No run counts, so there is nothing to say of them together.';
-  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) =>
-    [
-      label,
-      figureText(unit, median),
-      figureText(unit, mean),
-      varianceText(unit, variance),
-      figureText(unit, min),
-      figureText(unit, max),
-    ].map(plain),
+  const rows = metrics.map((metric) =>
+    [metric.label, figureText(metric.unit, metric.median), ...spreadCells(metric.unit, metric)].map(plain),
   );
-  return markdownTable(['Over runs', 'median', 'mean', 'variance', 'min', 'max'], rows);
+  return markdownTable(['Over runs', 'median', ...SPREAD_LABELS], rows);
 }
 
 /** @param {RunSet} runSet */

@@ -1,13 +1,14 @@
 /** A run set as plain text, 80 columns: what was required first, then the figures over runs, then each run. */
 import { styleText } from 'node:util';
-import { figureText, varianceText } from '../results/figures.js';
-import { METRICS } from '../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../results/run-summary.js';
-import { requirementOverRuns, runSetCount, runSetPhrase } from './comparison-phrases.js';
+import { figureText } from '../results/runs/figures.js';
+import { METRICS } from '../results/runs/run-metrics.js';
+import { namedRuns } from '../results/runs/run-summary.js';
 import { labelled, table, wrap } from './layout.js';
+import { SPREAD_LABELS, spreadCells } from './over-runs.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from './run-phrases.js';
 
-/** @typedef {import('../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
 const COLOURS = { met: 'green', 'not proven': 'yellow', 'not met': 'red' };
@@ -21,11 +22,12 @@ const RUN_KEYS = Object.freeze(['rate', 'errors', 'mean', 'p50', 'p99', 'max']);
  * @returns {string} ends with a newline
  */
 export function render(runSet, { color = false } = {}) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
   const sections = [
-    [...wrap(runSetPhrase(runSet)), ...wrap(`${summary.name}: ${runSetCount(summary)}`)],
+    [...wrap(runSetPhrase(runSet)), ...wrap(`${name}: ${runSetCount(runSet)}`)],
     requirements(summary, color),
     summary.leftOut.flatMap(({ run, why }) => labelled('Left out', `${run}: ${why}`)),
+    summary.warnings.flatMap((warning) => labelled('Warning', warning)),
     overRuns(summary),
     eachRun(runSet, summary),
   ];
@@ -51,15 +53,12 @@ function requirements(summary, color) {
 /** @param {RunSetSummary} summary */
 function overRuns({ used, metrics }) {
   if (used.length === 0) return ['No run counts, so there is nothing to say of them together.'];
-  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) => [
-    label,
-    figureText(unit, median),
-    figureText(unit, mean),
-    varianceText(unit, variance),
-    figureText(unit, min),
-    figureText(unit, max),
+  const rows = metrics.map((metric) => [
+    metric.label,
+    figureText(metric.unit, metric.median),
+    ...spreadCells(metric.unit, metric),
   ]);
-  return table([['Over runs', 'median', 'mean', 'variance', 'min', 'max'], ...rows]);
+  return table([['Over runs', 'median', ...SPREAD_LABELS], ...rows]);
 }
 
 /**

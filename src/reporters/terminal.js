@@ -40,7 +40,7 @@ const COLOURS = {
  * @param {import('./index.js').RenderOptions} [options]
  * @returns {string} ends with a newline
  */
-export function render(result, { color = false, ascii = false } = {}) {
+export function render(result, { color = false } = {}) {
   const state = statePhrase(result);
   const sections = [
     state === '' ? [] : wrap(state),
@@ -49,7 +49,7 @@ export function render(result, { color = false, ascii = false } = {}) {
     wrap(subjectPhrase(result)),
     requests(result),
     latencies(result),
-    distribution(result, ascii),
+    distribution(result),
     operations(result),
     outcomes(result),
     verification(result),
@@ -123,12 +123,9 @@ function figures(latency) {
   return LATENCY_COLUMNS.map(([, key]) => timeText(latency[key]));
 }
 
-/**
- * @param {Result} result
- * @param {boolean} ascii
- */
-function distribution({ latencyMs: { response } }, ascii) {
-  return response.histogram === null ? [] : textHistogram(decodeHistogram(response.histogram), { ascii });
+/** @param {Result} result */
+function distribution({ latencyMs: { response } }) {
+  return response.histogram === null ? [] : textHistogram(decodeHistogram(response.histogram));
 }
 
 /** @param {Result} result */

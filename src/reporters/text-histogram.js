@@ -1,6 +1,6 @@
 /**
  * A small histogram of response times in text. Bars are of full and half blocks, which every font has that draws frames
- * (they are in code page 437 too), or of `#`; count and share stand beside each, so that nothing is told by the bar alone.
+ * (they are in code page 437 too); count and share stand beside each, so that nothing is told by the bar alone.
  */
 import { formatPercent } from '../results/wording.js';
 import { formatCount, formatLatency } from '../units.js';
@@ -27,10 +27,9 @@ const NICE = [1, 2, 5, 10];
 
 /**
  * @param {Histogram} histogram
- * @param {{ascii?: boolean}} [options]
  * @returns {string[]} lines of at most 80 columns, a heading first; none when it is empty
  */
-export function textHistogram(histogram, { ascii = false } = {}) {
+export function textHistogram(histogram) {
   if (histogram.totalCount === 0) return [];
   const { bins, text } = binsOf(histogram);
   const rows = bins.map(({ fromUs, toUs, count }) => [
@@ -45,7 +44,7 @@ export function textHistogram(histogram, { ascii = false } = {}) {
   );
   const room = WIDTH - (first + second + third + 6);
   const most = Math.max(...bins.map(({ count }) => count));
-  const bars = ['', ...bins.map(({ count }) => bar(count / most, room, ascii))];
+  const bars = ['', ...bins.map(({ count }) => bar(count / most, room))];
   return columns.map((line, i) => `${line}  ${bars[i]}`.trimEnd());
 }
 
@@ -177,12 +176,10 @@ function evenUnit(us) {
 /**
  * @param {number} part of the longest bar
  * @param {number} room columns
- * @param {boolean} ascii
  * @returns {string} nothing for nothing only
  */
-function bar(part, room, ascii) {
+function bar(part, room) {
   if (part === 0) return '';
-  if (ascii) return '#'.repeat(Math.max(1, Math.round(part * room)));
   const halves = Math.max(1, Math.round(part * room * 2));
   return '█'.repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? '▌' : '');
 }

@@ -1,5 +1,6 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { countErrors, shareOfErrors } from './errors.js';
 import { sumArrays, sumRecords, total } from './merge.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
@@ -27,9 +28,10 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
+ * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
  * @returns {import('./schema.js').OperationBlock}
  */
-export function buildBlock(operations, facts) {
+export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const sentOutcomes = outcomes.filter(([name]) => name !== 'never_sent');
   const count = (/** @type {boolean} */ success) =>
@@ -40,17 +42,17 @@ export function buildBlock(operations, facts) {
   const dropped = total(operations.map((operation) => operation.dropped));
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const sent = succeeded + failed;
+  const counts = { succeeded, failed, dropped, neverSentDue };
   return {
     totals: {
       planned: facts.planned,
       sent,
-      succeeded,
-      failed,
-      dropped,
+      ...counts,
       neverSent: facts.neverSent,
-      neverSentDue,
+      errors: countErrors(counts),
     },
-    rates: buildRates(operations, facts, succeeded),
+    errorShare: shareOfErrors(counts),
+    rates: buildRates(operations, windowMs, succeeded),
     latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
     outcomes: {
       ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
@@ -66,11 +68,10 @@ export function buildBlock(operations, facts) {
  * (rateWindowMs).
  *
  * @param {MergedOperation[]} operations
- * @param {RunFacts} facts
+ * @param {number} windowMs
  * @param {number} succeeded
  */
-function buildRates(operations, facts, succeeded) {
-  const windowMs = rateWindowMs(operations, facts);
+function buildRates(operations, windowMs, succeeded) {
   const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
   return { perSecond, perHour: perSecond * 3600, peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0) };
@@ -221,7 +222,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  * @param {RunFacts} facts
  * @param {import('../plan.js').LoadPlan} load
  * @param {boolean} measurementValid
- * @returns {import('./judge.js').RunView}
+ * @returns {import('./requirements/judge.js').RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
@@ -250,7 +251,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
 
 /**
  * @param {import('./merge.js').MergedOutcome[]} outcomes
- * @returns {Record<Series, import('./judge.js').Quantiles>}
+ * @returns {Record<Series, import('./requirements/judge.js').Quantiles>}
  */
 function quantiles(outcomes) {
   const [response, service, sendLag] = SERIES.map((series) => {

@@ -2,7 +2,7 @@
 import { partName } from '../shard-part.js';
 
 /**
- * @param {import('./requirements.js').Requirement} requirement
+ * @param {import('./requirements/requirements.js').Requirement} requirement
  * @param {Readonly<import('../shard-part.js').ShardPart>} shard
  * @returns {import('./schema.js').RequirementVerdict}
  */

@@ -7,8 +7,8 @@ export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
 
 /** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./run-set.js').RunSet} RunSet */
-/** @typedef {import('./comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('./runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {Result | RunSet | Comparison} Document */
 /** @typedef {'result' | 'run-set' | 'comparison'} DocumentKind */
 

@@ -170,12 +170,12 @@ export function total(values) {
  * @returns {Record<string, number>}
  */
 export function sumRecords(records) {
-  /** @type {Record<string, number>} */
-  const sum = {};
+  /** @type {Map<string, number>} */
+  const sum = new Map();
   for (const record of records) {
-    for (const [name, count] of Object.entries(record)) sum[name] = (sum[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(record)) sum.set(name, (sum.get(name) ?? 0) + count);
   }
-  return sum;
+  return Object.fromEntries(sum);
 }
 
 /**

@@ -2,15 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { usageError } from '../errors.js';
-import { checkResult } from './check.js';
-import { validateComparison } from './comparison-schema.js';
+import { checkResult } from './check/check.js';
+import { checkComparison } from './check/check-comparison.js';
+import { validateComparison } from './comparison/comparison-schema.js';
 import { isResult, kindOf } from './document.js';
 import { placeOfJsonError } from './json-place.js';
-import { validateRunSet } from './run-set.js';
+import { validateRunSet } from './runs/run-set.js';
 import { validateResult } from './schema.js';
+import { findUnreadable } from './unreadable.js';
 
 /** @typedef {import('./document.js').Document} Document */
 /** @typedef {import('./document.js').DocumentKind} DocumentKind */
+/** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
@@ -100,7 +103,7 @@ export function parseDocument(bytes, name) {
       return runSet;
     }
     default:
-      return validateComparison(value, name);
+      return checkedComparison(validateComparison(value, name), name);
   }
 }
 
@@ -160,21 +163,41 @@ function kindOfFile(value, name) {
 }
 
 /**
- * A result whose figures contradict each other is no result, unless it says so itself. One that was written while its run
- * went on cannot add up yet.
+ * A result whose figures contradict each other is no result, unless it says so itself; even then it can be shown only where its
+ * histograms can be read. One that was written while its run went on adds up as well.
  *
  * @param {Result} result
  * @param {string} name
  * @returns {Result}
  */
 function checked(result, name) {
-  const { unfinished } = /** @type {{unfinished?: unknown}} */ (result);
   const isSaid = result.measurement.reasons.some(({ code }) => code === 'bookkeeping');
-  const problems = unfinished === true || isSaid ? [] : checkResult(result);
+  const problems = isSaid ? unreadable(result) : checkResult(result, { eachSecond: true });
   if (problems.length === 0) return result;
   throw usageError(
     'inconsistent_result',
     `${name} does not add up: ${problems[0]}.`,
     'Give the file as vault-pki-load wrote it.',
+  );
+}
+
+/** @param {Result} result */
+function unreadable(result) {
+  const place = findUnreadable(result);
+  return place === null ? [] : [`${place} cannot be read`];
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {string} name
+ * @returns {Comparison}
+ */
+function checkedComparison(comparison, name) {
+  const [problem] = checkComparison(comparison);
+  if (problem === undefined) return comparison;
+  throw usageError(
+    'inconsistent_comparison',
+    `${name} is not whole: ${problem}.`,
+    'Give the file as vault-pki-load compare wrote it, or compare the results again.',
   );
 }

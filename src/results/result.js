@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
-import { judgeRequirement } from './judge.js';
 import { total } from './merge.js';
+import { judgeRequirement } from './requirements/judge.js';
 import { SCHEMA_ID } from './schema-id.js';
 import { scopedView } from './scope.js';
 import { buildStages } from './stages.js';
@@ -25,7 +25,7 @@ import { buildStages } from './stages.js';
  * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
  * @param {import('./schema.js').Measurement} parts.measurement
  * @param {boolean} [parts.unfinished] the run goes on
- * @param {import('./merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
+ * @param {import('./parts/merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
  * @returns {import('./schema.js').Result}
  */
 export function buildResult({
@@ -47,6 +47,7 @@ export function buildResult({
 }) {
   const { requirements, load, ...rest } = plan;
   const isValid = measurement.verdict !== 'invalid';
+  const windowMs = rateWindowMs(operations, facts);
   const view = buildView(operations, block, facts, load, isValid);
   const viewFor = (/** @type {import('../plan.js').PlannedRequirement} */ { operation, stage }) =>
     operation === undefined && stage === undefined
@@ -57,8 +58,8 @@ export function buildResult({
     tool: { version: TOOL_VERSION },
     startedAt: startedAt.toISOString(),
     startedAtMonotonicNs: String(startedAtNs),
-    durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
-    windowSeconds: rateWindowMs(operations, facts) / 1000,
+    durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
+    windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
     ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
@@ -69,7 +70,10 @@ export function buildResult({
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
     operations: Object.fromEntries(
-      operations.map((one) => [one.name, { ...buildBlock([one], facts), things: facts.things[one.name] }]),
+      operations.map((one) => [
+        one.name,
+        { ...buildBlock([one], facts, windowMs), things: facts.things[one.name] },
+      ]),
     ),
     ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
     timeline: buildTimeline(operations, seconds, dueIn),

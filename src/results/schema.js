@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { usageError } from '../errors.js';
-import { MergeBlock, MergedPart, ShardPart } from './merge-block-schema.js';
+import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
 import { SCHEMA_ID } from './schema-id.js';
 
 export { SCHEMA_ID };
@@ -36,7 +36,7 @@ const Latencies = z
   .object({ response: Latency, service: Latency, sendLag: Latency })
   .meta({ id: 'Latencies' });
 
-/** sent + dropped + neverSent = planned; succeeded + failed = sent. */
+/** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = z
   .object({
     planned: count,
@@ -47,6 +47,8 @@ const Totals = z
     neverSent: count,
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
     neverSentDue: count,
+    /** failed + dropped + neverSentDue: all that were due and had no good answer. */
+    errors: count,
   })
   .meta({ id: 'Totals' });
 
@@ -79,6 +81,8 @@ const Verification = z
 
 const Block = z.object({
   totals: Totals,
+  /** errors / (succeeded + errors), 0 to 1: of those that were due; null where none was. */
+  errorShare: z.number().min(0).max(1).nullable(),
   rates: Rates,
   latencyMs: Latencies,
   outcomes: Outcomes,

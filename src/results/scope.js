@@ -13,7 +13,7 @@ import { cellsOf, factsOf } from './stages.js';
  * @param {import('./build.js').RunFacts} run.facts
  * @param {import('../plan.js').LoadPlan} run.load
  * @param {boolean} run.isValid the measurement is not invalid
- * @returns {import('./judge.js').RunView}
+ * @returns {import('./requirements/judge.js').RunView}
  */
 export function scopedView({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const index = stages.findIndex(({ name }) => name === stage);

@@ -34,7 +34,9 @@ export function createSeconds(shards, { joins = false } = {}) {
 
   function closeNext() {
     const merged = mergeSeconds(rows.length, open[rows.length] ?? []);
-    const row = spans === null ? merged : { ...merged, ...spans.add(merged.second, merged.histogram) };
+    // Send lags are kept second by second for other parts to be added to, and then nothing is joined.
+    const row =
+      spans === null ? merged : { ...merged, ...spans.add(merged.second, merged.histogram), lag: null };
     open[rows.length] = [];
     rows.push(row);
     sums.succeeded += row.succeeded;

@@ -1,5 +1,14 @@
 /** Settings of runs, one by one, so that those that differ can be named. */
 
+/** Paths on the machine that ran it: another path is not another load. */
+export const PATHS = Object.freeze([
+  'target.tls.caCert',
+  'target.tls.caPath',
+  'target.tls.clientCert',
+  'target.tls.clientKey',
+  'options.keep',
+]);
+
 /**
  * @param {unknown} value e.g. the plan of a result
  * @param {string} [prefix]

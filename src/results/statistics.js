@@ -1,5 +1,5 @@
 /** The statistics behind a verdict. Pure functions; every bound is one-sided at 95 % confidence. */
-import { binomialCdf } from './binomial.js';
+import { binomialCdf } from './requirements/binomial.js';
 
 export { binomialCdf };
 

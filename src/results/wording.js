@@ -1,9 +1,9 @@
 /** How verdicts are put into words: values, margins and sentences in the user's units. */
 import { formatCount, formatLatency } from '../units.js';
 
-/** @typedef {import('./requirements.js').Requirement} Requirement */
+/** @typedef {import('./requirements/requirements.js').Requirement} Requirement */
 
-/** @type {Record<import('./requirements.js').RateUnit, {seconds: number, sign: string}>} */
+/** @type {Record<import('./requirements/requirements.js').RateUnit, {seconds: number, sign: string}>} */
 const RATE_UNITS = {
   s: { seconds: 1, sign: '/s' },
   min: { seconds: 60, sign: '/min' },
@@ -20,6 +20,17 @@ const SERIES_NAMES = { response: '', service: ' of the service time', sendLag: '
 export function sentence(...parts) {
   const text = parts.filter((part) => part !== '').join('; ');
   return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} label of a metric
+ * @param {string} text a sentence about it
+ * @returns {string} `raft: mean is 30.0 % faster`: no capital after the colon
+ */
+export function saidOf(name, label, text) {
+  const begins = text.toLowerCase().startsWith(label.toLowerCase());
+  return `${name}: ${begins ? `${label}${text.slice(label.length)}` : text}`;
 }
 
 /**
@@ -55,7 +66,7 @@ export function rateMargin(requirement, actual) {
 }
 
 /**
- * @param {Requirement} requirement
+ * @param {Pick<Requirement, 'rateUnit'>} requirement
  * @returns {(perSecond: number) => string} in the unit the user chose
  */
 export function rateTexter(requirement) {

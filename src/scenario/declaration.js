@@ -51,7 +51,10 @@ function settings(shape) {
  */
 export function optionSchemas(specs) {
   return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [name, optionSchema(spec).describe(spec.describe).optional()]),
+    Object.entries(specs).map(([name, spec]) => [
+      name,
+      optionSchema(spec).describe(spec.describe).optional(),
+    ]),
   );
 }
 
@@ -97,7 +100,10 @@ export function scenarioSchema(operations) {
   });
   const parts = {
     load: settings({
-      model: z.enum(['open', 'closed']).describe('open: requests are due at a rate; closed: so many in flight').optional(),
+      model: z
+        .enum(['open', 'closed'])
+        .describe('open: requests are due at a rate; closed: so many in flight')
+        .optional(),
       ...optionSchemas(loadOptions),
     }).optional(),
     mix: z.array(entry).min(1).describe('Operations, by weight').optional(),
@@ -134,7 +140,10 @@ export function scenarioSchema(operations) {
       .optional(),
     repeat: z.int().min(1).max(1000).describe('Run it all so often').optional(),
     pause: z.union([z.number(), z.string()]).describe('Between runs').optional(),
-    out: z.union([z.string(), z.array(z.string())]).describe('Files for the results, as --out').optional(),
+    out: z
+      .union([z.string(), z.array(z.string())])
+      .describe('Files for the results, as --out')
+      .optional(),
   }).meta({ title: 'A scenario of vault-pki-load' });
 }
 

@@ -3,9 +3,9 @@ import { commonOptions } from '../common-options.js';
 import { usageError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { camelCase, readOptions } from '../options.js';
-import { planLoad } from '../plan-load.js';
 import { deepFreeze, planTarget } from '../plan.js';
-import { parseRequirement } from '../results/requirements.js';
+import { planLoad } from '../plan-load.js';
+import { parseRequirement } from '../results/requirements/requirements.js';
 
 /** @typedef {import('./read.js').ScenarioRun} ScenarioRun */
 /** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */

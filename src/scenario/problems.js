@@ -58,7 +58,9 @@ function describe(source, issue, path) {
       if (issue.origin === 'string') return 'is empty';
       return `${is}; it must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`;
     case 'too_big':
-      return issue.origin === 'string' ? `is longer than ${issue.maximum} characters` : `${is}; it must be at most ${issue.maximum}`;
+      return issue.origin === 'string'
+        ? `is longer than ${issue.maximum} characters`
+        : `${is}; it must be at most ${issue.maximum}`;
     case 'invalid_format':
       return `${is}, which ${issue.message}`;
     default:
@@ -70,7 +72,9 @@ function describe(source, issue, path) {
 function kindsOf(issue) {
   const kinds = issue.errors
     .flat()
-    .flatMap((/** @type {any} */ one) => (one.code === 'invalid_type' ? [KINDS[one.expected] ?? one.expected] : []));
+    .flatMap((/** @type {any} */ one) =>
+      one.code === 'invalid_type' ? [KINDS[one.expected] ?? one.expected] : [],
+    );
   const unique = [...new Set(kinds)];
   return unique.length === 0 ? 'what may stand here' : unique.join(' or ');
 }

@@ -2,7 +2,7 @@
 import { PkiLoadError } from '../errors.js';
 import { loadOperation, operations } from '../operations/index.js';
 import { camelCase, readOne } from '../options.js';
-import { parseRequirement } from '../results/requirements.js';
+import { parseRequirement } from '../results/requirements/requirements.js';
 import { parseDuration } from '../units.js';
 import { loadOptions, scenarioSchema, targetOptions } from './declaration.js';
 import { firstProblem } from './problems.js';
@@ -60,7 +60,12 @@ export async function readScenario(text, name, env) {
     targets: readTargets(source, scenario),
     runs: await readRuns(source, scenario),
     repeat: scenario.repeat ?? 1,
-    pauseMs: scenario.pause === undefined ? 0 : located(source, ['pause'], () => parseDuration(/** @type {string | number} */ (scenario.pause), 'pause')),
+    pauseMs:
+      scenario.pause === undefined
+        ? 0
+        : located(source, ['pause'], () =>
+            parseDuration(/** @type {string | number} */ (scenario.pause), 'pause'),
+          ),
     out: scenario.out === undefined ? [] : [scenario.out].flat(),
   };
 }
@@ -80,7 +85,8 @@ function readTargets(source, { target, targets }) {
   return given.map((one, i) => {
     const path = targets === undefined ? ['target'] : ['targets', i];
     const { name: own = null, 'token-env': tokenEnv = null, ...options } = /** @type {any} */ (one);
-    if (own !== null && names.has(own)) throw source.error([...path, 'name'], `is ${JSON.stringify(own)} a second time`);
+    if (own !== null && names.has(own))
+      throw source.error([...path, 'name'], `is ${JSON.stringify(own)} a second time`);
     names.add(own);
     checkOptions(source, path, targetOptions, options);
     return { name: own, tokenEnv, options };
@@ -118,7 +124,11 @@ async function readRuns(source, scenario) {
  */
 async function readRun(source, { name, load = {}, mix, stages, require = [] }, at) {
   if (mix === undefined) {
-    throw source.error([], `there is no mix${at('mix').length === 0 ? '' : ` for ${name}`}: nothing says what to send`, 'Write mix: [{operation: issue}].');
+    throw source.error(
+      [],
+      `there is no mix${at('mix').length === 0 ? '' : ` for ${name}`}: nothing says what to send`,
+      'Write mix: [{operation: issue}].',
+    );
   }
   const { model = null, ...options } = load;
   checkOptions(source, [...at('load'), 'load'], loadOptions, options);
@@ -185,7 +195,9 @@ function readStages(source, stages, level, path) {
       const known = Object.keys(SHAPES).join(', ');
       throw source.error(
         [...path, i],
-        shapes.length === 0 ? 'the stage has no shape' : `the stage has ${shapes.length} shapes (${shapes.join(', ')})`,
+        shapes.length === 0
+          ? 'the stage has no shape'
+          : `the stage has ${shapes.length} shapes (${shapes.join(', ')})`,
         `Give it one of ${known}.`,
       );
     }
@@ -225,7 +237,9 @@ function readRequirements(source, texts, path, scope) {
   const about = scope.operation ?? scope.stage;
   return texts.map((text, i) => {
     const requirement = located(source, [...path, i], () => parseRequirement(text));
-    return about === undefined ? requirement : { ...requirement, ...scope, text: `${about}: ${requirement.text}` };
+    return about === undefined
+      ? requirement
+      : { ...requirement, ...scope, text: `${about}: ${requirement.text}` };
   });
 }
 
@@ -240,7 +254,12 @@ function checkOptions(source, path, specs, given) {
     const found = Object.entries(specs).find(([name]) => name === key || camelCase(name) === key);
     if (found === undefined) {
       const known = Object.keys(specs).join(', ');
-      throw source.error([...path, key], known === '' ? 'there are no options' : `not known here; known are ${known}`, undefined, 'key');
+      throw source.error(
+        [...path, key],
+        known === '' ? 'there are no options' : `not known here; known are ${known}`,
+        undefined,
+        'key',
+      );
     }
     const [, spec] = found;
     for (const one of spec.repeatable ? [value].flat() : [value]) {
@@ -264,6 +283,10 @@ function located(source, path, read) {
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
     const last = String(path[path.length - 1]);
-    throw source.error(path, error.message.replace(new RegExp(`^(?:--)?${last} (?=is|holds|has|contains|takes)`), ''), error.remedy);
+    throw source.error(
+      path,
+      error.message.replace(new RegExp(`^(?:--)?${last} (?=is|holds|has|contains|takes)`), ''),
+      error.remedy,
+    );
   }
 }

@@ -46,7 +46,9 @@ export const SHAPES = Object.freeze({
     check: ({ from, to, by }) => {
       if (by === 0) return ['by', 'is 0: no step leads anywhere'];
       const count = Math.abs(to - from) / by;
-      return count > MOST_LINES ? ['by', `makes ${Math.ceil(count)} steps; ${MOST_LINES} are the most`] : null;
+      return count > MOST_LINES
+        ? ['by', `makes ${Math.ceil(count)} steps; ${MOST_LINES} are the most`]
+        : null;
     },
   },
   burst: {
@@ -90,7 +92,12 @@ export function linesOf(shape, given, level) {
   /** @type {Record<string, number>} */
   const values = {};
   for (const [field, type] of Object.entries(fields)) {
-    values[field] = readField(nameOf(field, level), type, given[nameOf(field, level)] ?? optional[field], level);
+    values[field] = readField(
+      nameOf(field, level),
+      type,
+      given[nameOf(field, level)] ?? optional[field],
+      level,
+    );
   }
   const problem = check?.(values) ?? null;
   if (problem !== null) throw new StageError(problem[0], problem[1]);
@@ -159,7 +166,10 @@ function parseLevel(text, field) {
  */
 function parseInFlight(text, field) {
   if (/^\d+$/.test(String(text).trim())) return Number(text);
-  throw new StageError(field, `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`);
+  throw new StageError(
+    field,
+    `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`,
+  );
 }
 
 /**

@@ -76,4 +76,3 @@ function declaredIn(source) {
   }
   return names;
 }
-

@@ -138,7 +138,11 @@ function checkPlan({ requirements, load }) {
     );
   }
   if (load.stages !== null) {
-    throw usageError('contradiction', 'The plan has stages, but a search looks for one level.', 'Leave the stages out.');
+    throw usageError(
+      'contradiction',
+      'The plan has stages, but a search looks for one level.',
+      'Leave the stages out.',
+    );
   }
 }
 
@@ -183,7 +187,10 @@ export function judgeStep({ requirements, measurement }, phase) {
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text };
   const own = measurement.reasons.find(({ code }) => OWN_REASONS.has(code));
   if (measurement.verdict === 'invalid') {
-    return { verdict: 'not offered', reason: (own ?? measurement.reasons[0])?.text ?? 'The measurement is invalid.' };
+    return {
+      verdict: 'not offered',
+      reason: (own ?? measurement.reasons[0])?.text ?? 'The measurement is invalid.',
+    };
   }
   const missed = requirements.find(({ verdict }) => verdict === 'not met');
   if (missed !== undefined) return { verdict: 'not met', reason: `${missed.text}: ${missed.reason}` };

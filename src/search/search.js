@@ -45,7 +45,8 @@ export async function findHighest(options) {
   const { start, lowest, highest, tolerance, whole, measure, isStopped = () => false } = options;
   /** @type {Step[]} */
   const steps = [];
-  const rounded = (/** @type {number} */ level) => Math.min(highest, Math.max(lowest, whole ? Math.round(level) : tidy(level)));
+  const rounded = (/** @type {number} */ level) =>
+    Math.min(highest, Math.max(lowest, whole ? Math.round(level) : tidy(level)));
   /** @param {number} level @param {Step['phase']} phase */
   const tryAt = async (level, phase) => {
     const { verdict, reason } = await measure(level, phase);
@@ -71,7 +72,8 @@ export async function findHighest(options) {
   }
   if (isStopped()) return { level: null, above: high, steps, why: 'stopped' };
   const confirmed = await confirm(low, { lowest, rounded, tolerance, whole, tryAt, isStopped });
-  if (confirmed === null) return { level: null, above: high, steps, why: isStopped() ? 'stopped' : 'not confirmed' };
+  if (confirmed === null)
+    return { level: null, above: high, steps, why: isStopped() ? 'stopped' : 'not confirmed' };
   return { level: confirmed, above: lowestFailure(steps, confirmed) ?? high, steps, why: why ?? 'bracketed' };
 }
 
@@ -100,7 +102,8 @@ async function bracketFrom(start, { lowest, highest, rounded, tryAt, isStopped }
     } else {
       high = level;
       if (low !== null) return { low, high, why: null };
-      if (level <= lowest) return { low: null, high, why: verdict === 'not offered' ? 'generator' : 'lowest level failed' };
+      if (level <= lowest)
+        return { low: null, high, why: verdict === 'not offered' ? 'generator' : 'lowest level failed' };
       level = rounded(level / 2);
     }
   }
@@ -140,7 +143,9 @@ async function confirm(low, { lowest, rounded, tolerance, whole, tryAt, isStoppe
  * @param {number} level
  */
 function lowestFailure(steps, level) {
-  const failed = steps.filter((step) => step.verdict !== 'met' && step.level > level).map((step) => step.level);
+  const failed = steps
+    .filter((step) => step.verdict !== 'met' && step.level > level)
+    .map((step) => step.level);
   return failed.length === 0 ? null : Math.min(...failed);
 }
 

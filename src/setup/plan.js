@@ -52,7 +52,12 @@ export function planSetup({ name, caKeyType, autoRebuild, with: others }) {
   });
   /** @type {Record<string, Mount>} */
   const possible = {
-    kv: { kind: 'mounts', path: `${name}-kv`, type: 'kv', settings: { description, options: { version: '2' } } },
+    kv: {
+      kind: 'mounts',
+      path: `${name}-kv`,
+      type: 'kv',
+      settings: { description, options: { version: '2' } },
+    },
     transit: { kind: 'mounts', path: `${name}-transit`, type: 'transit', settings: { description } },
     approle: { kind: 'auth', path: `${name}-approle`, type: 'approle', settings: { description } },
   };
@@ -92,7 +97,9 @@ export function policyText({ name, intermediate }) {
     ['auth/vault-pki-load-*', ['create', 'read', 'update', 'delete', 'list']],
     ['vault-pki-load-*', ['create', 'read', 'update', 'delete', 'list']],
   ];
-  const text = rules.map(([path, able]) => `path ${JSON.stringify(path)} {\n  capabilities = ${JSON.stringify(able)}\n}`);
+  const text = rules.map(
+    ([path, able]) => `path ${JSON.stringify(path)} {\n  capabilities = ${JSON.stringify(able)}\n}`,
+  );
   return [`# ${describe(name)}`, ...text, ''].join('\n');
 }
 
@@ -101,7 +108,11 @@ export function policyText({ name, intermediate }) {
  * @throws {import('../errors.js').PkiLoadError} where it could be mistaken for something else
  */
 export function checkName(name) {
-  if (/^[a-z][a-z0-9-]{2,40}$/.test(name) && !['sys', 'auth', 'identity', 'cubbyhole', 'default', 'root'].includes(name)) return;
+  if (
+    /^[a-z][a-z0-9-]{2,40}$/.test(name) &&
+    !['sys', 'auth', 'identity', 'cubbyhole', 'default', 'root'].includes(name)
+  )
+    return;
   throw usageError(
     'bad_setup_name',
     `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a set-up.`,

@@ -109,7 +109,10 @@ async function makeAuthorities(client, { root, intermediate, roles, caKeyType, a
       await client.write(`${root}/root/generate/internal`, asked);
     }
     const name = 'vault-pki-load test intermediate';
-    const request = await client.write(`${intermediate}/intermediate/generate/internal`, { common_name: name, ...key });
+    const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
+      common_name: name,
+      ...key,
+    });
     const signed = await client.write(`${root}/root/sign-intermediate`, {
       csr: request.data?.csr,
       common_name: name,
@@ -117,7 +120,9 @@ async function makeAuthorities(client, { root, intermediate, roles, caKeyType, a
       format: 'pem_bundle',
     });
     await client.write(`${intermediate}/intermediate/set-signed`, { certificate: signed.data?.certificate });
-    say(`Made a CA in ${intermediate}, signed by one in ${root} (${caKeyType === 'ec' ? 'P-256' : 'RSA-2048'}).`);
+    say(
+      `Made a CA in ${intermediate}, signed by one in ${root} (${caKeyType === 'ec' ? 'P-256' : 'RSA-2048'}).`,
+    );
   }
   await client.write(`${intermediate}/config/crl`, { auto_rebuild: autoRebuild });
   for (const [name, role] of Object.entries(roles)) await client.write(`${intermediate}/roles/${name}`, role);

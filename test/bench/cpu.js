@@ -20,6 +20,7 @@ const GOAL_PERCENT = 20;
 
 /** A target that got so many is under load: fewer may be questions before the run. */
 const FIRST_REQUESTS = 10;
+const FIRST_REQUESTS_WITHIN_SECONDS = 30;
 const SETTLE_SECONDS = 2;
 const SPARE_SECONDS = 1;
 
@@ -104,7 +105,13 @@ function cpuPercent({ response }, seconds, offer) {
  * @returns {Promise<Taken>}
  */
 async function takenBetween({ pid, stats }, seconds) {
-  while ((await stats()).requests < FIRST_REQUESTS) await sleep(100);
+  const givenUp = performance.now() + FIRST_REQUESTS_WITHIN_SECONDS * 1000;
+  while ((await stats()).requests < FIRST_REQUESTS) {
+    if (performance.now() > givenUp) {
+      throw new Error(`The load generator sent nothing within ${FIRST_REQUESTS_WITHIN_SECONDS} s.`);
+    }
+    await sleep(100);
+  }
   await sleep(SETTLE_SECONDS * 1000);
   const [cpuBefore, { requests: before }, begun] = [cpuSecondsBeside(pid), await stats(), performance.now()];
   await sleep(seconds * 1000);

@@ -142,16 +142,33 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const outs = ['--out', `${gone}/r.json`, '--out', there];
     const cli = startCli(['ocsp', ...EC, '--duration', '2s', ...outs], { env: environmentOf(server) });
     await cli.shows(/^1 s/m);
-    // What was written so far is in it.
-    rmSync(gone, { recursive: true });
-    const { code, stdout, stderr } = await cli.ended;
-    assert.equal(code, 1);
+    rmSync(gone, { recursive: true, force: true });
+    const ended = await cli.ended;
+    assertDone(ended, 1);
     assert.match(
-      stderr,
+      ended.stderr,
       /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder is not there\./m,
     );
-    assert.match(stdout, /^Measurement /m);
+    assert.match(ended.stdout, /^Measurement /m);
     assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);
+  });
+
+  test('and does not hide that a requirement is not met', async (t) => {
+    const gone = scratch(t)('gone');
+    mkdirSync(gone);
+    const args = ['ocsp', ...EC, '--duration', '2s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];
+    const cli = startCli(args, { env: environmentOf(server) });
+    await cli.shows(/^1 s/m);
+    rmSync(gone, { recursive: true, force: true });
+    const ended = await cli.ended;
+    assertDone(ended, 99);
+    assert.match(ended.stderr, /^vault-pki-load: --out .*gone\/r\.md cannot be written/m);
+  });
+
+  test('a summary file that cannot be written is told before anything is sent', async () => {
+    const env = { ...environmentOf(server), GITHUB_STEP_SUMMARY: '/nonexistent/s.md' };
+    const ended = await runCli(['ocsp', ...EC, '--requests', '5', '--github-summary'], { env });
+    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder is not there/);
   });
 
   test('a --keep file that fills the disk is warned of, even with --quiet', async () => {

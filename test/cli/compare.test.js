@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { validateComparison } from '../../src/results/comparison-schema.js';
-import { makeRunSet } from '../../src/results/run-set.js';
-import { runOf, slower, TEN } from '../results/runs.js';
-import { openLoad } from '../results/sample.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
 
 const run = startBatch({ after });
@@ -38,6 +39,18 @@ const SET = file(
   ),
 );
 
+/** Every request is refused at once. */
+const DOWN = TEN.map((_, i) =>
+  file(
+    `down-${i + 1}.json`,
+    JSON.stringify(
+      sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 + i / 100) }], {
+        startedAt: `2026-01-02T05:${10 + i}:00.000Z`,
+      }),
+    ),
+  ),
+);
+
 /** @param {string} stdout */
 const parsed = (stdout) => validateComparison(JSON.parse(stdout));
 
@@ -55,15 +68,24 @@ describe('compare', () => {
     const args = ['compare', ...OLD, '--with', SET, '--format', 'json'];
     const [first, second] = [await run(args), await run(args)];
     assert.equal(first.code, 0, first.stderr);
-    assert.equal(first.stdout, second.stdout);
-    const { groups } = parsed(first.stdout);
+    const [one, other] = [parsed(first.stdout), parsed(second.stdout)];
+    assert.deepEqual({ ...one, createdAt: null }, { ...other, createdAt: null });
     assert.deepEqual(
-      groups.map(({ name, used }) => [name, used]),
+      one.groups.map(({ name, runs }) => [name, runs.length, runs[9].name.replace(/.*\//, '')]),
       [
-        ['old', 10],
-        ['set', 10],
+        ['old', 10, 'old-10.json'],
+        ['set', 10, 'set.json, run 10'],
       ],
     );
+  });
+
+  test('says by what command it was made, and when, but no secret', async () => {
+    const token = `hvs.${'x'.repeat(24)}`;
+    const args = ['compare', ...OLD, '--with', ...NEW, '--name', token, '--format', 'json'];
+    const { stdout } = await run(args);
+    const { command, createdAt } = parsed(stdout);
+    assert.match(String(command), /^vault-pki-load compare .*old-1\.json.* --with .*--name '?<redacted>/);
+    assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 600_000, `${createdAt}`);
   });
 
   test('takes a third group, and names', async () => {
@@ -85,18 +107,24 @@ describe('compare', () => {
     const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...out]);
     assert.equal(code, 0, stderr);
     assert.equal(parsed(readFileSync(json, 'utf8')).groups.length, 2);
-    assert.match(readFileSync(html, 'utf8'), /^<!doctype html>/);
+    assert.match(readFileSync(html, 'utf8'), /^<!DOCTYPE html>/);
     assert.match(readFileSync(md, 'utf8'), /^## Comparison: new beside old$/m);
   });
 
-  test('leaves out what was interrupted, and says so beside JSON', async () => {
+  test('leaves out what was interrupted where asked to, and says so beside JSON', async () => {
     const args = ['compare', ...OLD, '--with', ...NEW, ...STOPPED, '--format', 'json'];
-    const { code, stdout, stderr } = await run(args);
+    const usedIn = (/** @type {string} */ stdout) =>
+      parsed(stdout).groups[1].runs.filter(({ used }) => used).length;
+    const { code, stdout, stderr } = await run([...args, '--leave-out-invalid']);
     assert.equal(code, 0, stderr);
-    assert.equal(parsed(stdout).groups[1].used, 10);
+    assert.equal(usedIn(stdout), 10);
     assert.match(stderr, /^Left out of .*: .*stopped-1\.json: it was interrupted\.$/m);
+    assert.match(
+      stderr,
+      /^Warning: 2 of 12 runs of .* are left out: what is left may be the better ones\.$/m,
+    );
     const all = await run([...args, '--allow-invalid']);
-    assert.equal(parsed(all.stdout).groups[1].used, 12);
+    assert.equal(usedIn(all.stdout), 12);
   });
 
   test('warns where plans differ', async () => {
@@ -125,6 +153,47 @@ describe('compare --fail-if', () => {
     });
   }
 
+  /** @type {[string, string[], RegExp][]} */
+  const UNPROVEN = [
+    [
+      'one run of each can show nothing, however slow',
+      [OLD[0], '--with', ...files('slow', [1.5], 1)],
+      /not proven +p99 slower\n +p99: not enough runs, 1 and 1/,
+    ],
+    [
+      'a target that refuses everything at once is not faster',
+      [...OLD, '--with', ...DOWN],
+      /not proven +p99 slower\n +p99: not comparable, /,
+    ],
+    [
+      'the better half of the runs does not pass for all',
+      [
+        ...OLD,
+        '--with',
+        ...NEW.slice(0, 2),
+        ...files('kept', [1, 1.01], 601),
+        ...files('gone', [3, 4, 5, 6], 701, { interrupted: true }),
+        '--leave-out-invalid',
+      ],
+      /not proven +p99 slower\n[\s\S]*But\s+4\s+of\s+8\s+runs\s+of\s+\S+\s+are\s+left\s+out/,
+    ],
+  ];
+  for (const [why, args, message] of UNPROVEN) {
+    test(`is not proven, exit code 99: ${why}`, async () => {
+      const { code, stdout, stderr } = await run(['compare', ...args, '--fail-if', 'p99 slower']);
+      assert.equal(code, 99, stderr + stdout);
+      assert.match(stdout, message);
+      assert.doesNotMatch(stdout, /^(failed|passed) /m);
+    });
+  }
+
+  test('says that it is not proven on standard error, too', async () => {
+    const args = ['compare', OLD[0], '--with', NEW[0], '--fail-if', 'p99 slower', '--format', 'json'];
+    const { code, stderr } = await run(args);
+    assert.equal(code, 99);
+    assert.match(stderr, /^--fail-if 'p99 slower' is not proven: p99: not enough runs, 1 and 1: /m);
+  });
+
   test('says why on standard error, where standard output is not for people', async () => {
     const limit = ['--fail-if', 'p99 slower'];
     const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...limit, '--format', 'json']);
@@ -135,22 +204,58 @@ describe('compare --fail-if', () => {
 
 describe('compare refuses', () => {
   const broken = file('broken.json', '{"schema":');
-  const comparison = file('comparison.json', JSON.stringify({ schema: 'vault-pki-load/comparison/1' }));
+  const stub = file('stub.json', JSON.stringify({ schema: 'vault-pki-load/comparison/1' }));
+  const groups = [
+    { name: 'old', runs: runsOf(TEN, 0) },
+    { name: 'new', runs: runsOf(slower(1.1), 1) },
+  ];
+  const comparison = file('comparison.json', JSON.stringify(compareGroups(groups, { resamples: 10 })));
+  const [part] = files('part', [1], 400, { shard: { index: 0, of: 2 } });
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['nothing', [], /needs at least 1 FILE|No result of the base/],
+    ['nothing', [], /No result is given\. Name those of the base first: .* compare BASE\.json/],
+    [
+      'a base behind --with',
+      ['--with', ...NEW, ...OLD],
+      /No result of the base is given: all files behind --with are of the other group\. Name those/,
+    ],
     ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
     ['a file that is not there', [OLD[0], '--with', 'nowhere.json'], /nowhere\.json is not there/],
     ['a file that is cut off', [OLD[0], '--with', broken], /broken\.json ends in the middle/],
     [
       'a comparison that is none',
+      [OLD[0], '--with', stub],
+      /stub\.json is not a vault-pki-load\/comparison\/1/,
+    ],
+    [
+      'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is not a vault-pki-load\/comparison\/1/,
+      /comparison\.json is a comparison, not the result of a run\. Give the files that it was made of\./,
+    ],
+    [
+      'a part of a plan, whatever is allowed',
+      [OLD[0], '--with', part, '--allow-invalid'],
+      /part-1\.json is part 0 of 2 of a plan, .*vault-pki-load merge FILE/,
+    ],
+    [
+      'the same run in both groups',
+      [...OLD, ...NEW, '--with', ...NEW],
+      /new-1\.json is given for .* and for new\. Give each run once, in one group/,
+    ],
+    [
+      'interrupted runs among others',
+      [...OLD, '--with', ...NEW, ...STOPPED],
+      /2 of 22 runs cannot be believed: .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
+    ],
+    [
+      'to take invalid runs and to leave them out',
+      [OLD[0], '--with', NEW[0], '--allow-invalid', '--leave-out-invalid'],
+      /both taken \(--allow-invalid\) and left out \(--leave-out-invalid\)\. Choose one/,
     ],
     ['the same run twice', [OLD[0], OLD[0], '--with', NEW[0]], /old-1\.json is given twice for old/],
     [
       'a group of interrupted runs',
-      [OLD[0], '--with', ...STOPPED],
+      [OLD[0], '--with', ...STOPPED, '--leave-out-invalid'],
       /No run of stopped can be used.*--allow-invalid/,
     ],
     [
@@ -170,17 +275,31 @@ describe('compare refuses', () => {
     ],
     [
       'a form that shows one run',
-      [OLD[0], '--with', NEW[0], '--out', 'x.xml'],
-      /--out x\.xml: .* cannot be written as \.xml/,
+      [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
+      /--out x\.hgrm: .* cannot be written as \.hgrm/,
     ],
     [
       'such a form on standard output',
-      [OLD[0], '--with', NEW[0], '--format', 'csv'],
-      /--format is "csv", which is not one of/,
+      [OLD[0], '--with', NEW[0], '--format', 'hgrm'],
+      /--format is "hgrm", which is not one of/,
     ],
     ['an option that is none', [OLD[0], '--with', NEW[0], '--fast'], /There is no option --fast/],
   ];
   for (const [why, args, message] of TABLE) {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));
+  }
+});
+
+test('compare --help breaks its paragraphs at the margin alone', async () => {
+  const { stdout } = await run(['compare', '--help']);
+  const lines = stdout.slice(stdout.indexOf('\nOne run is one sample')).split('\n');
+  for (const [i, line] of lines.entries()) {
+    const next = lines[i + 1] ?? '';
+    if (line === '' || next === '' || next.startsWith(' ')) continue;
+    const [word] = next.split(' ');
+    assert.ok(
+      line.length + 1 + word.length > 98,
+      `${JSON.stringify(word)} would have fitted behind: ${line}`,
+    );
   }
 });

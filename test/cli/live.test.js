@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { validateRunSet } from '../../src/results/run-set.js';
+import { validateRunSet } from '../../src/results/runs/run-set.js';
+import { otlpFaults } from '../live/otlp-proto.js';
 import { assertDone, EC, environmentOf, rightResult, runCli, scratch, startCli } from './support.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
@@ -64,6 +67,45 @@ describe('a run that is killed', { concurrency: 2 }, () => {
   }
 });
 
+test('a set of runs that is killed leaves those that were over, and the one that went on', async (t) => {
+  const path = scratch(t);
+  const [json, html] = [path('runs.json'), path('runs.html')];
+  const load = [
+    '--rate',
+    '100/s',
+    '--duration',
+    '4s',
+    '--repeat',
+    '50',
+    '--out',
+    json,
+    '--out',
+    html,
+    '--quiet',
+  ];
+  const child = spawn(process.execPath, [PROGRAM, 'ocsp', ...EC, ...load], {
+    stdio: 'ignore',
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...environmentOf(server) },
+  });
+  const ended = once(child, 'exit');
+  const read = () => (existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')).runs : []);
+  while (read().length < 2) await sleep(20);
+  const killedAt = Date.now();
+  child.kill('SIGKILL');
+  await ended;
+  const set = validateRunSet(JSON.parse(readFileSync(json, 'utf8')));
+  assert.deepEqual(
+    set.runs.map(({ unfinished }) => unfinished),
+    [undefined, true],
+  );
+  const [first, second] = set.runs.map((run) => rightResult(JSON.stringify(run)));
+  assert.equal(first.totals.succeeded, 400);
+  const knownUntil = Date.parse(second.startedAt) + second.durationSeconds * 1000;
+  assert.ok(killedAt - knownUntil < OLDEST_MS, `${killedAt - knownUntil} ms old`);
+  assert.equal(set.summary.leftOut.at(-1)?.run, 'run 2');
+  assert.match(readFileSync(html, 'utf8'), /<\/html>\n$/, 'of the first');
+});
+
 test('--metrics serves what was measured so far, and says where', async () => {
   const args = ['ocsp', ...EC, '--rate', '50/s', ...LONG, '--metrics', '0', '--quiet'];
   const child = spawn(process.execPath, [PROGRAM, ...args], {
@@ -89,6 +131,73 @@ test('--metrics serves what was measured so far, and says where', async () => {
   assert.match(text, /^vault_pki_load_running 1$/m);
   child.kill('SIGINT');
   assert.deepEqual(await ended, [130, null]);
+});
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {(response: import('node:http').ServerResponse) => void} [reply]
+ */
+async function startReceiver(t, reply = (response) => response.end('{}')) {
+  /** What was pushed, parsed. @type {any[]} */
+  const pushed = [];
+  const receiver = createServer(async (request, response) => {
+    pushed.push(JSON.parse(await textOf(request)));
+    reply(response);
+  });
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  t.after(() => {
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address());
+  return { url: `http://127.0.0.1:${port}`, pushed };
+}
+
+/**
+ * @param {any} push
+ * @returns {{run: string, running: number, good: number}} what it says of the run
+ */
+function readPush({ resourceMetrics: [{ resource, scopeMetrics }] }) {
+  const id = resource.attributes.find((/** @type {any} */ { key }) => key === 'service.instance.id');
+  const metric = (/** @type {string} */ name) =>
+    scopeMetrics[0].metrics.find((/** @type {any} */ one) => one.name === `vault_pki_load.${name}`);
+  const [{ asInt = '0' } = {}] = metric('requests')?.sum.dataPoints ?? [];
+  return {
+    run: id.value.stringValue,
+    running: metric('running').gauge.dataPoints[0].asDouble,
+    good: Number(asInt),
+  };
+}
+
+describe('--otlp', { concurrency: 2 }, () => {
+  test('sends the end of each run, whole, and all of it is right by the mapping', async (t) => {
+    const { url, pushed } = await startReceiver(t);
+    const load = ['--rate', '100/s', '--duration', '1.5s', '--repeat', '3', '--quiet', '--format', 'json'];
+    const { stdout, stderr } = await runCli(['ocsp', ...EC, ...load, '--otlp', url], {
+      env: environmentOf(server),
+    });
+    assert.equal(stderr, '');
+    const { runs } = validateRunSet(JSON.parse(stdout));
+    for (const push of pushed) assert.deepEqual(otlpFaults(push), []);
+    const ends = pushed.map(readPush).filter(({ running }) => running === 0);
+    assert.deepEqual(
+      ends,
+      runs.map(({ startedAt, totals }) => ({ run: startedAt, running: 0, good: totals.succeeded })),
+    );
+  });
+
+  test('Ctrl-C ends the waiting for a receiver that does not answer, and the exit code stays that of the run', async (t) => {
+    const { url, pushed } = await startReceiver(t, () => {});
+    const cli = startCli(['ocsp', ...EC, '--requests', '20', '--otlp', url], { env: environmentOf(server) });
+    await cli.prints(/^Measurement /m);
+    await cli.shows(/^Sending the last metrics to http:\S+;\s+Ctrl-C\s+ends\s+without\s+them\.$/m);
+    cli.kill('SIGINT');
+    const ended = await cli.ended;
+    assertDone(ended);
+    assert.doesNotMatch(ended.stderr, /Interrupted|cannot be shown/);
+    assert.ok(pushed.length > 0);
+  });
 });
 
 test('--github-summary appends Markdown to what other steps have written', async (t) => {
@@ -120,6 +229,11 @@ describe('--repeat', { concurrency: 2 }, () => {
       const { totals, unfinished } = rightResult(JSON.stringify(run));
       assert.deepEqual([totals.planned, totals.succeeded, unfinished], [150, 150, undefined]);
     }
+    assert.equal(
+      new Set(set.runs.map(({ load }) => load.seed)).size,
+      3,
+      'each draws its own times and names',
+    );
     const times = set.runs.map(({ startedAt }) => Date.parse(startedAt));
     assert.ok(times[1] - times[0] >= 1700 && times[2] - times[1] >= 1700, String(times));
     assert.match(readFileSync(text, 'utf8'), /[^\n]\n$/);

@@ -1,8 +1,9 @@
 /** `--shard` and `merge`: a plan in parts on the embedded server, and what is refused. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { startFaultProxy } from '../run/support.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import {
@@ -119,6 +120,19 @@ describe('merge', { concurrency: 2 }, () => {
   });
 });
 
+/**
+ * @param {import('../../src/results/schema.js').Result} part
+ * @returns {import('../../src/results/schema.js').Result} with one request more, which was never sent
+ */
+function withOneMore(part) {
+  const whole = JSON.parse(JSON.stringify(part));
+  for (const { totals } of [whole, whole.operations.synthetic]) {
+    totals.planned++;
+    totals.neverSent++;
+  }
+  return whole;
+}
+
 describe('merge refuses, in one line:', () => {
   const run = startBatch({ after });
   const file = (/** @type {string} */ name, /** @type {unknown} */ content) =>
@@ -126,6 +140,11 @@ describe('merge refuses, in one line:', () => {
   const parts = syntheticParts({ load: LOAD }, [1, 1]);
   const [a, b] = parts.map((part, k) => file(`refused-${k}.json`, part));
   const others = syntheticParts({ load: { ...LOAD, ratePerSecond: 61 } }, [1, 1]);
+  const linkTo = (/** @type {string} */ target) => {
+    const link = path('link.json');
+    symlinkSync(target, link);
+    return link;
+  };
   const stopped = file('stopped.json', { ...parts[1], interrupted: true });
 
   /** @type {[string, string[], RegExp][]} */
@@ -154,9 +173,63 @@ describe('merge refuses, in one line:', () => {
       /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/,
     ],
     [
+      'parts that met different versions of the target',
+      [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],
+      /refused-0\.json met Vault 1\.21\.1, but .*newer\.json met Vault 1\.21\.2: .* Run the parts again/,
+    ],
+    [
+      'a part that there is not',
+      [a, b, file('seventh.json', { ...parts[1], shard: { index: 7, of: 2 } })],
+      /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
+    ],
+    [
+      'a part with another number of requests than its plan has',
+      [a, file('more.json', withOneMore(parts[1]))],
+      /more\.json does not add up: part 1 of 2 of its plan has 180 requests, but totals\.planned is 181\./,
+    ],
+    [
+      'a part whose plan has no load',
+      [a, file('loadless.json', { ...parts[1], plan: { operation: 'synthetic' } })],
+      /loadless\.json does not hold what is needed to add it to other parts: its plan has no load\./,
+    ],
+    [
+      'a part without histograms by the second',
+      [
+        a,
+        file('bare.json', { ...parts[1], timeline: parts[1].timeline.map(({ histogram, ...row }) => row) }),
+      ],
+      /bare\.json does not hold .*: second 0 has no histogram of its own, .*\. Give the file as --out FILE\.json wrote it\./,
+    ],
+    [
+      'a part of which a second was changed',
+      [
+        a,
+        file('garbled.json', {
+          ...parts[1],
+          timeline: parts[1].timeline.map((row) => ({ ...row, histogram: 'x' })),
+        }),
+      ],
+      /garbled\.json does not add up: the histogram of second 0 cannot be read\./,
+    ],
+    [
       'a set of runs',
-      [file('set.json', { schema: 'vault-pki-load/run-set/1' })],
+      [file('set.json', makeRunSet('nightly', [syntheticRun({ load: LOAD })]))],
+      /set\.json is not the result of one run\. Give a file that vault-pki-load wrote with --out FILE\.json\./,
+    ],
+    [
+      'a set of runs that is none',
+      [file('no-set.json', { schema: 'vault-pki-load/run-set/1' })],
       /is not a vault-pki-load\/run-set\/1/,
+    ],
+    [
+      'to overwrite a part',
+      [a, b, '--out', path('whole.html'), '--out', a],
+      /--out .*refused-0\.json is one of the files to read, and would be overwritten\. Write to another file\./,
+    ],
+    [
+      'to overwrite a part by another name',
+      [a, b, '--out', linkTo(b)],
+      /--out .*link\.json is the same file as .*refused-1\.json, which is to be read, and would be overwritten\./,
     ],
     ['what is no result', [file('no.json', { a: 1 })], /no\.json is not a file of vault-pki-load/],
     ['an unknown option', [a, b, '--with', 'c.json'], /There is no option --with\./],
@@ -164,6 +237,14 @@ describe('merge refuses, in one line:', () => {
   for (const [what, args, message] of TABLE) {
     test(what, async () => assertRefused(await run(['merge', ...args]), message));
   }
+
+  test('and then nothing is written, and the parts are as they were', () => {
+    assert.equal(existsSync(path('whole.html')), false);
+    assert.deepEqual(
+      [a, b].map((part) => JSON.parse(readFileSync(part, 'utf8'))),
+      JSON.parse(JSON.stringify(parts)),
+    );
+  });
 
   test('but takes an interrupted part with --allow-interrupted; the sum is interrupted', async () => {
     const { code, stdout } = await run(['merge', a, stopped, '--allow-interrupted', '--format', 'json']);

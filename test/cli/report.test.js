@@ -6,8 +6,10 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { reporters } from '../../src/reporters/index.js';
-import { makeRunSet } from '../../src/results/run-set.js';
-import { sampleResult, spread } from '../results/sample.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { syntheticParts } from '../synthetic-run.js';
 import { assertRefused, runCli, scratch, startBatch } from './support.js';
 
@@ -60,13 +62,31 @@ describe('report', { concurrency: 2 }, () => {
   });
 
   test('of several results: one set of runs, with the runs of sets that are among them', async () => {
-    const set = JSON.stringify(makeRunSet('before', [result, result]));
-    const files = [path('run-1.json', json), path('run-2.json', json), path('run-set.json', set)];
+    const [one, two, three, four] = [0, 1, 2, 3].map((minute) => runOf(1 + minute / 100, minute));
+    const set = JSON.stringify(makeRunSet('before', [three, four]));
+    const files = [
+      path('run-1.json', JSON.stringify(one)),
+      path('run-2.json', JSON.stringify(two)),
+      path('run-set.json', set),
+    ];
     const { code, stdout, stderr } = await runCli(['report', ...files, '--format', 'json']);
     assert.equal(code, 0, stderr);
-    const { schema, name, runs } = JSON.parse(stdout);
+    const { schema, name, runs, summary } = JSON.parse(stdout);
     assert.deepEqual([schema, name, runs.length], ['vault-pki-load/run-set/1', 'run', 4]);
-    assert.deepEqual(runs[3], result);
+    assert.deepEqual(runs[3], four);
+    assert.deepEqual([summary.used.length, summary.warnings], [4, []]);
+  });
+
+  test('of results that were not made alike: what they were, and a warning', async () => {
+    const load = openLoad({ ratePerSecond: 50 });
+    const files = [
+      path('monday.json', JSON.stringify(runOf(1, 0))),
+      path('tuesday.json', JSON.stringify(runOf(1.1, 1, { load }))),
+    ];
+    const { code, stdout, stderr } = await runCli(['report', ...files]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /open loop at 20\/s, 20 s \(1 run\);\s[\s\S]*open\s+loop at 50\/s, 20 s \(1 run\)/);
+    assert.match(stdout, /^Warning +The runs were not made alike: they differ in load\.ratePerSecond/m);
   });
 
   test('of standard input, and of pipes, each read once', {
@@ -74,10 +94,11 @@ describe('report', { concurrency: 2 }, () => {
   }, async () => {
     const folder = path('');
     path('piped.json', json);
+    path('other.json', JSON.stringify(runOf(1, 5)));
     const piped = await shell('cat piped.json | $CLI report - --format json --out copy.json', folder);
     assert.deepEqual([piped.code, piped.stdout], [0, json], piped.stderr);
     assert.equal(readFileSync(path('copy.json'), 'utf8'), json);
-    const fifo = await shell('mkfifo p; cat piped.json >p & $CLI report p piped.json --format json', folder);
+    const fifo = await shell('mkfifo p; cat piped.json >p & $CLI report p other.json --format json', folder);
     assert.equal(fifo.code, 0, fifo.stderr);
     assert.equal(JSON.parse(fifo.stdout).runs.length, 2);
   });
@@ -93,7 +114,12 @@ describe('report refuses, in one line:', () => {
   const run = startBatch({ after });
   const good = path('good.json', json);
   const [part] = syntheticParts({ load: { ratePerSecond: 20, durationMs: 2000 } }, [1, 1]);
-  const comparison = path('comparison.json', '{"schema":"vault-pki-load/comparison/1"}');
+  const stub = path('stub.json', '{"schema":"vault-pki-load/comparison/1"}');
+  const groups = [
+    { name: 'old', runs: runsOf(TEN, 0) },
+    { name: 'new', runs: runsOf(slower(1.1), 1) },
+  ];
+  const comparison = path('comparison.json', JSON.stringify(compareGroups(groups, { resamples: 10 })));
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
@@ -102,6 +128,11 @@ describe('report refuses, in one line:', () => {
     ['an unknown option', [good, '--nope'], /There is no option --nope\. See: .* report --help$/m],
     ["another command's option", [good, '--rate', '5'], /There is no option --rate\./],
     ['--out without a file', [good, '--out'], /--out needs a value\./],
+    [
+      '--out of what it reads',
+      [good, '--out', good],
+      /--out .*good\.json is one of the files to read, and would be/,
+    ],
     [
       '--out in no folder',
       [good, '--out', `${path('none')}/r.html`],
@@ -115,15 +146,26 @@ describe('report refuses, in one line:', () => {
     ['an unknown format', [good, '--format', 'pdf'], /--format is "pdf", which is not one of text, json/],
     [
       'a file that is no result',
-      [path('other.json', '{}')],
-      /other\.json is not a file of vault-pki-load: it has no/,
+      [path('no-result.json', '{}')],
+      /no-result\.json is not a file of vault-pki-load: it has no/,
     ],
     [
       'a file that was cut off',
       [path('cut.json', json.slice(0, 500))],
       /cut\.json ends in the middle, at line \d+/,
     ],
-    ['a comparison that is none', [comparison], /comparison\.json is not a vault-pki-load\/comparison\/1: /],
+    ['a comparison that is none', [stub], /stub\.json is not a vault-pki-load\/comparison\/1: /],
+    [
+      'a comparison among runs',
+      [good, comparison],
+      /comparison\.json is a comparison, which is no run of a set\. Report it alone\./,
+    ],
+    ['the same run twice', [good, good], /good\.json is given twice\. Give each run once\.$/m],
+    [
+      'a copy of a run',
+      [good, path('copy.json', json)],
+      /good\.json and .*copy\.json are the same run\. Give each run once\.$/m,
+    ],
     ['standard input twice', ['-', '-'], /Standard input \(-\) is given twice\./],
     [
       'a part of a plan among runs',
@@ -136,10 +178,10 @@ describe('report refuses, in one line:', () => {
   }
 
   test('a set of runs in a format for one result, before anything is written', async () => {
-    const outs = [path('set.json'), path('set.csv')];
+    const outs = [path('set.json'), path('set.hgrm')];
     const files = [path('s-1.json', json), path('s-2.json', json)];
     const refused = await run(['report', ...files, '--out', outs[0], '--out', outs[1]]);
-    assertRefused(refused, /--out .*set\.csv: several runs together cannot be written as \.csv/);
+    assertRefused(refused, /--out .*set\.hgrm: several runs together cannot be written as \.hgrm/);
     assert.equal(existsSync(outs[0]), false);
     assertRefused(
       await run(['report', ...files, '--format', 'hgrm']),

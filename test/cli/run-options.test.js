@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { readRunOptions, withoutQuery } from '../../src/cli/run-options.js';
+import { scratch } from './support.js';
 
 test('without a word a run is one, shown as text, and nothing is served or sent', async () => {
   assert.deepEqual(await readRunOptions({}), {
@@ -50,5 +52,87 @@ describe('a command line in a result', () => {
   ];
   for (const [what, line, otlp, left] of TABLE) {
     test(what, () => assert.equal(withoutQuery(line, otlp), left));
+  }
+});
+
+describe('what could not be written at the end is said before the run:', () => {
+  /** @type {[string, (path: (name: string, content?: string) => string) => string[], string, RegExp][]} what, --out, code, message */
+  const OUTS = [
+    ['a file that is given twice', (path) => [path('a.json'), path('a.json')], 'same_file', /given twice/],
+    [
+      'two paths of one file',
+      (path) => [path('a.json', ''), `${path('.')}/../${path('.').split('/').at(-1)}/a.json`],
+      'same_file',
+      /is the same file as --out .*a\.json\./,
+    ],
+    [
+      'a link and its file',
+      (path) => {
+        symlinkSync(path('a.json'), path('link.json'));
+        return [path('a.json'), path('link.json')];
+      },
+      'same_file',
+      /link\.json is the same file as/,
+    ],
+    [
+      'a name that is too long',
+      (path) => [path(`${'x'.repeat(300)}.md`)],
+      'cannot_write',
+      /its name is too long/,
+    ],
+    [
+      'a link in a circle',
+      (path) => {
+        symlinkSync('a.json', path('a.json'));
+        return [path('a.json')];
+      },
+      'cannot_write',
+      /its links lead in a circle/,
+    ],
+  ];
+  for (const [what, outs, code, message] of OUTS) {
+    test(what, async (t) => {
+      const out = outs(scratch(t));
+      await assert.rejects(readRunOptions({ out }), { code, message });
+    });
+  }
+
+  test('but files that can be written leave nothing behind', async (t) => {
+    const path = scratch(t);
+    await readRunOptions({ out: [path('a.json'), path('b.json')] });
+    assert.deepEqual(readdirSync(path('.')), []);
+  });
+
+  /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp | null][]} */
+  const SUMMARIES = [
+    [
+      'whose folder is missing',
+      (path) => path('nope/s.md'),
+      /^The file in GITHUB_STEP_SUMMARY cannot .*: its folder/,
+    ],
+    [
+      'that is a folder',
+      (path) => {
+        mkdirSync(path('s.md'));
+        return path('s.md');
+      },
+      /^The file in GITHUB_STEP_SUMMARY cannot be written: it is a folder/,
+    ],
+    ['that is not there yet', (path) => path('s.md'), null],
+    ['that is there', (path) => path('s.md', '# x\n'), null],
+  ];
+  for (const [what, where, message] of SUMMARIES) {
+    test(`a summary file ${what}${message === null ? ' will do' : ''}`, async (t) => {
+      const before = process.env.GITHUB_STEP_SUMMARY;
+      t.after(() => {
+        if (before === undefined) delete process.env.GITHUB_STEP_SUMMARY;
+        else process.env.GITHUB_STEP_SUMMARY = before;
+      });
+      const file = where(scratch(t));
+      process.env.GITHUB_STEP_SUMMARY = file;
+      const read = readRunOptions({ githubSummary: true });
+      if (message === null) assert.equal((await read).summary, file);
+      else await assert.rejects(read, { code: 'cannot_write', message });
+    });
   }
 });

@@ -1,60 +1,238 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createWriter } from '../../src/live/descriptor.js';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { createWriter, openOwn } from '../../src/live/descriptor.js';
+import { scratch } from '../cli/support.js';
 
-/** A descriptor whose writes do, one after the other, what is said. @param {(number | string)[]} script bytes taken, or an error's code */
-function stage(script) {
-  let taken = '';
-  let slept = 0;
-  const write = createWriter(
-    2,
-    (_descriptor, bytes, offset) => {
-      const next = script.shift() ?? bytes.length;
-      if (typeof next === 'string') throw Object.assign(new Error(next), { code: next });
-      const end = Math.min(bytes.length, offset + next);
-      taken += Buffer.from(bytes.subarray(offset, end)).toString('latin1');
-      return end - offset;
-    },
-    (ms) => {
-      slept += ms;
-    },
-  );
-  return { write, taken: () => taken, slept: () => slept };
+const FULL = 'EAGAIN';
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+
+/** One timer after the other, also those that others start. @param {number} ms */
+function pass(ms) {
+  for (let at = 0; at < ms; at += 100) mock.timers.tick(100);
 }
 
-test('text is written, in as many pieces as it takes', () => {
-  const { write, taken, slept } = stage([3, 1, 2]);
-  write('a few words');
-  assert.deepEqual([taken(), slept()], ['a few words', 0]);
+/**
+ * A descriptor whose writes do, one after the other, what is said; then they take everything.
+ *
+ * @param {(number | string)[]} script bytes taken, or an error's code
+ * @param {{isShared?: boolean}} [options]
+ */
+function stage(script, { isShared = false } = {}) {
+  const taken = { text: '' };
+  let tried = 0;
+  /** @type {{bytes: Uint8Array, done: (error: unknown, count: number) => void}[]} */
+  const handedOver = [];
+  const writer = createWriter(2, {
+    own: 7,
+    isShared,
+    write(descriptor, bytes) {
+      assert.equal(descriptor, 7);
+      tried++;
+      const next = script.shift() ?? bytes.length;
+      if (typeof next === 'string') throw Object.assign(new Error(next), { code: next });
+      const count = Math.min(bytes.length, next);
+      taken.text += Buffer.from(bytes.subarray(0, count)).toString('latin1');
+      return count;
+    },
+    later(descriptor, bytes, done) {
+      assert.equal(descriptor, 2);
+      handedOver.push({ bytes, done });
+    },
+  });
+  return { writer, script, taken, tried: () => tried, handedOver };
+}
+
+/** For as long as nobody looks. */
+const stopped = () => new Array(10_000).fill(FULL);
+
+describe('text to a descriptor', () => {
+  test('is written, in as many pieces as it takes', () => {
+    const { writer, taken } = stage([3, 1, 2]);
+    writer.write('a few words');
+    assert.deepEqual([taken.text, writer.isBusy()], ['a few words', false]);
+  });
+
+  test('is kept where there is no room, and comes later, in order', () => {
+    const { writer, taken, script } = stage([4, ...stopped()]);
+    writer.write('one,');
+    writer.write('two,');
+    writer.write('three');
+    assert.deepEqual([taken.text, writer.isBusy()], ['one,', true]);
+    pass(5000);
+    assert.equal(taken.text, 'one,');
+    script.length = 0;
+    pass(100);
+    assert.deepEqual([taken.text, writer.isBusy()], ['one,two,three', false]);
+  });
+
+  test('is tried again now and then, not all the time', () => {
+    const { writer, tried } = stage(stopped());
+    for (let i = 0; i < 100; i++) writer.write('more');
+    assert.equal(tried(), 1);
+    pass(1000);
+    assert.equal(tried(), 11);
+  });
+
+  test('is told to be through, each time it is', () => {
+    const { writer, script } = stage([FULL]);
+    let times = 0;
+    writer.onFree(() => times++);
+    writer.write('one');
+    assert.equal(times, 0);
+    pass(100);
+    assert.equal(times, 1);
+    writer.write('two');
+    assert.equal(times, 1, 'was not held up');
+    script.push(FULL);
+    writer.write('three');
+    pass(100);
+    assert.equal(times, 2);
+  });
+
+  test('may be written by who is told so', () => {
+    const { writer, taken } = stage([FULL]);
+    writer.onFree(() => writer.write('newest'));
+    writer.write('old, ');
+    pass(100);
+    assert.equal(taken.text, 'old, newest');
+  });
+
+  test('is left out, and that is said, where more comes than anybody will read', () => {
+    const { writer, taken, script } = stage(stopped());
+    for (let i = 0; i < 100_000; i++) writer.write(`warning ${i}\n`);
+    script.length = 0;
+    pass(100);
+    const lines = taken.text.trimEnd().split('\n');
+    const last = String(lines.pop());
+    assert.deepEqual([lines[0], lines.at(-1)], ['warning 0', `warning ${lines.length - 1}`]);
+    assert.ok(taken.text.length < 70_000, `${taken.text.length} characters`);
+    assert.equal(last, `(${100_000 - lines.length} messages were left out here: nobody took them.)`);
+  });
+
+  test('is not written any more, and nothing thrown, when nobody is there', async () => {
+    const { writer, taken, tried } = stage(['EPIPE']);
+    writer.write('one');
+    writer.write('two');
+    assert.deepEqual([taken.text, tried(), writer.isBusy()], ['', 1, false]);
+    await writer.settled();
+  });
 });
 
-test('a full pipe is waited for', () => {
-  const { write, taken, slept } = stage(['EAGAIN', 4, 'EAGAIN', 'EAGAIN']);
-  write('a few words');
-  assert.equal(taken(), 'a few words');
-  assert.ok(slept() > 0);
+describe('at the end text', () => {
+  test('is not waited for where all of it was taken', async () => {
+    const { writer } = stage([]);
+    writer.write('one');
+    await writer.settled();
+  });
+
+  test('is waited for', async () => {
+    const { writer, script, taken } = stage(stopped());
+    writer.write('one');
+    let isSettled = false;
+    const settled = writer.settled().then(() => {
+      isSettled = true;
+    });
+    pass(1000);
+    await null;
+    assert.equal(isSettled, false);
+    script.length = 0;
+    pass(100);
+    await settled;
+    assert.equal(taken.text, 'one');
+  });
+
+  test('is not waited for for ever, and may come yet', async () => {
+    const { writer, script, taken, handedOver } = stage(stopped());
+    writer.write('one');
+    const settled = writer.settled();
+    pass(2000);
+    await settled;
+    assert.equal(handedOver.length, 0);
+    script.length = 0;
+    pass(100);
+    assert.equal(taken.text, 'one');
+  });
+
+  test('comes before what the main thread prints to the same terminal: it waits in the queue, too', async () => {
+    const { writer, taken, script, handedOver, tried } = stage(stopped(), { isShared: true });
+    writer.write('one');
+    const settled = writer.settled();
+    pass(2000);
+    await settled;
+    assert.equal(handedOver.length, 1);
+    const [{ bytes, done }] = handedOver;
+    assert.equal(Buffer.from(bytes).toString(), 'one');
+    const before = tried();
+    writer.write(' two');
+    const again = writer.settled();
+    pass(10_000);
+    await again;
+    assert.deepEqual([tried(), handedOver.length], [before, 1], 'nothing overtakes it');
+    script.length = 0;
+    done(null, 3);
+    assert.equal(taken.text, ' two');
+    assert.equal(writer.isBusy(), false);
+  });
+
+  test('that waits there for nothing is given up', async () => {
+    const { writer, handedOver } = stage(stopped(), { isShared: true });
+    writer.write('one');
+    const settled = writer.settled();
+    pass(2000);
+    await settled;
+    handedOver[0].done(new Error('EIO'), 0);
+    assert.equal(writer.isBusy(), false);
+  });
 });
 
-test('but not for ever, and not again before something went through', () => {
-  const full = new Array(1000).fill('EAGAIN');
-  const { write, taken, slept } = stage(full);
-  write('one');
-  const waited = slept();
-  assert.ok(waited > 100 && waited < 2000, `${waited} ms`);
-  write('two');
-  write('three');
-  assert.equal(slept(), waited);
-  full.length = 0;
-  write('four');
-  full.push('EAGAIN');
-  write('five');
-  assert.equal(taken(), 'fourfive');
-  assert.ok(slept() > waited, 'patient again');
+describe('a description of its own', () => {
+  test('of a pipe never waits, and whoever else writes to it still does', { skip: noFifo() }, (t) => {
+    const path = scratch(t)('pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const theirs = openSync(path, constants.O_WRONLY);
+    const own = openOwn(theirs);
+    t.after(() => {
+      for (const one of [reader, theirs, own]) closeSync(one);
+    });
+    assert.notEqual(own, theirs);
+    const writer = createWriter(theirs, { own, isShared: false });
+    for (let i = 0; i < 100; i++) writer.write('x'.repeat(10_000));
+    assert.equal(writer.isBusy(), true, 'full, and this thread goes on');
+    let read = 0;
+    for (let i = 0; i < 100 && writer.isBusy(); i++) {
+      read += readSync(reader, Buffer.alloc(65_536));
+      pass(100);
+    }
+    assert.ok(read > 65_536, `${read} bytes`);
+  });
+
+  test('a file has none: there is a place in it at which all write', (t) => {
+    const path = scratch(t)('log');
+    const file = openSync(path, 'w');
+    t.after(() => closeSync(file));
+    assert.equal(openOwn(file), file);
+    const writer = createWriter(file);
+    writer.write('one\n');
+    writer.write('two\n');
+    assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\n');
+  });
+
+  test('what cannot be opened is used as it is', () => {
+    assert.equal(openOwn(999_999), 999_999);
+  });
 });
 
-test('when nobody is there any more nothing is written, and nothing thrown', () => {
-  const { write, taken } = stage(['EPIPE']);
-  write('one');
-  write('two');
-  assert.equal(taken(), '');
-});
+/** @returns {string | false} */
+function noFifo() {
+  try {
+    execFileSync('mkfifo', ['--version'], { stdio: 'ignore' });
+    return process.platform === 'linux' ? false : 'a pipe is opened anew on Linux only';
+  } catch {
+    return 'no mkfifo';
+  }
+}

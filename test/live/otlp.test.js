@@ -22,10 +22,13 @@ function start(replies, headers = {}) {
   const receiver = createReceiver(...replies);
   /** @type {string[]} */
   const warnings = [];
+  /** @type {string[]} */
+  const notices = [];
   const pusher = createOtlpPusher({
     url: 'http://127.0.0.1:4318',
     headers,
     onWarning: (text) => warnings.push(text),
+    onNotice: (text) => notices.push(text),
     requester: receiver,
     now: time.now,
     clock: time.clock,
@@ -40,7 +43,7 @@ function start(replies, headers = {}) {
       await time.pass(2000);
     }
   }
-  return { time, receiver, warnings, pusher, run, sent: () => receiver.asked.map(numberOf) };
+  return { time, receiver, warnings, notices, pusher, run, sent: () => receiver.asked.map(numberOf) };
 }
 
 describe('pushes', () => {
@@ -278,11 +281,11 @@ describe('the end', () => {
       const closed = pusher.close(result(7));
       for (let i = 0; i < 4; i++) {
         await settle();
-        await time.pass(time.waits.slice(1)[i] ?? 0);
+        await time.pass(time.waits.slice(2)[i] ?? 0);
       }
       await closed;
-      // The first wait is the limit of all of it.
-      assert.deepEqual(time.waits.slice(1), waits);
+      // The first waits are of whoever is told what for, and the limit of all of it.
+      assert.deepEqual(time.waits.slice(2), waits);
       assert.deepEqual(
         sent(),
         Array.from({ length: tries }, () => 7),
@@ -341,7 +344,7 @@ describe('the end', () => {
     await time.pass(4000);
     const closed = pusher.close(result(2));
     await settle();
-    assert.deepEqual([sent(), time.waits.slice(1)], [[1], [8000]]);
+    assert.deepEqual([sent(), time.waits.slice(2)], [[1], [8000]]);
     await time.pass(8000);
     await closed;
     assert.deepEqual(sent(), [1, 2]);
@@ -369,6 +372,107 @@ describe('the end', () => {
     pusher.update(result(3));
     await settle();
     assert.deepEqual([sent(), receiver.closed], [[1], 1]);
+  });
+});
+
+describe('the end of a run that others follow', () => {
+  test('is sent, however short ago a push was', async () => {
+    const { run, pusher, sent, warnings, time } = start([]);
+    for (const number of [1, 2, 3]) {
+      await run(4);
+      await time.pass(1000);
+      const last = result(number);
+      if (number < 3) await pusher.finishRun(last);
+      else await pusher.close(last);
+    }
+
+    assert.deepEqual(sent(), [0, 1, 2, 3]);
+    assert.deepEqual(warnings, []);
+  });
+
+  test('waits for the push under way, and is the next', async () => {
+    const { pusher, receiver, sent } = start(['held']);
+    pusher.update(result(1));
+    const finished = pusher.finishRun(result(2));
+    await settle();
+    assert.deepEqual(sent(), [1]);
+    await receiver.release();
+    await finished;
+    assert.deepEqual(sent(), [1, 2]);
+  });
+
+  test('is not sent again at the very end', async () => {
+    const { pusher, receiver, sent } = start([]);
+    const last = result(1);
+    await pusher.finishRun(last);
+    await pusher.close(last);
+    assert.deepEqual([sent(), receiver.closed], [[1], 1]);
+  });
+
+  test('but is where it did not arrive', async () => {
+    const { pusher, sent, warnings } = start([400, 200]);
+    const last = result(1);
+    await pusher.finishRun(last);
+    await pusher.close(last);
+    assert.deepEqual(sent(), [1, 1]);
+    assert.equal(warnings.at(-1), `The last metrics of a run did not arrive at ${URL_SHOWN}.`);
+  });
+
+  test('is tried again for a while, then the next run is not kept waiting, and is told once', async () => {
+    const { time, pusher, sent, warnings } = start([503, 503, 503, 503, 503]);
+    const first = pusher.finishRun(result(1));
+    for (const ms of [0, 1000, 2000]) await time.pass(ms);
+    await first;
+    assert.deepEqual(sent(), [1, 1, 1]);
+    await pusher.finishRun(result(2));
+    assert.deepEqual(sent(), [1, 1, 1, 2], 'once, as the one before did not arrive either');
+    const lost = warnings.filter((text) => text.startsWith('The last metrics of a run'));
+    assert.deepEqual(lost, [`The last metrics of a run did not arrive at ${URL_SHOWN}.`]);
+  });
+
+  test('is not waited for longer than 5 s, where no answer comes', async () => {
+    const { time, pusher, warnings } = start(['held']);
+    let over = false;
+    const finished = pusher.finishRun(result(1)).then(() => {
+      over = true;
+    });
+    await time.pass(4999);
+    assert.equal(over, false);
+    await time.pass(1);
+    await finished;
+    assert.deepEqual(warnings, [`The last metrics of a run did not arrive at ${URL_SHOWN}.`]);
+  });
+
+  test('keeps to what the receiver asked for', async () => {
+    const { pusher, sent, warnings } = start([{ status: 429, headers: { 'retry-after': '60' } }]);
+    pusher.update(result(1));
+    await settle();
+    await pusher.finishRun(result(2));
+    assert.deepEqual(sent(), [1]);
+    assert.match(
+      warnings.at(-1) ?? '',
+      /of a run did not arrive at \S+: it asked to be left alone for 1 min\.$/,
+    );
+  });
+});
+
+describe('whoever waits for the end', () => {
+  test('is told what for after a second', async () => {
+    const { time, pusher, notices, receiver } = start(['held']);
+    const closed = pusher.close(result(1));
+    await time.pass(999);
+    assert.deepEqual(notices, []);
+    await time.pass(1);
+    assert.deepEqual(notices, [`Sending the last metrics to ${URL_SHOWN}; Ctrl-C ends without them.`]);
+    await receiver.release();
+    await closed;
+  });
+
+  test('is told nothing where it is sooner', async () => {
+    const { time, pusher, notices } = start([]);
+    await pusher.close(result(1));
+    await time.pass(60_000);
+    assert.deepEqual(notices, []);
   });
 });
 

@@ -40,6 +40,18 @@ test('a usual second', () => {
 /** @type {[string, Partial<Picture>, Partial<import('./interval.js').IntervalEvent>, RegExp][]} what, changes, a line that is there */
 const TABLE = [
   ['a closed loop offers nothing', { offeredPerSecond: null }, {}, /^Rate {7}19\.8\/s succeeded$/m],
+  [
+    'a low rate per hour, as what is offered',
+    { offeredPerSecond: 1000 / 3600, achievedPerSecond: 0.27 },
+    {},
+    /^Rate {7}972\/h succeeded, 1,000\/h offered$/m,
+  ],
+  [
+    'a ramp that begins with nothing',
+    { offeredPerSecond: 0, achievedPerSecond: 0 },
+    {},
+    /^Rate {7}0\/s succeeded, 0\/s offered$/m,
+  ],
   ['a backlog', {}, { waiting: 12_345 }, /^Under way {2}1 in flight, 12,345 waiting$/m],
   ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 {8}–$/m],
   ['the last answers', {}, { phase: 'draining' }, /^Progress {3}7 s, waiting for the last answers$/m],
@@ -72,19 +84,18 @@ for (const [what, changes, second, line] of TABLE) {
 }
 
 describe('requirements', () => {
-  const judged = { limit: 1, reason: '' };
   /** @type {Picture['requirements']} */
   const requirements = [
-    { text: 'p99<200ms', verdict: 'met', actual: 12.34, unit: 'ms', ...judged },
-    { text: 'rate>=1000/h', verdict: 'not proven', actual: 19.8, unit: '/s', ...judged },
-    { text: 'errors<0.1%', verdict: 'not met', actual: 0.25, unit: 'fraction', ...judged },
-    { text: 'max<2s', verdict: 'not met', actual: null, unit: 'ms', ...judged },
+    { text: 'p99<200ms', verdict: 'met', actual: 12.34, unit: 'ms' },
+    { text: 'rate>=1000/h', verdict: 'not proven', actual: 19.8, unit: '/s', rateUnit: 'h' },
+    { text: 'errors<0.1%', verdict: 'not met', actual: 0.25, unit: 'fraction' },
+    { text: 'max<2s', verdict: 'not met', actual: null, unit: 'ms' },
   ];
 
   test('are shown as they stand', () => {
     assert.deepEqual(lines(picture({ requirements })).slice(5), [
       'Required   p99<200ms  met so far: 12.3 ms',
-      '           rate>=1000/h  not proven yet: 19.8/s',
+      '           rate>=1000/h  not proven yet: 71,280/h',
       '           errors<0.1%  not met so far: 25 %',
       '           max<2s  not met so far',
     ]);
@@ -121,8 +132,7 @@ test('no line is longer than the terminal is wide, nor than is easy to read, wha
     verdict: fc.constantFrom('met', 'not met', 'not proven'),
     actual: fc.option(number),
     unit: fc.constantFrom('ms', '/s', 'fraction'),
-    limit: number,
-    reason: fc.constant(''),
+    rateUnit: fc.constantFrom('s', 'min', 'h', 'd', undefined),
   });
   fc.assert(
     fc.property(

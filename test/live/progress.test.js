@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createProgress } from '../../src/live/progress.js';
+import { createView } from '../../src/live/view.js';
 import { sampleResult } from '../results/sample.js';
 import { interval, START } from './interval.js';
 
 /** @typedef {import('./interval.js').IntervalEvent} IntervalEvent */
+
+const JUDGED = /** @type {const} */ ({ actual: 2, limit: 1, unit: 'ms', reason: '' });
 
 /** A stream that remembers, and a clock that the test moves. */
 function stage() {
@@ -23,32 +26,28 @@ function stage() {
 
 /** @type {[string, Partial<IntervalEvent>, string][]} */
 const LINES = [
-  ['a usual second', {}, '1 s/20 s  19/s  p99 12.3 ms  1 in flight  no errors'],
-  ['no end in sight', { totalMs: null }, '1 s  19/s  p99 12.3 ms  1 in flight  no errors'],
-  ['nothing completed', { p99Ms: null, ratePerSecond: 0 }, '1 s/20 s  0/s  p99 –  1 in flight  no errors'],
-  ['the first moment', { elapsedMs: 12 }, '0 s/20 s  19/s  p99 12.3 ms  1 in flight  no errors'],
-  ['a warm-up', { phase: 'warmup' }, 'warm-up 1 s/20 s  19/s  p99 12.3 ms  1 in flight  no errors'],
-  [
-    'the last answers',
-    { phase: 'draining' },
-    'last answers 1 s/20 s  19/s  p99 12.3 ms  1 in flight  no errors',
-  ],
-  ['a backlog', { waiting: 12_345 }, '1 s/20 s  19/s  p99 12.3 ms  1 in flight  12,345 waiting  no errors'],
+  ['a usual second', {}, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['no end in sight', { totalMs: null }, '1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['nothing completed', { p99Ms: null, ratePerSecond: 0 }, '1 s/20 s  0/s  p99 –  no errors  1 in flight'],
+  ['the first moment', { elapsedMs: 12 }, '0 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['a warm-up', { phase: 'warmup' }, 'warm-up 1 s/20 s  not measured yet  no errors  1 in flight'],
+  ['the last answers', { phase: 'draining' }, 'last answers 1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  ['a backlog', { waiting: 12_345 }, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight  12,345 waiting'],
   [
     'errors, the most frequent first',
     { errors: { timeout: 3, http_503: 1200, none: 0 } },
-    '1 s/20 s  19/s  p99 12.3 ms  1 in flight  1,203 errors  http_503 1,200',
+    '1 s/20 s  19/s  p99 12.3 ms  1,203 errors  http_503 1,200  timeout 3',
   ],
-  ['one error', { errors: { timeout: 1 } }, '1 s/20 s  19/s  p99 12.3 ms  1 in flight  1 error  timeout 1'],
+  ['one error', { errors: { timeout: 1 } }, '1 s/20 s  19/s  p99 12.3 ms  1 error  timeout 1  1 in flight'],
   [
     'an error name too long for the line',
     { errors: { ['x'.repeat(90)]: 1 } },
-    '1 s/20 s  19/s  p99 12.3 ms  1 in flight  1 error',
+    '1 s/20 s  19/s  p99 12.3 ms  1 error',
   ],
   [
     'a long run at a high rate',
     { elapsedMs: 3_725_000, totalMs: 86_400_000, ratePerSecond: 65_432.1, inFlight: 10_000, p99Ms: 61_000 },
-    '1 h 2 min/24 h  65,432/s  p99 61.0 s  10,000 in flight  no errors',
+    '1 h 2 min/24 h  65,432/s  p99 61.0 s  no errors  10,000 in flight',
   ],
 ];
 
@@ -76,9 +75,9 @@ test('without a terminal: the start, the first second, then every fifth', () => 
     written.text.split('\n').map((line) => line.slice(0, 25).trim()),
     [
       'ocsp on http://127.0.0.1:',
-      '1 s/20 s  19/s  p99 12.3',
-      '6 s/20 s  19/s  p99 12.3',
-      '11 s/20 s  19/s  p99 12.3',
+      '1 s/20 s  19/s of 20/s  p',
+      '6 s/20 s  19/s of 20/s  p',
+      '11 s/20 s  19/s of 20/s',
       '',
     ],
   );
@@ -88,6 +87,75 @@ test('without a terminal: the start, the first second, then every fifth', () => 
   );
   assert.ok(!written.text.includes('\u001b'));
 });
+
+/** @typedef {import('../../src/live/panel.js').JudgedRequirement['verdict']} Verdict */
+/** @type {[string, {ratePerSecond: number | null, verdicts: Verdict[]}, Partial<IntervalEvent>, string][]} what, run, second, line */
+const STANDINGS = [
+  [
+    'what is offered',
+    { ratePerSecond: 20, verdicts: [] },
+    {},
+    '1 s/20 s  19/s of 20/s  p99 12.3 ms  no errors  1 in flight',
+  ],
+  [
+    'a low rate, as users say it',
+    { ratePerSecond: 0.5, verdicts: [] },
+    { ratePerSecond: 0.5 },
+    '1 s/20 s  1,800/h of 1,800/h  p99 12.3 ms  no errors  1 in flight',
+  ],
+  [
+    'requirements that are met',
+    { ratePerSecond: 20, verdicts: ['met', 'met'] },
+    {},
+    '1 s/20 s  19/s of 20/s  p99 12.3 ms  met so far  no errors  1 in flight',
+  ],
+  [
+    'one that is not proven',
+    { ratePerSecond: 20, verdicts: ['met', 'not proven'] },
+    {},
+    '1 s/20 s  19/s of 20/s  p99 12.3 ms  not proven yet  no errors  1 in flight',
+  ],
+  [
+    'one that is not met',
+    { ratePerSecond: null, verdicts: ['met', 'not met', 'not proven'] },
+    {},
+    '1 s/20 s  19/s  p99 12.3 ms  p1<1ms not met so far  no errors  1 in flight',
+  ],
+  [
+    'several that are not met',
+    { ratePerSecond: null, verdicts: ['not met', 'not met', 'not met'] },
+    {},
+    '1 s/20 s  19/s  p99 12.3 ms  p0<1ms and 2 more not met so far  no errors',
+  ],
+  [
+    'none of it in a warm-up',
+    { ratePerSecond: 20, verdicts: ['not proven'] },
+    { phase: 'warmup' },
+    'warm-up 1 s/20 s  not measured yet  no errors  1 in flight',
+  ],
+];
+
+for (const [what, { ratePerSecond, verdicts }, second, line] of STANDINGS) {
+  test(`a log says how the run stands: ${what}`, () => {
+    let text = '';
+    const view = createView({
+      write(more) {
+        text += more;
+      },
+      terminal: { isTTY: false },
+    });
+    view.event({
+      ...START,
+      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
+    });
+    text = '';
+    const requirements = verdicts.map((verdict, i) => ({ text: `p${i}<1ms`, verdict, ...JUDGED }));
+    if (verdicts.length > 0) view.soFar({ requirements });
+    view.event(interval(second));
+    assert.equal(text, `${line}\n`);
+    assert.ok(line.length <= 80);
+  });
+}
 
 test('warnings are lines at once, wrapped, without control characters', () => {
   const { stream, written, now } = stage();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { validateResult } from '../../src/results/schema.js';
 import { reportAt, STARTED_AT, startRun } from './running.js';
 
@@ -11,7 +11,7 @@ import { reportAt, STARTED_AT, startRun } from './running.js';
 function assertRight(result) {
   const read = JSON.parse(JSON.stringify(result));
   assert.equal(validateResult(read), read);
-  assert.deepEqual(checkResult(read), []);
+  assert.deepEqual(checkResult(read, { eachSecond: true }), []);
   assert.equal(read.unfinished, true);
   assert.equal(read.interrupted, false);
 }
@@ -58,8 +58,9 @@ describe('the result so far', () => {
         [20, 1, 0],
       ],
     );
-    // 58 successes in 3.01 s.
-    assert.equal(result.rates.perSecond.toFixed(2), '19.27');
+    // 58 of the 61 that were due before 3.05 s.
+    assert.equal(result.rates.perSecond.toFixed(2), '19.02');
+    assert.equal(result.durationSeconds, 3.01);
   });
 
   test('adds up whenever it is asked for, however the threads report', () => {
@@ -99,6 +100,71 @@ describe('the result so far', () => {
     assert.equal(result.totals.planned, 100);
     assert.equal(result.merge?.lags.length, 3);
     assert.equal(result.requirements[0].verdict, 'not proven');
+  });
+});
+
+describe('the rate so far', () => {
+  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
+  const TABLE = [
+    ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
+    ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
+    ['is so where the next arrival is far off', { ratePerSecond: 1000 / 3600 }, 1000, 99, 1000 / 3600],
+    ['is so at the very end', { ratePerSecond: 20 }, 5970, 20, 20],
+    ['is so when more time has passed than there was to be', { ratePerSecond: 20 }, 7000, 0, 20],
+    ['is that of a part of a plan', { ratePerSecond: 20, shard: { index: 1, of: 4 } }, 3000, 99, 5],
+    ['leaves a warm-up out', { ratePerSecond: 20, warmupMs: 1500 }, 4000, 60, 20],
+  ];
+  for (const [what, changes, atMs, laterMs, rate] of TABLE) {
+    test(what, () => {
+      const run = startRun({ durationMs: 6000, ...changes });
+      run.soFar.add(0, reportAt(run, 0, 0, atMs, { laterMs }));
+      const result = run.soFar.result();
+      assertRight(result);
+      assert.equal(result.rates.perSecond.toFixed(6), rate.toFixed(6));
+      const measuredMs = Math.max(0, atMs - (changes.warmupMs ?? 0));
+      assert.ok(
+        result.durationSeconds * 1000 <= measuredMs + laterMs,
+        'no time is counted that has not passed',
+      );
+    });
+  }
+
+  test('is never higher than what is offered, whenever it is asked for', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          ratePerSecond: fc.double({ min: 0.2, max: 200, noNaN: true }),
+          threads: fc.integer({ min: 1, max: 2 }),
+          warmupMs: fc.constantFrom(0, 700),
+          rampUpMs: fc.constantFrom(0, 1300),
+          shard: fc.constantFrom(null, { index: 0, of: 3 }, { index: 2, of: 3 }),
+          durationMs: fc.constant(4000),
+        }),
+        fc.array(
+          fc.record({ ms: fc.integer({ min: 1, max: 1500 }), laterMs: fc.integer({ min: 0, max: 300 }) }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        fc.constantFrom(1, 40, 700),
+        (changes, steps, tookMs) => {
+          const run = startRun(changes);
+          // Where the time is no multiple of the gap between two, a plan holds a little more.
+          const planned = Number(run.start.planned) / (Number(run.zero.windowMs) / 1000);
+          const offered = Math.max(planned, changes.ratePerSecond / (changes.shard?.of ?? 1));
+          let at = 0;
+          for (const { ms, laterMs } of steps) {
+            for (let thread = 0; thread < changes.threads; thread++) {
+              run.soFar.add(thread, reportAt(run, thread, 0, at + ms, { laterMs, tookMs }));
+            }
+            at += ms;
+            const result = run.soFar.result();
+            assertRight(result);
+            const { perSecond } = result.rates;
+            assert.ok(perSecond <= offered * (1 + 1e-9), `${perSecond} of ${offered} at ${at} ms`);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { createResultSoFar } from '../../src/live/result-so-far.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { plannedWindow } from '../../src/load/verdict/window.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { shardOfThread } from '../../src/shard-part.js';
 import { load as loadOf } from '../load/load-plan.js';
 import { sample, setUp } from '../load/recording.js';
@@ -10,10 +10,10 @@ import { sample, setUp } from '../load/recording.js';
 /** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */
 /** @typedef {import('../../src/load/recording/recorder.js').Report} Report */
 
-/** Named as the recorders of test/load/recording.js call theirs. @type {import('../../src/operations/index.js').Operation} */
-export const OPERATION = /** @type {any} */ ({
-  name: 'operation 0',
-  things: 'answers',
+/** Named as the recorders of test/load/recording.js call theirs. @type {import('../../src/operations/mix.js').Mix} */
+export const MIX = /** @type {any} */ ({
+  members: [{ name: 'operation 0' }],
+  things: { 'operation 0': 'answers' },
   outcomes: { bad: 'not what was asked for', refused: 'the target refused' },
 });
 
@@ -33,12 +33,13 @@ export function startRun(changes, requirements = []) {
     target: { url: 'http://192.0.2.1:8200' },
     load,
     options: {},
+    mix: null,
     requirements: requirements.map((text) => parseRequirement(text)),
   };
   const target = { url: 'http://192.0.2.1:8200', product: 'Vault', version: '1.21.1' };
   const start = { type: /** @type {const} */ ('start'), plan, target, planned: window.planned };
   const zero = { startedAt: STARTED_AT, startedAtNs: 5_000_000_000n, windowMs: window.windowMs };
-  const soFar = createResultSoFar({ operation: OPERATION, start, zero, command: 'vault-pki-load x' });
+  const soFar = createResultSoFar({ mix: MIX, start, zero, command: 'vault-pki-load x' });
   const recorders = Array.from({ length: load.threads }, (_, thread) => ({
     ...setUp({
       warmupMs: load.warmupMs,
@@ -46,18 +47,20 @@ export function startRun(changes, requirements = []) {
       shards: shardOfThread(load.shard, thread, load.threads).shards,
     }),
     told: 0,
+    recordedMs: 0,
   }));
   return { load, start, zero, soFar, recorders };
 }
 
 /**
- * What a recorder says at a time: every arrival of its own that is answered by then is, after `tookMs`.
+ * What a recorder says at a time: every arrival of its own that is answered by then is, after `tookMs`. As it takes what
+ * there is when it is told the time, some that was done later is in it as well.
  *
  * @param {ReturnType<typeof startRun>} run
  * @param {number} thread
  * @param {number} fromMs from time zero: what was done before was recorded before
  * @param {number} atMs
- * @param {{tookMs?: number, what?: (index: number) => string}} [options]
+ * @param {{tookMs?: number, laterMs?: number, what?: (index: number) => string}} [options]
  * @returns {Report}
  */
 export function reportAt(
@@ -65,7 +68,7 @@ export function reportAt(
   thread,
   fromMs,
   atMs,
-  { tookMs = 5, what = () => 'good' } = {},
+  { tookMs = 5, laterMs = 0, what = () => 'good' } = {},
 ) {
   const one = recorders[thread];
   const { shard, shards } = shardOfThread(load.shard, thread, load.threads);
@@ -73,9 +76,11 @@ export function reportAt(
   for (let index = shard; index < schedule.count; index += shards) {
     const intended = schedule.dueMs(index);
     const done = intended + tookMs;
-    if (done >= atMs) break;
-    if (done >= fromMs) one.recorder.record(sample(intended, done, what(index), { index }));
+    if (done >= atMs + laterMs) break;
+    if (done >= Math.max(fromMs, one.recordedMs))
+      one.recorder.record(sample(intended, done, what(index), { index }));
   }
+  one.recordedMs = atMs + laterMs;
   one.recorder.advance(atMs);
   const rows = one.rows.slice(one.told);
   one.told = one.rows.length;

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
 import { createStation } from '../../src/live/station.js';
-import { checkResult } from '../../src/results/check.js';
-import { isRunSet } from '../../src/results/document.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult } from '../results/sample.js';
 import { interval } from './interval.js';
-import { OPERATION, reportAt, startRun } from './running.js';
+import { MIX, reportAt, startRun } from './running.js';
 
 /** A port of a recorder, as the live thread sees it. */
 class Port extends EventEmitter {
@@ -31,10 +30,17 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   const documents = [];
   /** @type {any[]} */
   const shown = [];
+  /** @type {any[]} */
+  const served = [];
+  /** Of runs that are over: results and summaries. @type {any[]} */
+  const kept = [];
+  /** @type {{settle: () => void}[]} */
+  const sendings = [];
   const note = (/** @type {string} */ what) => (/** @type {any} */ value) => {
     said.push(what);
     if (what === 'file') documents.push(value);
     if (what === 'soFar') shown.push(value);
+    if (what === 'served') served.push(value);
     updates.emit(what, value);
   };
   /** @type {any} */
@@ -42,16 +48,25 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
     event: (/** @type {{type: string}} */ { type }) => said.push(type),
     soFar: note('soFar'),
     close: note('view closed'),
+    settled: async () => {},
   };
   const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
+  const keep = (/** @type {any} */ what) => kept.push(what);
+  const set = runs === 1 ? null : { add: keep, summarise: keep };
   const station = createStation(
-    { operation: OPERATION, schedule: null, command: 'vault-pki-load x', runs },
+    { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x', runs, set },
     {
       view,
       files: has('files') ? { write: note('file'), stop: settled('files stopped'), resume() {} } : null,
       server: has('server') ? { update: note('served'), close: settled('server closed') } : null,
-      pusher: has('pusher') ? { update: note('pushed'), close: settled('pushed last') } : null,
+      pusher: has('pusher')
+        ? {
+            update: note('pushed'),
+            finishRun: () => new Promise((resolve) => sendings.push({ settle: () => resolve() })),
+            close: settled('pushed last'),
+          }
+        : null,
     },
   );
   const ports = run.recorders.map(() => new Port());
@@ -62,6 +77,10 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
     said,
     documents,
     shown,
+    served,
+    kept,
+    sendings,
+    view,
     next: (/** @type {string} */ what) => once(updates, what),
   };
 }
@@ -69,62 +88,126 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
 const CLOSED = /** @type {const} */ ({ model: 'closed', ratePerSecond: null });
 
 describe('the station', () => {
-  test('publishes an empty result at once, and one after each round of reports', async () => {
-    const { run, station, ports, documents, said, next } = stage({ threads: 2 });
+  test('serves and sends an empty result at once, and all of it goes out after each round of reports', async () => {
+    const { run, station, ports, documents, served, said, next } = stage({ threads: 2 });
     station.event(run.start);
     station.listen(ports);
-    const first = next('file');
     station.begin(run.zero);
-    await first;
-    assert.equal(documents[0].totals.sent, 0);
-    assert.deepEqual(said.slice(0, 4), ['start', 'soFar', 'served', 'pushed']);
+    assert.deepEqual(said, ['start', 'soFar', 'served', 'pushed']);
+    assert.equal(served[0].totals.sent, 0);
+    assert.deepEqual(documents, [], 'files keep what they hold until something was measured');
     for (const seconds of [1, 3]) {
       const more = next('file');
       for (const [thread, port] of ports.entries()) {
         port.emit('message', reportAt(run, thread, seconds === 1 ? 0 : 1000, seconds * 1000));
       }
       await more;
-      const document = documents.at(-1);
+      const document = /** @type {any} */ (documents.at(-1));
+      assert.equal(served.at(-1), document);
       assert.deepEqual([document.totals.sent, document.unfinished], [20 * seconds, true]);
       assert.deepEqual(checkResult(document), []);
     }
-    assert.equal(documents.length, 3, 'two threads that report together are one round');
+    assert.equal(documents.length, 2, 'two threads that report together are one round');
   });
 
   test('is silent once the run is over, and says who may write the files then', async () => {
     const { run, station, ports, said, documents, next } = stage({});
     station.event(run.start);
     station.listen(ports);
-    const first = next('file');
     station.begin(run.zero);
-    await first;
+    const first = next('file');
     ports[0].emit('message', reportAt(run, 0, 0, 1000));
-    const result = sampleResult([]);
-    await station.finish(result);
-    assert.deepEqual(said.slice(-4), ['files stopped', 'result', 'served', 'pushed']);
-    assert.ok(ports[0].isClosed);
+    await first;
     ports[0].emit('message', reportAt(run, 0, 1000, 2000));
+    await station.finish(sampleResult([]));
+    assert.deepEqual(said.slice(-3), ['files stopped', 'result', 'served']);
+    assert.ok(ports[0].isClosed);
+    ports[0].emit('message', reportAt(run, 0, 2000, 3000));
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(documents.length, 1);
     await station.close();
     assert.deepEqual(said.slice(-4), ['files stopped', 'view closed', 'pushed last', 'server closed']);
   });
 
-  test('several runs are a set: those that are over, and the one that goes on', async () => {
-    const { run, station, documents, next } = stage({}, { runs: 3 });
+  test('of several runs, hands on those that are over and what they say together, and writes the one that goes on', async () => {
+    const { run, station, documents, ports, kept, next } = stage({}, { runs: 3, outlets: ['files'] });
     const first = sampleResult([]);
-    station.event(run.start);
-    station.begin(run.zero);
-    while (documents.length < 1) await next('file');
+    /** @type {any} */
+    const summary = { used: ['run 1'] };
     await station.finish(first);
+    await station.next(summary);
+    assert.deepEqual(kept, [first, summary]);
     station.event(run.start);
+    station.listen(ports);
     station.begin(run.zero);
-    while (documents.length < 2) await next('file');
-    const document = documents.at(-1);
-    assert.ok(isRunSet(document));
-    assert.equal(document.runs.length, 2);
-    assert.equal(document.runs[0], first);
-    assert.equal(document.runs[1].unfinished, true);
+    const more = next('file');
+    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    await more;
+    assert.deepEqual([documents[0].unfinished, documents[0].totals.sent], [true, 20]);
+  });
+
+  test('sends the end of each run, and no other begins before it is there or given up', async () => {
+    const { station, said, sendings } = stage({}, { runs: 3 });
+    for (const number of [1, 2]) {
+      await station.finish(sampleResult([]));
+      let isReady = false;
+      const ready = station.next(/** @type {any} */ ({})).then(() => {
+        isReady = true;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([sendings.length, isReady], [number, false]);
+      sendings[number - 1].settle();
+      await ready;
+    }
+    await station.finish(sampleResult([]));
+    assert.equal(sendings.length, 2, 'that of the last run is sent by close');
+    await station.close();
+    assert.equal(said.filter((what) => what === 'pushed last').length, 1);
+  });
+
+  test('leaves a run alone that has broken off', async () => {
+    const { run, station, ports, said, documents } = stage({}, { runs: 3 });
+    station.event(run.start);
+    station.listen(ports);
+    station.begin(run.zero);
+    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    await station.abandon();
+    assert.deepEqual(said.slice(-2), ['files stopped', 'view closed']);
+    assert.ok(ports[0].isClosed);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.deepEqual(documents, []);
+  });
+
+  test('goes on without pictures where one cannot be drawn, and says so once', async () => {
+    const { run, station, ports, said, documents, view, next } = stage({});
+    const { event } = view;
+    view.event = (/** @type {any} */ one) => {
+      event(one);
+      if (one.type === 'interval' || one.type === 'result') throw new RangeError('no such column');
+    };
+    station.event(run.start);
+    station.listen(ports);
+    station.begin(run.zero);
+    for (let i = 0; i < 3; i++) station.event(interval());
+    const more = next('file');
+    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    await more;
+    assert.equal(documents[0].totals.sent, 20);
+    await station.finish(sampleResult([]));
+    assert.equal(said.filter((what) => what === 'interval').length, 1);
+    assert.equal(said.filter((what) => what === 'warning').length, 1);
+    station.event({ type: 'warning', text: 'The token could not be renewed.' });
+    assert.equal(said.filter((what) => what === 'warning').length, 2, 'what is said is still said');
+  });
+
+  test('and without results where none can be made', async () => {
+    const { run, station, said } = stage({});
+    station.event({ ...run.start, plan: /** @type {any} */ ({ requirements: [] }) });
+    station.begin(run.zero);
+    assert.deepEqual(said, ['start', 'warning']);
+    station.event(interval());
+    await station.finish(sampleResult([]));
+    assert.deepEqual(said.slice(2), ['interval', 'files stopped', 'result', 'served']);
   });
 
   test('makes no result that nobody wants', async () => {
@@ -154,12 +237,12 @@ describe('the station', () => {
     station.event(run.start);
     station.listen(ports);
     station.begin(run.zero);
-    for (let i = 0; i < 2; i++) {
-      ports[0].emit('message', { atMs: 1000, snapshot: {}, rows: [], open: null });
+    for (const rows of [[], undefined]) {
+      ports[0].emit('message', { atMs: 1000, snapshot: {}, rows, open: null });
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     assert.equal(said.filter((what) => what === 'warning').length, 1);
     await station.finish(sampleResult([]));
-    assert.equal(said.at(-1), 'pushed');
+    assert.equal(said.at(-1), 'served');
   });
 });

@@ -1,12 +1,14 @@
 /** The live thread itself, with files and a port of this machine: what comes in by messages comes out of it. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../src/errors.js';
 import { startLive } from '../../src/live/thread.js';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { makeRunSet, validateRunSet } from '../../src/results/runs/run-set.js';
 import { validateResult } from '../../src/results/schema.js';
 import { scratch } from '../cli/support.js';
 import { sampleResult } from '../results/sample.js';
@@ -16,9 +18,7 @@ import { reportAt, startRun } from './running.js';
 function start(changes) {
   const run = startRun({ durationMs: 20_000, threads: 2 });
   const options = {
-    operation: 'ocsp',
-    load: run.load,
-    judges: false,
+    plan: { ...run.start.plan, operation: 'ocsp' },
     command: 'vault-pki-load ocsp',
     runs: 1,
     outs: [],
@@ -46,28 +46,70 @@ async function written(path, isIt) {
 }
 
 describe('the live thread', () => {
-  test('writes an empty result when the run begins, then what recorders report to it directly', async (t) => {
+  test('writes what recorders report to it directly, and nothing before', async (t) => {
     const file = scratch(t)('r.json');
     const { run, live: starting } = start({ outs: [file] });
     const live = await starting;
     const ports = live.hook.ports(2);
     assert.equal(ports.length, 2);
     live.event(run.start);
-    await sleep(100);
-    assert.equal(existsSync(file), false, 'nothing before the run begins');
     live.hook.begin(run.zero);
-    const empty = await written(file, () => true);
-    assert.equal(validateResult(empty), empty);
-    assert.deepEqual([empty.totals.sent, empty.totals.planned, empty.unfinished], [0, 400, true]);
+    await sleep(300);
+    assert.equal(existsSync(file), false, 'what was there is not replaced by nothing');
     for (const [thread, port] of ports.entries()) port.postMessage(reportAt(run, thread, 0, 3000));
     const result = await written(file, ({ totals }) => totals.sent === 60);
-    assert.deepEqual(checkResult(validateResult(result)), []);
+    assert.deepEqual(checkResult(validateResult(result), { eachSecond: true }), []);
     await live.finish(sampleResult([]));
     const last = readFileSync(file, 'utf8');
     await sleep(300);
     assert.equal(readFileSync(file, 'utf8'), last, 'whoever gave the result writes it');
     await Promise.all([live.close(), live.close()]);
     for (const port of ports) port.close();
+  });
+
+  test('of several runs, writes a set: those that are over, and the one that goes on', async (t) => {
+    const file = scratch(t)('r.json');
+    const { run, live: starting } = start({ outs: [file], runs: 2 });
+    const live = await starting;
+    const first = sampleResult([], { command: 'the first' });
+    await live.finish(first);
+    await live.next(makeRunSet('ocsp', [first]).summary);
+    const ports = live.hook.ports(2);
+    live.event(run.start);
+    live.hook.begin(run.zero);
+    for (const [thread, port] of ports.entries()) port.postMessage(reportAt(run, thread, 0, 3000));
+    const set = await written(file, () => true);
+    assert.equal(validateRunSet(set), set);
+    assert.deepEqual(
+      set.runs.map((/** @type {any} */ { totals, unfinished }) => [totals.sent, unfinished]),
+      [
+        [0, undefined],
+        [60, true],
+      ],
+    );
+    await live.abandon();
+    await live.close();
+    for (const port of ports) port.close();
+  });
+
+  test('is cut short where nobody wants to wait for it', { timeout: 60_000 }, async (t) => {
+    const silent = createServer();
+    t.after(() => silent.close());
+    await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(null)));
+    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+    const asked = once(silent, 'connection');
+    const { live: starting } = start({ otlp: `http://127.0.0.1:${port}` });
+    const live = await starting;
+    await live.finish(sampleResult([]));
+    let isClosed = false;
+    const closed = live.close().then(() => {
+      isClosed = true;
+    });
+    const [socket] = await asked;
+    assert.equal(isClosed, false);
+    live.cutShort();
+    await closed;
+    socket.destroy();
   });
 
   test('wants no reports where nothing is made of them', async () => {

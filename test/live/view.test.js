@@ -1,9 +1,10 @@
 /** The view on a terminal: what is drawn over what. What the lines say is in panel.test.js. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { createView } from '../../src/live/view.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { sampleResult } from '../results/sample.js';
 import { interval, START } from './interval.js';
 
@@ -30,6 +31,8 @@ function stage(changes) {
   return { view, drawn, seen };
 }
 
+afterEach(() => mock.timers.reset());
+
 test('the start stays, a few lines are drawn over again, and are gone at the end', async () => {
   const { view, drawn, seen } = stage();
   view.event(START);
@@ -47,11 +50,11 @@ test('the start stays, a few lines are drawn over again, and are gone at the end
   assert.ok(second.raw.includes('\u001b[1A'), 'goes up to draw over the last lines');
   assert.match(second.plain, /2 s of 20 s, 18 s left/);
   view.event({ type: 'warning', text: 'late' });
-  assert.match(seen().plain, /^Warning: late\nProgress /);
+  assert.match(seen().plain, /^\rWarning: late\nProgress /);
   view.event({ type: 'result', result: sampleResult([]) });
   const end = seen();
-  assert.equal(end.plain, '');
-  assert.ok(end.raw.includes('\u001b[2K'), 'erases the lines');
+  assert.equal(end.plain.trim(), '');
+  assert.ok(end.raw.includes('\u001b[5A\u001b[J'), 'erases the lines');
   view.event(interval({ elapsedMs: 3000 }));
   view.close();
   assert.equal(seen().raw, '', 'nothing after the end');
@@ -91,9 +94,65 @@ test('on a narrow terminal one line has to do, whole parts left out', async () =
   view.event(interval());
   await drawn();
   assert.equal(seen().plain, '1 s/20 s  19/s  p99 12.3 ms\n');
+  mock.timers.enable({ apis: ['setTimeout'] });
   view.resize(100, 30);
-  view.event(interval({ elapsedMs: 2000 }));
-  assert.match(seen().plain, /Progress /, 'until it is made wider');
+  mock.timers.tick(1000);
+  assert.match(seen().plain, /^\rProgress .* 1 s of 20 s/, 'until it is made wider, and then at once');
+  view.close();
+  seen();
+  view.resize(60, 30);
+  mock.timers.tick(1000);
+  assert.equal(seen().raw, '', 'nothing after the end');
+});
+
+test('a terminal that does not know how wide it is has the usual width', async () => {
+  for (const columns of [0, undefined]) {
+    const { view, drawn, seen } = stage({ columns, rows: 0 });
+    view.event(START);
+    assert.equal(seen().raw, 'ocsp on http://127.0.0.1:8200 (Vault 1.21.1): 400 requests planned\n');
+    view.event(interval());
+    await drawn();
+    assert.match(seen().plain, /^Progress {3}█+░+ /);
+    view.resize(0, 0);
+    view.event({ type: 'warning', text: 'a sentence that is longer than twenty characters' });
+    assert.match(seen().plain, /Warning: a sentence that is longer than twenty characters\n/);
+    view.close();
+  }
+});
+
+test('a rate is judged in the unit that it was asked for in', async () => {
+  const { view, drawn, seen } = stage();
+  const required = ['p99<1s', 'rate>=72000/h'].map((text) => parseRequirement(text));
+  view.event({ ...START, plan: { ...START.plan, requirements: required } });
+  seen();
+  view.soFar({
+    requirements: [
+      { text: 'p99<1s', verdict: 'met', actual: 12.3, limit: 1000, unit: 'ms', reason: '' },
+      { text: 'rate>=72000/h', verdict: 'met', actual: 20.13, limit: 20, unit: '/s', reason: '' },
+    ],
+  });
+  view.event(interval());
+  await drawn();
+  assert.match(seen().plain, / {2}met so far: 12\.3 ms\n.*rate>=72000\/h {2}met so far: 72,468\/h\n$/);
+  view.close();
+});
+
+test('after an interruption requirements stay as they stood', async () => {
+  const { view, drawn, seen } = stage();
+  /** @param {'met' | 'not met'} verdict */
+  const judged = (verdict) => ({
+    requirements: [
+      { text: 'p99<1s', verdict, actual: 1, limit: 1000, unit: /** @type {const} */ ('ms'), reason: '' },
+    ],
+  });
+  view.soFar(judged('met'));
+  view.event(interval({ phase: 'draining' }));
+  view.soFar(judged('not met'));
+  view.event(interval({ phase: 'draining', elapsedMs: 5000 }));
+  await drawn();
+  const { plain } = seen();
+  assert.match(plain, /^Progress {3}5 s, waiting for the last answers\nRate {7}19\/s succeeded\n/);
+  assert.match(plain, / met so far: 1\.00 ms\n$/);
   view.close();
 });
 
@@ -123,6 +182,33 @@ test('a low rate is a mean over many seconds, so that it does not flicker', asyn
     view.event(interval({ elapsedMs: second * 1000, ratePerSecond: second % 2 }));
   }
   view.event({ type: 'warning', text: 'all of it once more' });
-  assert.match(seen().plain, /Rate {7}0\.4\d+\/s succeeded, 0\.5\/s offered/);
+  assert.match(seen().plain, /Rate {7}1,[67]\d\d\/h succeeded, 1,800\/h offered/);
   view.close();
 });
+
+/** @type {[string, number, number[], string][]} what, offered, successes second by second, shown */
+const ACHIEVED = [
+  ['the first of a low rate is no higher rate', 1000 / 3600, [1], '1,000/h succeeded, 1,000/h offered'],
+  ['nor are those after it', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  ['an arrival that falls into the second before it', 20, [21], '20/s succeeded, 20/s offered'],
+  ['a backlog that is worked off is seen', 20, [5, 35], '35/s succeeded, 20/s offered'],
+  ['so is what falls short', 20, [20, 19], '19/s succeeded, 20/s offered'],
+];
+for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
+  test(`the rate of late: ${what}`, async () => {
+    const { view, drawn, seen } = stage();
+    view.event({
+      ...START,
+      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
+    });
+    seen();
+    for (const [i, rate] of rates.entries()) {
+      view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));
+    }
+    await drawn();
+    view.event({ type: 'warning', text: 'all of it once more' });
+    const lines = seen().plain.split('\n');
+    assert.equal(lines.filter((line) => line.startsWith('Rate ')).at(-1), `Rate       ${shown}`);
+    view.close();
+  });
+}

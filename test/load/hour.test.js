@@ -47,6 +47,7 @@ function begin() {
     model: 'open',
     shard: null,
     startAt: null,
+    stages: null,
     concurrency: SLOTS,
     timeoutMs: 1000,
     overflow: 'queue',

@@ -20,16 +20,61 @@ function near(a, b, what) {
 
 /** @type {[string, Segment[], [ms: number, arrivals: number][]][]} times and the arrivals expected before, by hand */
 const TABLE = [
-  ['a constant rate', [line(20, 20, 10_000)], [[0, 0], [50, 1], [1000, 20], [10_000, 200]]],
-  ['one that never ends', [line(20, 20, Number.POSITIVE_INFINITY)], [[50, 1], [3_600_000, 72_000]]],
+  [
+    'a constant rate',
+    [line(20, 20, 10_000)],
+    [
+      [0, 0],
+      [50, 1],
+      [1000, 20],
+      [10_000, 200],
+    ],
+  ],
+  [
+    'one that never ends',
+    [line(20, 20, Number.POSITIVE_INFINITY)],
+    [
+      [50, 1],
+      [3_600_000, 72_000],
+    ],
+  ],
   [
     'a ramp: t² rate / (2 ramp), then rate (t - ramp / 2)',
     [line(0, 100, 10_000), line(100, 100, 10_000)],
-    [[1000, 5], [2000, 20], [10_000, 500], [11_000, 600], [20_000, 1500]],
+    [
+      [1000, 5],
+      [2000, 20],
+      [10_000, 500],
+      [11_000, 600],
+      [20_000, 1500],
+    ],
   ],
-  ['a ramp down', [line(100, 0, 10_000)], [[1000, 95], [5000, 375], [10_000, 500]]],
-  ['steps', [line(10, 10, 1000), line(20, 20, 1000), line(40, 40, 1000)], [[500, 5], [1500, 20], [2500, 50]]],
-  ['a pause in between', [line(10, 10, 1000), line(0, 0, 5000), line(10, 10, 1000)], [[500, 5], [6500, 15]]],
+  [
+    'a ramp down',
+    [line(100, 0, 10_000)],
+    [
+      [1000, 95],
+      [5000, 375],
+      [10_000, 500],
+    ],
+  ],
+  [
+    'steps',
+    [line(10, 10, 1000), line(20, 20, 1000), line(40, 40, 1000)],
+    [
+      [500, 5],
+      [1500, 20],
+      [2500, 50],
+    ],
+  ],
+  [
+    'a pause in between',
+    [line(10, 10, 1000), line(0, 0, 5000), line(10, 10, 1000)],
+    [
+      [500, 5],
+      [6500, 15],
+    ],
+  ],
   ['a slope that hardly is one', [line(100, 100.000001, 100_000)], [[50_000, 5000.00000025 * 1]]],
 ];
 
@@ -75,18 +120,22 @@ describe('a profile', () => {
 
   test('finds again when so many are expected, never goes back, and forgets nothing of where it looked last', () => {
     fc.assert(
-      fc.property(segments, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 }), (all, shares) => {
-        const profile = createProfile(all);
-        const total = profile.expected(profile.endMs);
-        for (const share of shares) {
-          const arrivals = share * total;
-          const ms = profile.timeOf(arrivals);
-          near(ms, createProfile(all).timeOf(arrivals), 'a profile of its own');
-          assert.ok(Math.abs(profile.expected(ms) - arrivals) <= 1e-6 * Math.max(1, total));
-        }
-        const times = [...shares].sort((a, b) => a - b).map((share) => profile.timeOf(share * total));
-        for (let i = 1; i < times.length; i++) assert.ok(times[i] >= times[i - 1]);
-      }),
+      fc.property(
+        segments,
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 }),
+        (all, shares) => {
+          const profile = createProfile(all);
+          const total = profile.expected(profile.endMs);
+          for (const share of shares) {
+            const arrivals = share * total;
+            const ms = profile.timeOf(arrivals);
+            near(ms, createProfile(all).timeOf(arrivals), 'a profile of its own');
+            assert.ok(Math.abs(profile.expected(ms) - arrivals) <= 1e-6 * Math.max(1, total));
+          }
+          const times = [...shares].sort((a, b) => a - b).map((share) => profile.timeOf(share * total));
+          for (let i = 1; i < times.length; i++) assert.ok(times[i] >= times[i - 1]);
+        },
+      ),
     );
   });
 
@@ -94,7 +143,10 @@ describe('a profile', () => {
     fc.assert(
       fc.property(segments, (all) => {
         const { expected, ratePerSecond, endMs } = createProfile(all);
-        const bounds = all.reduce((ends, { durationMs }) => [...ends, ends[ends.length - 1] + durationMs], [0]);
+        const bounds = all.reduce(
+          (ends, { durationMs }) => [...ends, ends[ends.length - 1] + durationMs],
+          [0],
+        );
         // A straight line's area is exact at its middle.
         const area = all.reduce(
           (sum, { durationMs }, i) => sum + (ratePerSecond(bounds[i] + durationMs / 2) / 1000) * durationMs,

@@ -7,15 +7,16 @@ import { worthOf } from '../../src/reporters/comparison-phrases.js';
 import { render as textOfComparison } from '../../src/reporters/comparison-text.js';
 import { render as pageOfComparison } from '../../src/reporters/html/comparison.js';
 import { render as pageOfRunSet } from '../../src/reporters/html/run-set.js';
+import { targetsPhrase } from '../../src/reporters/run-phrases.js';
 import { render as markdownOfRunSet } from '../../src/reporters/run-set-markdown.js';
 import { render as textOfRunSet } from '../../src/reporters/run-set-text.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { makeRunSet } from '../../src/results/run-set.js';
-import { runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad } from '../results/sample.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { openLoad, sampleResult, spread } from '../results/sample.js';
 
-/** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../src/results/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/results/runs/run-set.js').RunSet} RunSet */
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';
@@ -33,10 +34,28 @@ const INVALID = {
 
 const old = { name: 'old', runs: runsOf(TEN, 0) };
 
+/** Answers nothing, and at once. @type {import('../../src/results/runs/run-metrics.js').NamedRun[]} */
+const REFUSED = TEN.map((factor, i) => ({
+  name: `down.json, run ${i + 1}`,
+  result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {
+    startedAt: `2026-01-0${3 + (i % 2)}T04:${10 + i}:00.000Z`,
+    target: { url: 'http://10.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
+  }),
+}));
+
+/** @param {{base: readonly number[], other: readonly number[]}} factors */
+const compared = ({ base, other }) =>
+  compareGroups([
+    { name: 'old', runs: runsOf(base, 0) },
+    { name: 'new', runs: runsOf(other, 1) },
+  ]);
+
 /** @type {Record<string, Comparison>} by what it shows */
 const COMPARISONS = {
   'compare-slower': compareGroups([old, { name: 'new', runs: runsOf(slower(1.1), 1) }], {
     failIf: ['p99 slower by 10%', 'rate lower', 'p99 slower by 50%'],
+    createdAt: '2026-02-03T04:05:06.789Z',
+    command: "vault-pki-load compare old-1.json --with new-1.json --fail-if 'p99 slower by 10%'",
   }),
   'compare-nothing': compareGroups([old, { name: 'new', runs: runsOf(TEN, 1) }]),
   'compare-few-runs': compareGroups([
@@ -61,7 +80,16 @@ const COMPARISONS = {
         ],
       },
     ],
-    { failIf: ['p99 worse', 'rate better by 5%'] },
+    { failIf: ['p99 worse', 'rate better by 5%'], leaveOutInvalid: true },
+  ),
+  'compare-by-rank': compared(BY_RANK),
+  'compare-by-interval': compared(BY_INTERVAL),
+  'compare-errors': compareGroups([old, { name: 'down', runs: REFUSED }], {
+    failIf: ['p99 slower by 10%', 'errors higher'],
+  }),
+  'compare-left-out': compareGroups(
+    [old, { name: 'new', runs: [...runsOf(TEN.slice(5), 1), ...runsOf(slower(2).slice(5), 201, INVALID)] }],
+    { failIf: ['p99 slower'], leaveOutInvalid: true },
   ),
 };
 
@@ -89,6 +117,14 @@ const RUN_SETS = {
     runOf(1.1, 1, INVALID),
     runOf(1.2, 2, { interrupted: true }),
     runOf(1000, 3),
+  ]),
+  'run-set-mixed': makeRunSet('before and after', [
+    runOf(1, 0),
+    runOf(1.1, 1),
+    runOf(1.2, 2, {
+      load: openLoad({ ratePerSecond: 50 }),
+      target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
+    }),
   ]),
   'run-set-nothing': makeRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
 };
@@ -209,12 +245,64 @@ describe('pages', () => {
     });
   }
 
+  test('say what was compared: operation and load, and of each run its file, target, time and verdict', () => {
+    const html = pageOfComparison(COMPARISONS['compare-left-out']);
+    assert.ok(html.includes('<p>Of ocsp, open loop at 20/s, 20 s.</p>'));
+    const row = /<tr><th scope="row">run-5\.json<\/th><td>new<\/td><td>2026-01-02 06:29<\/td>.*<\/tr>/.exec(
+      html,
+    );
+    assert.match(String(row), /http:\/\/127\.0\.0\.1:8200 \(Vault 1\.21\.1\)/);
+    assert.match(
+      String(row),
+      /invalid<\/strong>.*left out: its measurement is invalid: Requests went out late/,
+    );
+  });
+
+  test('of groups that were not alike say of each what it was', () => {
+    const html = pageOfComparison(COMPARISONS['compare-warnings']);
+    assert.match(html, /ocsp, open loop at 20\/s, 20 s; on http/);
+    assert.match(html, /ocsp, open loop at 50\/s, 20 s; on http/);
+  });
+
+  test('say when they were made and by what command, escaped', () => {
+    const html = pageOfComparison(COMPARISONS['compare-slower']);
+    assert.match(html, /2026-02-03 04:05 UTC, vault-pki-load compare old-1\.json --with new-1\.json/);
+  });
+
+  test('of errors call nothing better that is not', () => {
+    const html = pageOfComparison(COMPARISONS['compare-errors']);
+    assert.match(html, /class="badge unsure">.*not comparable<\/strong> mean, p50/);
+    assert.match(html, /class="badge unsure">.*not proven<\/strong> p99 slower by 10%/);
+    assert.doesNotMatch(html, /faster<\/strong>/);
+  });
+
   for (const [name, runSet] of Object.entries(RUN_SETS)) {
     test(`${name} says of every run what it measured`, () => {
       const html = pageOfRunSet(runSet);
       for (const i of runSet.runs.keys()) assert.ok(html.includes(`run ${i + 1}`), `run ${i + 1}`);
       assertSound(html);
     });
+  }
+});
+
+describe('targets are told as', () => {
+  const at = (/** @type {number} */ port, /** @type {string | null} */ product = 'Vault') => ({
+    target: { url: `http://a:${port}`, product, version: product === null ? null : '1.21.1' },
+  });
+  /** @type {[string, Parameters<typeof targetsPhrase>[0], string][]} */
+  const TABLE = [
+    ['one that all have, once', [at(1), at(1)], 'http://a:1 (Vault 1.21.1)'],
+    ['two, both', [at(1), at(2), at(1)], 'http://a:1 (Vault 1.21.1), http://a:2 (Vault 1.21.1)'],
+    ['more, by how many they are', [at(1), at(2), at(3)], 'Vault 1.21.1 at 3 addresses'],
+    ['more that did not say what they are', [at(1, null), at(2, null), at(3, null)], '3 addresses'],
+    [
+      'two products at one address',
+      [at(1), at(1, 'OpenBao')],
+      'http://a:1 (Vault 1.21.1), http://a:1 (OpenBao 1.21.1)',
+    ],
+  ];
+  for (const [why, runs, expected] of TABLE) {
+    test(why, () => assert.equal(targetsPhrase(runs), expected));
   }
 });
 
@@ -227,10 +315,9 @@ describe('worth of a verdict', () => {
     ['lower', true, 'good'],
     ['higher', false, 'good'],
     ['lower', false, 'bad'],
-    ['better', false, 'good'],
-    ['worse', true, 'bad'],
     ['no difference shown', true, 'none'],
     ['not enough runs', false, 'unsure'],
+    ['not comparable', true, 'unsure'],
   ];
   for (const [verdict, lowerIsBetter, worth] of TABLE) {
     test(`${verdict}, where ${lowerIsBetter ? 'lower' : 'higher'} is better: ${worth}`, () => {

@@ -24,7 +24,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
   test(`the log of ${name}: untagged intervals add up to the response times, tagged ones are the others`, () => {
     const intervals = read(result);
     const { response, service, sendLag } = result.latencyMs;
-    for (const [tag, { count, p50, p99, histogram }] of /** @type {const} */ ([
+    for (const [tag, { count, histogram }] of /** @type {const} */ ([
       [NO_TAG, response],
       ['service', service],
       ['sendLag', sendLag],
@@ -38,7 +38,6 @@ for (const [name, result] of Object.entries(SAMPLES)) {
       for (const share of [0.001, 0.5, 0.9, 0.99, 0.999, 1]) {
         assert.equal(valueAtShare(sum, share), valueAtShare(own, share), `${tag} ${share}`);
       }
-      assert.ok(Number(p50) <= Number(p99));
     }
   });
 

@@ -1,20 +1,9 @@
 /** Results that are hard to draw, and means to look into the pages made of them. */
-import { createHistogram } from '../../src/histogram.js';
-import { buildLatency } from '../../src/results/build.js';
-import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { closedLoad, sampleResult } from '../results/sample.js';
+import { noise, simulate } from './simulation.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/results/schema.js').TimelineRow} TimelineRow */
-
-/**
- * @param {number} count a multiple of 1000
- * @returns {import('../../src/results/schema.js').LatencyBlock} from 0.5 ms to a second
- */
-function manyLatencies(count) {
-  const histogram = createHistogram();
-  for (let i = 0; i < 1000; i++) histogram.recordValueWithCount(500 + i * i, count / 1000);
-  return buildLatency(histogram);
-}
 
 /**
  * @param {number} second
@@ -55,95 +44,6 @@ export function timeline(seconds, one = row) {
 
 const LONG_NAME = `http_503_${'local_node_not_active_'.repeat(8)}`;
 
-/** @type {Record<string, Result>} */
-export const HARD_RESULTS = {
-  'no sample': sampleResult([], { interrupted: true, counts: { neverSent: 400 }, timeline: [] }),
-  'one sample': sampleResult([{ outcome: 'good', service: [1.5] }]),
-  'ten samples': sampleResult([{ outcome: 'good', service: spread(10, 1, 40), lag: 0.2 }], {
-    requirements: [requirement('p99<50ms', 'not proven', 50), requirement('p50<30ms', 'met', 30)],
-  }),
-  'ten million samples': sampleResult([], {
-    load: openLoad({ ratePerSecond: 10_000, durationMs: 1_000_000 }),
-    latencyMs: {
-      response: manyLatencies(10_000_000),
-      service: manyLatencies(10_000_000),
-      sendLag: manyLatencies(10_000_000),
-    },
-    totals: {
-      planned: 10_000_000,
-      sent: 10_000_000,
-      succeeded: 10_000_000,
-      failed: 0,
-      dropped: 0,
-      neverSent: 0,
-      neverSentDue: 0,
-    },
-    timeline: timeline(1000, (second) => row(second, { due: 10_000, sent: 10_000, succeeded: 10_000 })),
-    windowSeconds: 1000,
-  }),
-  'only errors': sampleResult(
-    [
-      { outcome: 'connection_refused', success: false, service: spread(35, 0.2, 0.9) },
-      { outcome: 'timeout', success: false, service: spread(5, 10_000, 10_001) },
-    ],
-    {
-      timeline: timeline(20, (second) =>
-        row(second, {
-          succeeded: 0,
-          failed: 2,
-          failures: second < 15 ? { connection_refused: 2 } : { timeout: 1 },
-        }),
-      ),
-    },
-  ),
-  'a freeze in the middle': sampleResult([{ outcome: 'good', service: spread(400, 1, 9000), lag: 4000 }], {
-    timeline: timeline(60, (second) => {
-      if (second >= 20 && second < 30) return silence(second);
-      return second < 30
-        ? row(second)
-        : row(second, { p50: 4000, p90: 8000, p99: 9000, max: 9100, lag99: 8000 });
-    }),
-    windowSeconds: 50,
-  }),
-  'a closed loop that failed its measurement': sampleResult(
-    [{ outcome: 'issued', service: spread(3000, 2, 60) }],
-    {
-      command: 'issue',
-      load: closedLoad(),
-      measurement: {
-        verdict: 'invalid',
-        reasons: [
-          { code: 'send_lag', text: 'Requests went out late.', remedy: 'Lower --rate.' },
-          { code: 'x', text: 'Y.' },
-        ],
-      },
-    },
-  ),
-  'long names': sampleResult(
-    [
-      { outcome: 'good', service: spread(391, 1, 2) },
-      { outcome: LONG_NAME, success: false, service: spread(9, 1, 2) },
-    ],
-    {
-      command: `issue --cn ${'x'.repeat(300)}`,
-      target: { url: `https://${'a'.repeat(200)}.example`, product: 'Vault', version: '1'.repeat(80) },
-      timeline: timeline(20, (second) =>
-        row(second, { succeeded: 19, failed: 1, failures: { [LONG_NAME]: 1 } }),
-      ),
-      requirements: [requirement(`p99.${'9'.repeat(80)}<50ms`, 'met', 50)],
-    },
-  ),
-  'a day': sampleResult([{ outcome: 'good', service: spread(1000, 1, 40) }], {
-    timeline: timeline(86_400, (second) => row(second, second === 40_000 ? { max: 999.5, failed: 7 } : {})),
-  }),
-  'a slow trickle': sampleResult([{ outcome: 'good', service: spread(100, 1, 40) }], {
-    load: openLoad({ ratePerSecond: 100 / 3600 }),
-    timeline: timeline(3600, (second) =>
-      second % 36 === 0 ? row(second, { due: 1, sent: 1, succeeded: 1 }) : { ...silence(second), due: 0 },
-    ),
-  }),
-};
-
 /**
  * @param {string} text
  * @param {'met' | 'not met' | 'not proven'} verdict
@@ -153,6 +53,101 @@ export const HARD_RESULTS = {
 function requirement(text, verdict, limit) {
   return { text, verdict, actual: limit / 2, limit, unit: 'ms', reason: `It is ${verdict}.` };
 }
+
+const FREEZE = Object.freeze({ fromMs: 20_030, toMs: 30_000 });
+
+/** Nothing is answered while the server stands still. @param {number} index @param {number} sentMs */
+function frozen(index, sentMs) {
+  const service = noise(3)(index);
+  const isCaught = sentMs + service > FREEZE.fromMs && sentMs < FREEZE.toMs;
+  return isCaught ? FREEZE.toMs - sentMs + service : service;
+}
+
+/** @type {Result['measurement']} */
+const FAILED_MEASUREMENT = {
+  verdict: 'invalid',
+  reasons: [
+    { code: 'send_lag', text: 'Requests went out late.', remedy: 'Lower --rate.' },
+    { code: 'x', text: 'Y.' },
+  ],
+};
+
+const HOUR_MS = 3_600_000;
+const PER_HOUR = 1000 / 3600;
+
+/** What any run could have brought: `checkResult` finds nothing in them. @type {Record<string, Result>} */
+export const HARD_RESULTS = {
+  'no sample': sampleResult([], { interrupted: true, counts: { neverSent: 400 }, timeline: [] }),
+  'one sample': simulate({ load: { ratePerSecond: 1, durationMs: 1000 }, serviceMs: () => 1.5 }),
+  'ten samples': simulate({
+    load: { ratePerSecond: 0.5 },
+    serviceMs: noise(8),
+    require: ['p99<50ms', 'p50<30ms'],
+  }),
+  'ten million samples': simulate({
+    load: { ratePerSecond: 10_000 / 128, durationMs: 1_000_000 },
+    serviceMs: noise(2, 0.9),
+    times: 128,
+    require: ['p99.9<100ms'],
+  }),
+  'only errors': simulate({
+    serviceMs: (index) => (index < 320 ? noise(0.5)(index) : 1e9),
+    failureOf: () => 'connection_refused',
+    meanings: { timeout: 'no whole answer within the time-out' },
+    require: ['errors<0.1%'],
+  }),
+  'a freeze in the middle': simulate({
+    load: { durationMs: 60_000 },
+    serviceMs: frozen,
+    require: ['p99<200ms', 'p50<10ms'],
+  }),
+  'a closed loop that failed its measurement': simulate({
+    command: 'issue',
+    success: 'issued',
+    load: closedLoad(),
+    serviceMs: noise(25),
+    changes: { measurement: FAILED_MEASUREMENT },
+  }),
+  'a backlog, with requests that were never sent': simulate({
+    command: 'issue',
+    success: 'issued',
+    load: { ratePerSecond: 50, durationMs: 20_000 },
+    serviceMs: noise(900),
+    failureOf: (index) => (index % 40 === 7 ? 'http_503' : null),
+    require: ['p99<200ms', 'rate>=1000/h', 'errors<1%'],
+  }),
+  '1000 an hour for six minutes': simulate({
+    command: 'issue',
+    success: 'issued',
+    load: { ratePerSecond: PER_HOUR, durationMs: HOUR_MS / 10 },
+    serviceMs: noise(32),
+    require: ['rate>=1000/h', 'p99<200ms'],
+  }),
+  'half an hour at a high rate': simulate({
+    load: { ratePerSecond: 2000 / 64, durationMs: HOUR_MS / 2 },
+    serviceMs: (index, sentMs) => noise(4, 0.6)(index) * (1 + 0.4 * Math.sin(sentMs / 200_000)),
+    times: 64,
+    require: ['p99<50ms'],
+  }),
+  'long names': simulate({
+    serviceMs: noise(1.5),
+    failureOf: (index) => (index % 44 === 9 ? LONG_NAME : null),
+    command: `issue --cn ${'x'.repeat(300)}`,
+    changes: {
+      target: { url: `https://${'a'.repeat(200)}.example`, product: 'Vault', version: '1'.repeat(80) },
+      requirements: [requirement(`p99.${'9'.repeat(80)}<50ms`, 'met', 50)],
+    },
+  }),
+  'a day': simulate({
+    load: { ratePerSecond: 0.1, durationMs: 24 * HOUR_MS },
+    serviceMs: (index) => (index === 4000 ? 999.5 : noise(18)(index)),
+    failureOf: (index) => (index > 4000 && index < 4008 ? 'http_500' : null),
+  }),
+  'a slow trickle': simulate({
+    load: { ratePerSecond: 100 / 3600, durationMs: HOUR_MS },
+    serviceMs: noise(12),
+  }),
+};
 
 /** @param {string} html @returns {string[]} the charts' SVGs, of both sizes */
 export function chartsIn(html) {

@@ -61,18 +61,19 @@ test('what is rendered by name is what the reporter renders', async () => {
 });
 
 test('a reporter that shows a result only refuses other documents, and names those that can', async () => {
-  /** @type {[string, RegExp][]} */
+  /** @type {[string, RegExp, string[]][]} */
   const documents = [
-    ['vault-pki-load/run-set/1', /^A set of runs cannot be written as \./],
-    ['vault-pki-load/comparison/1', /^A comparison cannot be written as \./],
+    ['vault-pki-load/run-set/1', /^A set of runs cannot be written as \./, ['hlog', 'hgrm', 'prom']],
+    ['vault-pki-load/comparison/1', /^A comparison cannot be written as \./, ['csv', 'hlog', 'hgrm', 'prom']],
   ];
-  for (const [schema, message] of documents) {
-    for (const name of ['junit', 'csv', 'hlog', 'hgrm', 'prom']) {
+  for (const [schema, message, names] of documents) {
+    const able = Object.entries(reporters).filter(([name]) => !names.includes(name));
+    for (const name of names) {
       await assert.rejects(renderDocument(name, /** @type {any} */ ({ schema })), (error) => {
         assert.ok(error instanceof PkiLoadError);
         assert.equal(error.code, 'cannot_report');
         assert.match(error.message, message);
-        assert.equal(error.remedy, 'Use one of .txt, .json, .html, .md.');
+        assert.equal(error.remedy, `Use one of ${able.map(([, { extension }]) => extension).join(', ')}.`);
         return true;
       });
     }

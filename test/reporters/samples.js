@@ -1,5 +1,6 @@
 /** Results that reports are looked at with: the usual, and what breaks a layout. */
-import { block, closedLoad, openLoad, sampleResult, spread, timelineOf } from '../results/sample.js';
+import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { runOf, withoutDetails } from './even-run.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
@@ -10,6 +11,7 @@ const FAILING = [
     success: false,
     service: spread(8, 10_000, 10_001),
     lag: 0.12,
+    fromSecond: 10,
     meaning: 'no whole answer within the time-out',
   },
   {
@@ -31,15 +33,17 @@ const HOSTILE_NAME = '<b>&"x"</b> | `y` @team #12 http://a.example \\ \u001b[31m
 
 /** Every name that a server, or a file that somebody else wrote, could bring. */
 const HOSTILE = [
-  { outcome: 'good', service: spread(99, 1, 2) },
+  { outcome: 'good', service: spread(396, 1, 2) },
   { outcome: HOSTILE_NAME, success: false, service: [7], meaning: HOSTILE_NAME },
+  { outcome: 'constructor', success: false, service: [8] },
+  { outcome: 'a\u0001', success: false, service: [9] },
+  { outcome: 'a\u0002', success: false, service: [9] },
 ];
 
 /** @type {Record<string, Result>} by what the report shows */
 export const SAMPLES = {
-  'closed-loop-issue': sampleResult(
-    [{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }],
-    {
+  'closed-loop-issue': withoutDetails(
+    runOf([{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }], {
       command: 'issue',
       load: closedLoad(),
       warmup: { seconds: 5, sent: 3012 },
@@ -54,10 +58,9 @@ export const SAMPLES = {
             'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
         },
       ],
-    },
+    }),
   ),
-  'requirement-not-met': sampleResult(FAILING, {
-    timeline: timelineOf(FAILING, 4),
+  'requirement-not-met': runOf(FAILING, {
     verification: {
       checked: 392,
       passed: 390,
@@ -85,7 +88,7 @@ export const SAMPLES = {
       },
     ],
   }),
-  'only-errors': sampleResult(
+  'only-errors': runOf(
     [{ outcome: 'connection_refused', success: false, service: spread(40, 0.2, 0.9), lag: 0.05 }],
     { counts: { dropped: 358, neverSent: 2 }, load: openLoad({ overflow: 'drop' }) },
   ),
@@ -115,14 +118,21 @@ export const SAMPLES = {
       ],
     },
   }),
-  'ten-million': sampleResult(
+  'ten-million': runOf(
     [
       { outcome: 'good', service: spread(10_000, 0.4, 9), lag: 0.01, times: 999 },
-      { outcome: 'timeout', success: false, service: spread(10, 10_000, 10_001), lag: 0.01, times: 1000 },
+      {
+        outcome: 'timeout',
+        success: false,
+        service: spread(10, 10_000, 10_001),
+        lag: 0.01,
+        times: 1000,
+        fromSecond: 10,
+      },
     ],
     {
-      durationSeconds: 2000,
-      load: openLoad({ ratePerSecond: 5000, concurrency: 200, threads: 2, durationMs: 2_000_000 }),
+      durationSeconds: 1000,
+      load: openLoad({ ratePerSecond: 10_000, concurrency: 400, threads: 2, durationMs: 1_000_000 }),
       requirements: [
         {
           text: 'errors<0.2%',
@@ -145,7 +155,7 @@ export const SAMPLES = {
       ],
     },
   ),
-  'sampled-verification': sampleResult([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
+  'sampled-verification': runOf([{ outcome: 'good', service: spread(20_000, 0.1, 2400), lag: 0.02 }], {
     load: openLoad({
       ratePerSecond: 1000,
       arrivals: 'poisson',
@@ -162,7 +172,7 @@ export const SAMPLES = {
       notes: ['Signatures were verified for 2,400 of 20,000 distinct responses.'],
     },
   }),
-  'invalid-measurement': sampleResult([{ outcome: 'good', service: spread(400, 1, 2), lag: 812 }], {
+  'invalid-measurement': runOf([{ outcome: 'good', service: spread(400, 1, 2), lag: 812, fromSecond: 1 }], {
     measurement: {
       verdict: 'invalid',
       reasons: [
@@ -175,11 +185,10 @@ export const SAMPLES = {
       ],
     },
   }),
-  backlog: sampleResult(BACKLOG, {
+  backlog: runOf(BACKLOG, {
     command: 'issue',
     counts: { neverSent: 28 },
-    timeline: timelineOf(BACKLOG, 3),
-    load: openLoad({ durationMs: 20_000, concurrency: 4 }),
+    load: openLoad({ durationMs: 20_000 }),
     measurement: {
       verdict: 'suspect',
       reasons: [
@@ -191,7 +200,7 @@ export const SAMPLES = {
       ],
     },
   }),
-  unfinished: sampleResult([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
+  unfinished: runOf([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
     unfinished: true,
     durationSeconds: 6,
     counts: { neverSent: 280 },
@@ -207,7 +216,7 @@ export const SAMPLES = {
       },
     ],
   }),
-  'long-outcome-names': sampleResult([
+  'long-outcome-names': runOf([
     { outcome: 'good', service: spread(391, 1, 2) },
     {
       outcome: 'http_503_local_node_not_active_but_active_cluster_node_not_found_in_storage',
@@ -216,15 +225,14 @@ export const SAMPLES = {
     },
     { outcome: 'x'.repeat(100), success: false, service: spread(8, 1, 2) },
   ]),
-  hostile: sampleResult(HOSTILE, {
-    timeline: timelineOf(HOSTILE, 1),
+  hostile: runOf(HOSTILE, {
     target: { url: `http://127.0.0.1:8200/${HOSTILE_NAME}`, product: 'Va\u001b[2Jult', version: '1\n2' },
     verification: {
-      checked: 100,
-      passed: 99,
+      checked: 399,
+      passed: 396,
       sampled: false,
       unchecked: 0,
-      failures: { [HOSTILE_NAME]: 1 },
+      failures: { [HOSTILE_NAME]: 1, 'a\u0001': 1, 'a\u0002': 1 },
       notes: [HOSTILE_NAME],
     },
     requirements: [
@@ -237,14 +245,12 @@ export const SAMPLES = {
   }),
 };
 
-const [issue, ocsp] = [
-  block([{ outcome: 'issued', service: spread(100, 10, 40) }]),
-  block([{ outcome: 'good', service: spread(300, 1, 4) }]),
+const PAIR = [
+  { outcome: 'issued', service: spread(100, 10, 40) },
+  { outcome: 'good', service: spread(300, 1, 4) },
 ];
-SAMPLES['two-operations'] = sampleResult(
-  [
-    { outcome: 'issued', service: spread(100, 10, 40) },
-    { outcome: 'good', service: spread(300, 1, 4) },
-  ],
-  { command: 'run', operations: { issue, ocsp } },
-);
+const [issue, ocsp] = PAIR.map((group) => runOf([group]).operations.ocsp);
+SAMPLES['two-operations'] = runOf(PAIR, {
+  command: 'run',
+  operations: { issue: { ...issue, things: 'certificates' }, ocsp },
+});

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram } from '../../src/histogram.js';
 import { binsOf, textHistogram } from '../../src/reporters/text-histogram.js';
-import { spread } from '../results/sample.js';
 import { histogramOf } from './histogram-of.js';
 
 test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
@@ -68,12 +67,6 @@ test('the longest bar fills the line, half a block is the least, and nothing has
   assert.match(tail[2], /[^█]▌$/);
   const gap = textHistogram(histogramOf([1, 1.1, 1.2, 1.3, 1.99]));
   assert.match(gap[3], / 0 %$/);
-});
-
-test('without block characters, bars are of #', () => {
-  const lines = textHistogram(histogramOf(spread(100, 1, 90)), { ascii: true });
-  assert.ok(lines.some((line) => line.endsWith('##########')));
-  assert.doesNotMatch(lines.join(''), /[█▌]/);
 });
 
 test('whatever the times, every one is in a bin, there are few bins, and no line is too long', () => {

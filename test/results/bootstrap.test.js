@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { bootstrapInterval } from '../../src/results/bootstrap.js';
-import { differenceOf } from '../../src/results/compare-samples.js';
+import { bootstrapInterval } from '../../src/results/comparison/bootstrap.js';
+import { differenceOf } from '../../src/results/comparison/compare-samples.js';
 import { median } from '../../src/results/median.js';
 import { noisy, slower, TEN } from './runs.js';
 

@@ -1,7 +1,7 @@
-/** What a second says of itself beyond its counts: its failures, arrivals, send lag and histogram. */
+/** Rates, and what a second says of itself beyond its counts: its failures, arrivals, send lag and whether it has a histogram. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -69,4 +69,67 @@ test('a send lag that is not known is no contradiction', () => {
   const result = sample();
   result.timeline[0].lag99 = null;
   assert.deepEqual(checkResult(result), []);
+});
+
+/** 90 successes in 20 s; as read, so that the whole and its operation share nothing. @returns {Result} */
+const rated = () => JSON.parse(JSON.stringify({ ...sample(), windowSeconds: 20 }));
+
+test('rates over the window have no complaint, rounded or not, nor those of an older version, without a window', () => {
+  assert.deepEqual(checkResult(rated()), []);
+  assert.deepEqual(checkResult({ ...rated(), rates: { ...rated().rates, perSecond: 4.500001 } }), []);
+  const doubled = { perSecond: 9, perHour: 32_400, peakOneSecond: 90 };
+  assert.deepEqual(checkResult({ ...sample(), rates: doubled }), []);
+});
+
+/** @param {Result['rates']} rates @param {number} factor */
+function scale(rates, factor) {
+  rates.perSecond *= factor;
+  rates.perHour *= factor;
+}
+
+/** @type {[string, (result: Result) => void, RegExp][]} what is wrong, how, and the complaint */
+const RATES = [
+  [
+    'a rate that was doubled, by the second and by the hour',
+    (r) => scale(r.rates, 2),
+    /^rates\.perSecond is 9, but 90 successes in 20 s are 4\.5\/s$/,
+  ],
+  [
+    "an operation's rate that was doubled",
+    (r) => scale(r.operations.ocsp.rates, 2),
+    /^operation ocsp: rates\.perSecond is 9, but 90 successes in 20 s are 4\.5\/s$/,
+  ],
+  [
+    'a rate of no time at all',
+    (r) => (r.windowSeconds = 0),
+    /rates\.perSecond is 4\.5, but 90 successes in 0 s/,
+  ],
+  [
+    'a window that was halved with it, and ends before the last success',
+    (r) => {
+      r.windowSeconds = 1;
+      for (const { rates } of [r, r.operations.ocsp]) scale(rates, 20);
+      for (const row of r.timeline.slice(0, 3)) row.max = 200;
+      r.latencyMs.response.max = 200;
+    },
+    /^windowSeconds is 1, but second 2 had a success, and none took longer than 200 ms$/,
+  ],
+];
+
+for (const [why, spoil, complaint] of RATES) {
+  test(`complains of ${why}`, () => {
+    const result = rated();
+    spoil(result);
+    const complaints = checkResult(result);
+    assert.ok(
+      complaints.some((text) => complaint.test(text)),
+      complaints.join('\n') || 'no complaint',
+    );
+  });
+}
+
+test('a success may come after the window, as late as the longest took', () => {
+  const result = rated();
+  for (const { rates } of [result, result.operations.ocsp]) scale(rates, 20);
+  assert.deepEqual(checkResult({ ...result, windowSeconds: 1 }), []);
 });

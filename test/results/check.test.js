@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/histogram.js';
 import { buildLatency } from '../../src/results/build.js';
-import { checkResult } from '../../src/results/check.js';
-import { checkLatencies, checkSums } from '../../src/results/check-latency.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { checkLatencies, checkSums } from '../../src/results/check/check-latency.js';
 import { block, latency, sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -20,7 +20,8 @@ const WAITING = [400, 500];
 /** 96 sent, 4 dropped, 3 never sent of which 2 were due; one operation. @returns {Result} */
 function sample() {
   const one = block(GROUPS, { dropped: 4, neverSent: 3 });
-  one.totals.neverSentDue = 2;
+  Object.assign(one.totals, { neverSentDue: 2, errors: 12 });
+  one.errorShare = 12 / 102;
   one.latencyMs.response = latency([
     ...GROUPS.flatMap(({ service, lag }) => service.map((ms) => ms + lag)),
     ...WAITING,
@@ -59,6 +60,16 @@ const BROKEN = [
     'more were waiting than were never sent',
     (r) => (r.totals.neverSentDue = 4),
     /neverSentDue \(4\) is more than neverSent \(3\)/,
+  ],
+  [
+    'those never sent are no errors',
+    (r) => (r.totals.errors -= r.totals.neverSentDue),
+    /^failed \+ dropped \+ neverSentDue is 12, but errors is 10$/,
+  ],
+  [
+    'errors are reckoned as a share of those sent',
+    (r) => (r.errorShare = r.totals.failed / r.totals.sent),
+    /^errors \/ \(succeeded \+ errors\) is 0\.1176\d*, but errorShare is 0\.0625$/,
   ],
   ['the hourly rate is another', (r) => (r.rates.perHour *= 1.001), /rates\.perHour .* is not 3600 times/],
   ['an outcome was lost', (r) => r.outcomes.good--, /the outcomes of sent requests is 95, but sent is 96/],

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { PkiLoadError } from '../../src/errors.js';
-import { compareGroups } from '../../src/results/compare.js';
-import { compareSamples, differenceOf, isShownBetter } from '../../src/results/compare-samples.js';
-import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison-schema.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { loadOfRun } from '../../src/plan-load.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { compareSamples, differenceOf, isShownBetter } from '../../src/results/comparison/compare-samples.js';
+import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison/comparison-schema.js';
 import { kindOf } from '../../src/results/document.js';
-import { METRICS } from '../../src/results/run-metrics.js';
-import { noisy, runsOf, slower, TEN } from './runs.js';
+import { METRICS } from '../../src/results/runs/run-metrics.js';
+import { BY_INTERVAL, BY_RANK, noisy, normal, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 
-/** @typedef {import('../../src/results/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('../../src/results/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/results/runs/run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };
@@ -65,6 +66,59 @@ describe('over 1,000 simulated comparisons', () => {
   test('with 3 runs each nothing is called different, however slow B is', () => {
     const [only, ...others] = Object.keys(simulate(3, 3));
     assert.deepEqual([only, others], ['not enough runs', []]);
+  });
+});
+
+/**
+ * p99 of the runs of one plan of `--repeat`: Poisson arrivals of the tool's own schedule at 70 % load of a server that takes about
+ * 14 ms, and which never takes quite as long (Lindley's recursion).
+ *
+ * @param {number} seed of the plan
+ * @param {number} runs
+ * @param {(load: import('../../src/plan.js').LoadPlan, run: number) => import('../../src/plan.js').LoadPlan} [ofRun]
+ */
+function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
+  const own = openLoad({ ratePerSecond: 50, durationMs: 20_000, arrivals: 'poisson' });
+  const plan = {
+    ...own,
+    pacing: /** @type {const} */ ('auto'),
+    seed,
+    shard: null,
+    startAt: null,
+    stages: null,
+  };
+  return Array.from({ length: runs }, (_, run) => {
+    const { count, dueMs } = createSchedule(ofRun(plan, run));
+    const times = [];
+    for (let i = 0, freeAt = 0; i < count; i += 1) {
+      const due = dueMs(i);
+      freeAt = Math.max(freeAt, due) + 14 * Math.exp(0.1 * normal(1000 * seed + run, i, 9));
+      times.push(freeAt - due);
+    }
+    return times.sort((a, b) => a - b)[Math.ceil(0.99 * times.length) - 1];
+  });
+}
+
+describe('runs of one plan with Poisson arrivals, behind which nothing differs', () => {
+  const COMPARISONS = 60;
+  /** @param {Parameters<typeof p99sOfRuns>[2]} [ofRun] */
+  function calledDifferent(ofRun) {
+    let called = 0;
+    for (let i = 0; i < COMPARISONS; i += 1) {
+      const [a, b] = [p99sOfRuns(2 * i + 1, 10, ofRun), p99sOfRuns(2 * i + 2, 10, ofRun)];
+      if (compareSamples(P99, a, b, { seed: 1, ...QUICK }).verdict !== 'no difference shown') called += 1;
+    }
+    return called / COMPARISONS;
+  }
+
+  test('are called different in about 5 %, as each run has a seed of its own', () => {
+    const share = calledDifferent();
+    assert.ok(share < 0.15, `${share}`);
+  });
+
+  test('would be called different nearly always if all runs of a group had one seed', () => {
+    const share = calledDifferent((load) => load);
+    assert.ok(share > 0.5, `${share}`);
   });
 });
 
@@ -135,6 +189,45 @@ describe('one metric', () => {
     assert.match(found.text, /^p99 is slower: 3\.00 ms instead of 0 ms \(p = 0\.00794\)\.$/);
   });
 
+  describe('whose ranks and medians do not say the same, says so:', () => {
+    const base = TEN.map((factor) => 100 * factor);
+    /** @type {[string, number[], number[], string, RegExp | null][]} */
+    const ODD = [
+      [
+        'shown by rank, though the interval of the medians includes 0',
+        BY_RANK.base,
+        BY_RANK.other,
+        'slower',
+        / By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0\.$/,
+      ],
+      [
+        'not shown by rank, though the interval leaves 0 out',
+        BY_INTERVAL.base,
+        BY_INTERVAL.other,
+        'no difference shown',
+        / The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference\.$/,
+      ],
+      [
+        'shown by rank, but not by the medians, which are the same',
+        [1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5],
+        [5, 5, 5, 5, 5, 5, 6, 7, 8, 9, 10],
+        'no difference shown',
+        / By their ranks the runs differ, but the medians do not say the same\.$/,
+      ],
+      ['both show it: no word', base, base.map((value) => value * 1.2), 'slower', null],
+      ['neither does: no word', base, [...base].reverse(), 'no difference shown', null],
+    ];
+    for (const [why, one, other, verdict, text] of ODD) {
+      test(why, () => {
+        const found = compareSamples(P99, one, other, { seed: 1 });
+        assert.equal(found.verdict, verdict, found.text);
+        if (text === null) return assert.equal(found.doubt, null);
+        assert.match(found.text, text);
+        assert.match(` ${found.doubt}`, text, 'for tables, that show no text');
+      });
+    }
+  });
+
   test('the difference is in percent of the base, of shares in percentage points', () => {
     assert.equal(differenceOf('ms', 100, 110), 10);
     assert.equal(differenceOf('/s', 20, 15), -25);
@@ -175,6 +268,59 @@ describe('two groups', () => {
     assert.equal(validateComparison(comparison), comparison);
     const valid = new Ajv2020({ strict: false }).compile(comparisonJsonSchema());
     assert.equal(valid(JSON.parse(JSON.stringify(comparison))), true, JSON.stringify(valid.errors));
+  });
+
+  test('say what was compared: operation and load, target, when, and from which files', () => {
+    const [{ subjects, runs }] = comparison.groups;
+    assert.deepEqual(subjects, [
+      {
+        operations: ['ocsp'],
+        load: {
+          model: 'open',
+          ratePerSecond: 20,
+          concurrency: 10,
+          threads: 1,
+          arrivals: 'constant',
+          durationMs: 20_000,
+          requests: null,
+          rampUpMs: 0,
+        },
+        runs: 10,
+      },
+    ]);
+    assert.deepEqual(runs[1], {
+      name: 'run-2.json',
+      startedAt: '2026-01-02T03:02:00.000Z',
+      target: { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' },
+      verdict: 'valid',
+      used: true,
+      why: null,
+    });
+  });
+
+  test('say when and by what command they were compared, where that is said', () => {
+    assert.deepEqual([comparison.createdAt, comparison.command], [null, null]);
+    const made = { createdAt: '2026-02-03T04:05:06.000Z', command: 'vault-pki-load compare a --with b' };
+    const { createdAt, command } = compareTwo({ ...made, ...QUICK });
+    assert.deepEqual({ createdAt, command }, made);
+  });
+
+  test('of several loads say in how many runs it was which', () => {
+    const more = runsOf([1, 1.1], 300, { load: openLoad({ ratePerSecond: 50 }) });
+    const { groups } = compareGroups(
+      [
+        { name: 'old', runs: runsOf(TEN, 0) },
+        { name: 'new', runs: [...runsOf(TEN, 1), ...more] },
+      ],
+      QUICK,
+    );
+    assert.deepEqual(
+      groups[1].subjects.map(({ load, runs }) => [load.ratePerSecond, runs]),
+      [
+        [20, 10],
+        [50, 2],
+      ],
+    );
   });
 
   test('are the same when compared again, and another interval under another seed', () => {
@@ -223,11 +369,11 @@ describe('two groups', () => {
 
   test('are judged by what must not be', () => {
     assert.deepEqual(
-      comparison.failIf.map(({ text, failed }) => [text, failed]),
+      comparison.failIf.map(({ text, verdict }) => [text, verdict]),
       [
-        ['p99 slower by 5%', true],
-        ['p99 slower by 20%', false],
-        ['rate lower', false],
+        ['p99 slower by 5%', 'failed'],
+        ['p99 slower by 20%', 'passed'],
+        ['rate lower', 'passed'],
       ],
     );
   });
@@ -298,6 +444,11 @@ describe('warns where runs were not made alike:', () => {
       { load: openLoad({ concurrency: 99, ratePerSecond: 50 }) },
       /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/,
     ],
+    [
+      'files of its own for what it issued: no warning',
+      { plan: { operation: 'ocsp', options: { keep: 'new-1.jsonl' } } },
+      null,
+    ],
     ['another seed: no warning', { load: openLoad({ seed: 8 }) }, null],
     [
       'another target: no warning',
@@ -323,104 +474,68 @@ describe('warns where runs were not made alike:', () => {
   }
 });
 
-describe('runs that cannot be believed', () => {
-  /** @type {Parameters<typeof runsOf>[2]} */
-  const INVALID = {
-    measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Requests went out late.' }] },
-  };
-  const groups = () => [
-    { name: 'old', runs: runsOf(TEN, 0) },
-    {
-      name: 'new',
-      runs: [
-        ...runsOf(TEN, 1),
-        { name: 'bad.json', result: runsOf([50], 99, INVALID)[0].result },
-        { name: 'stopped.json', result: runsOf([60], 100, { interrupted: true })[0].result },
-      ],
-    },
+describe('warns of a group', () => {
+  const openBao = { target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' } };
+  const poisson = (/** @type {number} */ seed) => ({ load: openLoad({ arrivals: 'poisson', seed }) });
+  const mixed = (/** @type {Parameters<typeof runsOf>[2]} */ changes) => [
+    ...runsOf(TEN.slice(5), 1),
+    ...runsOf(TEN.slice(5), 201, changes),
   ];
-
-  test('are left out and named', () => {
-    const { groups: found, metrics } = compareGroups(groups(), QUICK);
-    assert.deepEqual([found[1].runs, found[1].used], [12, 10]);
-    assert.deepEqual(found[1].leftOut, [
-      { run: 'bad.json', why: 'its measurement is invalid: Requests went out late' },
-      { run: 'stopped.json', why: 'it was interrupted' },
-    ]);
-    assert.equal(found[1].metrics.p99.values.length, 10);
-    assert.equal(metrics[0].comparisons[0].verdict, 'no difference shown');
-  });
-
-  test('are taken where asked for, with a warning for each', () => {
-    const { groups: found, warnings } = compareGroups(groups(), { allowInvalid: true, ...QUICK });
-    assert.deepEqual([found[1].used, found[1].leftOut], [12, []]);
-    assert.deepEqual(warnings, [
-      'bad.json of new is taken all the same: its measurement is invalid: Requests went out late.',
-      'stopped.json of new is taken all the same: it was interrupted.',
-    ]);
-  });
-});
-
-describe('is refused:', () => {
-  const old = { name: 'old', runs: runsOf(TEN, 0) };
-  const [first] = old.runs;
-  /** @type {[string, Parameters<typeof compareGroups>[0], Parameters<typeof compareGroups>[1], string, RegExp][]} */
+  const random = (/** @type {(i: number) => number} */ seedOf, /** @type {number} */ first) =>
+    TEN.flatMap((factor, i) => runsOf([factor], first + 2 * i, poisson(seedOf(i))));
+  /** @type {[string, import('../../src/results/runs/run-metrics.js').NamedRun[], import('../../src/results/runs/run-metrics.js').NamedRun[], RegExp | null][]} */
   const TABLE = [
-    ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Name another one/],
-    ['one group', [old], {}, 'nothing_to_compare', /only one group/],
     [
-      'a group without a run',
-      [old, { name: 'new', runs: [] }],
-      {},
-      'no_usable_run',
-      /There is no run of new\. Give/,
+      'whose runs are of two products',
+      runsOf(TEN, 0),
+      mixed(openBao),
+      /^The runs of new were not all made against the same target: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/,
     ],
     [
-      'a group of which no run counts',
-      [old, { name: 'new', runs: runsOf([1, 2], 1, { interrupted: true }) }],
-      {},
-      'no_usable_run',
-      /^No run of new can be used: run-1\.json: it was interrupted; run-2\.json: .*--allow-invalid\.$/,
+      'of which some did not learn the product',
+      runsOf(TEN, 0),
+      mixed({ target: { url: 'http://127.0.0.1:8200', product: null, version: null } }),
+      /against the same target: Vault 1\.21\.1, a target that did not say\.$/,
     ],
+    ['but not where each is of one product', runsOf(TEN, 0), runsOf(TEN, 1, openBao), null],
     [
-      'a run that is given twice',
-      [{ name: 'old', runs: [first, first] }, old],
-      {},
-      'same_run_twice',
-      /^run-1\.json is given twice for old\./,
+      'whose random arrivals are the same in every run',
+      random((i) => i, 0),
+      random(() => 7, 1),
+      /^Of the 10 runs of new with Poisson arrivals, some share a seed and so the same arrivals: .* a seed of its own\.$/,
     ],
-    [
-      'a copy of a run',
-      [
-        old,
-        { name: 'new', runs: [...old.runs, { name: 'copy.json', result: structuredClone(first.result) }] },
-      ],
-      {},
-      'same_run_twice',
-      /^run-1\.json and copy\.json, both of new, are the same run\./,
-    ],
-    ['a limit that makes no sense', [old, old], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
+    ['but not where only the groups share them, run by run', random((i) => i, 0), random((i) => i, 1), null],
   ];
-  for (const [why, groups, options, code, message] of TABLE) {
+  for (const [why, base, other, warning] of TABLE) {
     test(why, () => {
-      assert.throws(
-        () => compareGroups(groups, options),
-        (error) => {
-          assert.ok(error instanceof PkiLoadError);
-          assert.equal(error.code, code);
-          assert.match(error.full, message);
-          return true;
-        },
-      );
+      const groups = [
+        { name: 'old', runs: base },
+        { name: 'new', runs: other },
+      ];
+      const { warnings } = compareGroups(groups, QUICK);
+      if (warning === null) return assert.deepEqual(warnings, []);
+      assert.equal(warnings.length, 1, warnings.join('\n'));
+      assert.match(warnings[0], warning);
     });
   }
+});
 
-  test('but not the same runs as both groups: there is no difference', () => {
-    const { metrics } = compareGroups([old, { ...old, name: 'again' }], QUICK);
-    for (const { key, comparisons } of metrics) {
-      assert.deepEqual([comparisons[0].verdict, comparisons[0].pValue], ['no difference shown', 1], key);
-    }
-  });
+test('the note says which test it was: exact of twelve runs, approximated of sixty', () => {
+  const many = (/** @type {number} */ first) =>
+    Array.from({ length: 60 }, (_, i) => runsOf([1 + i / 1000], first + 2 * i)[0]);
+  const noteOf = (
+    /** @type {ReturnType<typeof many>} */ base,
+    /** @type {ReturnType<typeof many>} */ other,
+  ) =>
+    compareGroups(
+      [
+        { name: 'old', runs: base },
+        { name: 'new', runs: other },
+      ],
+      QUICK,
+    ).notes[0];
+  assert.match(noteOf(many(0).slice(0, 12), many(1).slice(0, 12)), /\(two-sided, exact\)/);
+  assert.match(noteOf(many(0), many(1)), /exact but for very many runs, of which it is the normal approxim/);
 });
 
 describe('several groups', () => {
@@ -470,7 +585,7 @@ describe('several groups', () => {
   });
 
   test('fail by name', () => {
-    assert.equal(comparison.failIf[0].failed, true);
+    assert.equal(comparison.failIf[0].verdict, 'failed');
     assert.match(comparison.failIf[0].reason, /^etcd: p99 is 2\d\.\d % slower/);
   });
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { judgeFailIf, parseFailIf } from '../../src/results/fail-if.js';
+import { judgeFailIf, parseFailIf } from '../../src/results/comparison/fail-if.js';
 
-/** @typedef {import('../../src/results/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../../src/results/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../../src/results/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
+/** @typedef {import('../../src/results/comparison/fail-if.js').JudgedGroup} JudgedGroup */
 
 describe('what must not be is read', () => {
   /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */
@@ -18,6 +20,7 @@ describe('what must not be is read', () => {
     ['mean faster', { metric: 'mean', direction: -1, least: null }],
     ['median slower by 250%', { metric: 'p50', direction: 1, least: 250 }],
     ['p50 slower', { metric: 'p50', direction: 1, least: null }],
+    ['p90 slower', { metric: 'p90', direction: 1, least: null }],
     ['p95 higher', { metric: 'p95', direction: 1, least: null }],
     ['p99.9 slower', { metric: 'p999', direction: 1, least: null }],
     ['p999 slower', { metric: 'p999', direction: 1, least: null }],
@@ -107,55 +110,96 @@ function compared(metric, differences) {
       interval: [9, 15],
       pValue: 0.0001,
       verdict: 'slower',
+      doubt: null,
       text: 'It is so.',
       ...difference,
     })),
   };
 }
 
+/**
+ * @param {string} name
+ * @param {number} [used]
+ * @param {number} [all]
+ * @returns {JudgedGroup}
+ */
+const group = (name, used = 10, all = used) => ({
+  name,
+  runs: Array.from({ length: all }, (_, i) => ({ used: i < used, verdict: /** @type {const} */ ('valid') })),
+});
+
+const TWO = [group('old'), group('new')];
+const INVALID = /** @type {const} */ ('invalid');
+
 describe('what must not be is judged', () => {
-  /** @type {[string, string, Partial<Difference>, boolean, RegExp][]} */
+  /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp][]} */
   const TABLE = [
-    ['shown fails', 'p99 slower', {}, true, /^It is so\.$/],
-    ['shown and large enough fails', 'p99 slower by 10%', {}, true, /That reaches the limit of 10 %\.$/],
-    ['just large enough fails', 'p99 slower by 12%', {}, true, /reaches/],
+    ['shown fails', 'p99 slower', {}, 'failed', /^It is so\.$/],
+    ['shown and large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
+    ['just large enough fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
     [
       'large enough but for rounding fails',
       'p99 slower by 10%',
       { differencePercent: 9.999999999999998 },
-      true,
+      'failed',
       /reaches/,
     ],
-    ['shown, but too small, passes', 'p99 slower by 12.1%', {}, false, /less than the limit of 12\.1 %\.$/],
+    [
+      'shown, but too small, passes',
+      'p99 slower by 12.1%',
+      {},
+      'passed',
+      /less than the limit of 12\.1 %\.$/,
+    ],
     [
       'large, but not shown, passes',
       'p99 slower by 10%',
       { differencePercent: 40, pValue: 0.2, verdict: 'no difference shown' },
-      false,
+      'passed',
       /^It is so\.$/,
     ],
-    ['too few runs pass', 'p99 slower', { verdict: 'not enough runs' }, false, /^It is so\.$/],
-    ['the other way round passes', 'p99 faster', {}, false, /^It is so\.$/],
+    [
+      'too few runs prove nothing',
+      'p99 slower',
+      { verdict: 'not enough runs' },
+      'not proven',
+      /^It is so\.$/,
+    ],
+    [
+      'too few runs prove nothing, however little they differ',
+      'p99 slower by 50%',
+      { verdict: 'not enough runs', differencePercent: 0 },
+      'not proven',
+      /^It is so\.$/,
+    ],
+    [
+      'times of failures prove nothing',
+      'p99 slower',
+      { verdict: 'not comparable', differencePercent: -97 },
+      'not proven',
+      /^It is so\.$/,
+    ],
+    ['the other way round passes', 'p99 faster', {}, 'passed', /^It is so\.$/],
     [
       'the other way round fails where that is asked',
       'p99 faster by 10%',
       { verdict: 'faster', differencePercent: -12 },
-      true,
+      'failed',
       /reaches/,
     ],
     [
       'from a base of 0 anything is enough',
       'p99 slower by 50%',
       { differencePercent: null, interval: null },
-      true,
+      'failed',
       /The base is 0, of which anything is more than 50 %/,
     ],
   ];
-  for (const [why, text, difference, failed, reason] of TABLE) {
+  for (const [why, text, difference, verdict, reason] of TABLE) {
     test(why, () => {
-      const judged = judgeFailIf(parseFailIf(text), [compared({}, [difference])], ['old', 'new']);
+      const judged = judgeFailIf(parseFailIf(text), [compared({}, [difference])], TWO);
       assert.equal(judged.text, text);
-      assert.equal(judged.failed, failed);
+      assert.equal(judged.verdict, verdict);
       assert.match(judged.reason, reason);
     });
   }
@@ -164,8 +208,8 @@ describe('what must not be is judged', () => {
     const metric = compared({ key: 'errors', unit: 'fraction', differenceIn: 'percentage points' }, [
       { differencePercent: 0.1, verdict: 'higher' },
     ]);
-    const judged = judgeFailIf(parseFailIf('errors higher by 0.1%'), [metric], ['old', 'new']);
-    assert.equal(judged.failed, true);
+    const judged = judgeFailIf(parseFailIf('errors higher by 0.1%'), [metric], TWO);
+    assert.equal(judged.verdict, 'failed');
     assert.match(judged.reason, /limit of 0\.1 points/);
   });
 
@@ -173,14 +217,99 @@ describe('what must not be is judged', () => {
     const metric = compared({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false }, [
       { differencePercent: -6, verdict: 'lower' },
     ]);
-    const judge = (/** @type {string} */ text) =>
-      judgeFailIf(parseFailIf(text), [metric], ['old', 'new']).failed;
-    assert.deepEqual(['rate lower by 5%', 'rate worse', 'rate higher'].map(judge), [true, true, false]);
+    const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
+    assert.deepEqual(['rate lower by 5%', 'rate worse', 'rate higher'].map(judge), [
+      'failed',
+      'failed',
+      'passed',
+    ]);
   });
 
-  test('of several groups one is enough, and is named', () => {
-    const metric = compared({}, [{ verdict: 'faster', differencePercent: -9 }, {}]);
-    const judged = judgeFailIf(parseFailIf('p99 slower'), [metric], ['old', 'new', 'newer']);
-    assert.deepEqual(judged, { text: 'p99 slower', failed: true, reason: 'newer: It is so.' });
-  });
+  /** @type {[string, Partial<Difference>[], FailIfVerdict, string][]} */
+  const SEVERAL = [
+    [
+      'one that fails is enough, and is named',
+      [{ verdict: 'faster', differencePercent: -9 }, {}],
+      'failed',
+      'newer: It is so.',
+    ],
+    [
+      'one that fails tells more than one of which nothing can be said',
+      [{}, { verdict: 'not enough runs' }],
+      'failed',
+      'new: It is so.',
+    ],
+    [
+      'one of which nothing can be said keeps it from passing',
+      [{ verdict: 'not comparable' }, { verdict: 'faster' }],
+      'not proven',
+      'new: It is so.',
+    ],
+    [
+      'where all pass, all are told',
+      [{ verdict: 'faster' }, { verdict: 'no difference shown' }],
+      'passed',
+      'new: It is so. newer: It is so.',
+    ],
+  ];
+  for (const [why, differences, verdict, reason] of SEVERAL) {
+    test(`of several groups, ${why}`, () => {
+      const groups = [...TWO, group('newer')];
+      const judged = judgeFailIf(parseFailIf('p99 slower'), [compared({}, differences)], groups);
+      assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
+    });
+  }
+});
+
+test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
+  const { name, runs } = group('new');
+  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: INVALID } : run)) };
+  const judge = (/** @type {Partial<Difference>} */ difference) =>
+    judgeFailIf(parseFailIf('p99 slower'), [compared({}, [difference])], [group('old'), taken]);
+  assert.equal(judge({}).verdict, 'failed');
+  const { verdict, reason } = judge({ verdict: 'no difference shown' });
+  assert.equal(verdict, 'not proven');
+  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
+});
+
+describe('where runs are left out', () => {
+  const same = { verdict: /** @type {const} */ ('no difference shown') };
+  /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
+  const TABLE = [
+    [
+      'a few of them, it passes: the median of all is within what is left',
+      [group('old'), group('new', 6, 10)],
+      same,
+      'passed',
+      /^It is so\.$/,
+    ],
+    [
+      'half of them, it is not proven',
+      [group('old'), group('new', 5, 10)],
+      same,
+      'not proven',
+      /^It is so\. But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything\.$/,
+    ],
+    [
+      'most of the base, neither',
+      [group('old', 4, 10), group('new')],
+      same,
+      'not proven',
+      /But 6 of 10 runs of old/,
+    ],
+    [
+      'half of them and the difference is shown all the same, it fails',
+      [group('old'), group('new', 4, 10)],
+      {},
+      'failed',
+      /^It is so\.$/,
+    ],
+  ];
+  for (const [why, groups, difference, verdict, reason] of TABLE) {
+    test(why, () => {
+      const judged = judgeFailIf(parseFailIf('p99 slower'), [compared({}, [difference])], groups);
+      assert.equal(judged.verdict, verdict);
+      assert.match(judged.reason, reason);
+    });
+  }
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  deviationText,
   differenceText,
   figureText,
   intervalText,
   pText,
   sizeText,
   varianceText,
-} from '../../src/results/figures.js';
+} from '../../src/results/runs/figures.js';
 
 describe('figures over runs read', () => {
   /** @type {[string, string, string][]} what, as it reads, as it should */
@@ -17,12 +18,25 @@ describe('figures over runs read', () => {
     ['a slow rate', figureText('/s', 1000 / 3600), '1,000/h'],
     ['a share', figureText('fraction', 0.001), '0.1 %'],
     ['no value', figureText('ms', null), '–'],
-    ['a variance of times', varianceText('ms', 0.012345), '0.0123 ms²'],
-    ['a large variance', varianceText('ms', 123456), '123,000 ms²'],
-    ['a tiny variance', varianceText('ms', 1.234e-9), '1.23e-9 ms²'],
-    ['a variance of rates', varianceText('/s', 0.25), '0.25 (/s)²'],
-    ['a variance of shares, in percent', varianceText('fraction', 1e-6), '0.01 %²'],
-    ['no variance', varianceText('ms', null), '–'],
+    ['a variance of times', varianceText('ms', { mean: 9.9, variance: 0.012345 }), '0.0123 ms²'],
+    ['a variance of seconds', varianceText('ms', { mean: 2750, variance: 15_100_000 }), '15.1 s²'],
+    ['a variance of microseconds', varianceText('ms', { mean: 0.05, variance: 1.234e-4 }), '123 µs²'],
+    ['a tiny variance', varianceText('ms', { mean: 1, variance: 1.234e-9 }), '1.23e-9 ms²'],
+    ['a variance of rates', varianceText('/s', { mean: 20, variance: 0.25 }), '0.25 (/s)²'],
+    ['a variance of rates an hour', varianceText('/s', { mean: 0.2, variance: 1e-6 }), '13 (/h)²'],
+    ['a variance of shares, in percent', varianceText('fraction', { mean: 0.1, variance: 1e-6 }), '0.01 %²'],
+    ['no variance at all', varianceText('fraction', { mean: 0, variance: 0 }), '0'],
+    ['a deviation beside milliseconds', deviationText('ms', { mean: 9.9, variance: 0.0144 }), '0.120 ms'],
+    ['a deviation beside seconds', deviationText('ms', { mean: 2750, variance: 14_400 }), '0.120 s'],
+    ['a deviation beside microseconds', deviationText('ms', { mean: 0.05, variance: 1e-6 }), '1.00 µs'],
+    ['a deviation beside a rate', deviationText('/s', { mean: 20, variance: 0.25 }), '0.500/s'],
+    ['a deviation beside a rate an hour', deviationText('/s', { mean: 0.2, variance: 1e-6 }), '3.60/h'],
+    ['a deviation beside a share', deviationText('fraction', { mean: 0.1, variance: 1e-6 }), '0.100 %'],
+    ['a large deviation', deviationText('/s', { mean: 9000, variance: 1e6 }), '1,000/s'],
+    ['a tiny deviation', deviationText('ms', { mean: 1, variance: 1e-14 }), '1e-7 ms'],
+    ['no deviation', deviationText('/s', { mean: 5, variance: 0 }), '0/s'],
+    ['the deviation of one run', deviationText('ms', { mean: 5, variance: null }), '–'],
+    ['no variance', varianceText('ms', { mean: 5, variance: null }), '–'],
     ['a rise', differenceText('ms', 10.345), '+10.3 %'],
     ['a fall', differenceText('/s', -5.125), '-5.13 %'],
     ['a small rise', differenceText('ms', 0.01234), '+0.012 %'],

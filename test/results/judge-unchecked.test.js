@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRequirement } from '../../src/results/judge.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { view } from './view.js';
 
 const good = Array.from({ length: 10_000 }, () => 5);

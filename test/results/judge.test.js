@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judgeRequirement } from '../../src/results/judge.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { spread } from './sample.js';
 import { view } from './view.js';
 

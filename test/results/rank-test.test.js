@@ -9,7 +9,7 @@ import {
   normalUpperTail,
   runsNeeded,
   smallestPValue,
-} from '../../src/results/rank-test.js';
+} from '../../src/results/comparison/rank-test.js';
 
 /** Vectors computed by scipy: `python3 test/results/fixtures/make-compare.py`. */
 const FIXTURES = new URL('./fixtures/compare.json', import.meta.url);
@@ -106,13 +106,44 @@ function uOf(a, b) {
 }
 
 describe('many runs', () => {
-  test('10 and 10 are counted, 11 and 11 approximated', () => {
-    const runs = (/** @type {number} */ n, /** @type {number} */ from) =>
-      Array.from({ length: n }, (_, i) => from + 2 * i);
-    assert.equal(combinations(20, 10), 184_756);
-    assert.equal(combinations(22, 11), 705_432);
-    assert.equal(mannWhitney(runs(10, 0), runs(10, 1)).method, 'exact');
-    assert.equal(mannWhitney(runs(11, 0), runs(11, 1)).method, 'asymptotic');
+  const runs = (/** @type {number} */ n, /** @type {number} */ from) =>
+    Array.from({ length: n }, (_, i) => from + 2 * i);
+
+  /** @type {[string, number, number, 'exact' | 'asymptotic'][]} */
+  const METHODS = [
+    ['10 and 10 are counted', 10, 10, 'exact'],
+    ['11 and 11, too', 11, 11, 'exact'],
+    ['50 and 50, too, though they are more combinations than a double can tell apart', 50, 50, 'exact'],
+    ['so are 2 and 600, whose sums are few', 2, 600, 'exact'],
+    ['and 600 and 2', 600, 2, 'exact'],
+    ['100 and 100 would take seconds', 100, 100, 'asymptotic'],
+  ];
+  for (const [why, n, m, method] of METHODS) {
+    test(`${why}: ${method}`, () => {
+      const found = mannWhitney(runs(n, 0), runs(m, 1));
+      assert.equal(found.method, method);
+      assert.ok(found.pValue > 0 && found.pValue <= 1, `${found.pValue}`);
+    });
+  }
+
+  /** @type {[string, number, number][]} */
+  const FARTHEST = [
+    ['2 below 600: 2 of 180,901 orders, which the approximation takes for 0.015', 2, 600],
+    ['11 below 11', 11, 11],
+    ['50 below 50: nothing is lost to rounding', 50, 50],
+  ];
+  for (const [why, n, m] of FARTHEST) {
+    test(why, () => {
+      const [low, high] = [runs(n, 0), runs(m, 2 * n)];
+      near(mannWhitney(low, high).pValue, 2 / combinations(n + m, n), 1e-12, 'p');
+      near(mannWhitney(high, low).pValue, 2 / combinations(n + m, n), 1e-12, 'turned');
+    });
+  }
+
+  test('50 and 50 that take turns differ by nothing, exactly as far as by the approximation', () => {
+    const [a, b] = [runs(50, 0), runs(50, 1)];
+    const [exact, approximate] = [mannWhitney(a, b, 'exact'), mannWhitney(a, b, 'asymptotic')];
+    assert.ok(Math.abs(exact.pValue - approximate.pValue) < 1e-3, `${exact.pValue} ${approximate.pValue}`);
   });
 
   test('z = (9 - 4.5 - 0.5) / sqrt(5.25) of three below three', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rateWindowMs } from '../../src/results/build.js';
+import { createHistogram } from '../../src/histogram.js';
+import { buildBlock, rateWindowMs } from '../../src/results/build.js';
 
 /**
  * @param {{last: number, after: number, mean: number, succeeded?: number, neverSentDue?: number}} run ms and counts
@@ -42,4 +43,49 @@ const TABLE = /** @type {const} */ ([
 
 for (const [sentence, run, facts, expected] of TABLE) {
   test(`rate window: ${sentence}`, () => assert.equal(windowOf(run, facts), expected));
+}
+
+test('the rates of operations are over the time of the whole, and add up to its rate', () => {
+  const operations = [
+    { name: 'fast', count: 900, last: 59_000 },
+    { name: 'late', count: 300, last: 80_000 },
+  ].map(({ name, count, last }) => operation(name, count, last));
+  const facts = /** @type {any} */ ({
+    planned: 1200,
+    neverSent: 0,
+    model: 'open',
+    windowMs: 60_000,
+    meanings: {},
+  });
+  const windowMs = rateWindowMs(operations, facts);
+  assert.equal(windowMs, 80_000);
+  const rateOf = (/** @type {typeof operations} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
+  assert.equal(rateOf(operations), 15);
+  assert.deepEqual(
+    operations.map((one) => rateOf([one])),
+    [11.25, 3.75],
+  );
+});
+
+/**
+ * @param {string} name
+ * @param {number} count successes
+ * @param {number} lastSuccessMs
+ * @returns {import('../../src/results/merge.js').MergedOperation}
+ */
+function operation(name, count, lastSuccessMs) {
+  const none = { response: createHistogram(), service: createHistogram(), sendLag: createHistogram() };
+  return {
+    name,
+    stage: 0,
+    outcomes: { good: { success: true, count, latency: none } },
+    verification: { checked: count, passed: count, unchecked: 0, failures: {}, notes: [] },
+    dropped: 0,
+    neverSentDue: 0,
+    warmup: 0,
+    perSecond: { sent: [count], succeeded: [count], failed: [] },
+    lastSuccessMs,
+    firstHalf: { count: 100, responseMs: 1000 },
+    successesAfter: lastSuccessMs > 60_000 ? 100 : 0,
+  };
 }

@@ -7,14 +7,26 @@ import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
 import { placeOfJsonError } from '../../src/results/json-place.js';
 import { parseDocument, readDocument, readDocuments, readResults } from '../../src/results/read-document.js';
-import { makeRunSet } from '../../src/results/run-set.js';
-import { sampleResult, spread } from './sample.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { sampleResult, spread, timelineOf } from './sample.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-documents-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
 const text = JSON.stringify(result, null, 2);
+
+/** Its figures do not add up, and it says so. */
+const SAID = { verdict: 'invalid', reasons: [{ code: 'bookkeeping', text: 'The figures do not add up.' }] };
+
+/** @param {Record<string, unknown>} [changes] of a result with a histogram for each second */
+function bySecond(changes = {}) {
+  const groups = [{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }];
+  return { ...sampleResult(groups, { timeline: timelineOf(groups, 3) }), ...changes };
+}
+
+/** @param {{histogram?: string | null}[]} rows @param {string} histogram of the second one */
+const garbled = (rows, histogram) => rows.map((row, i) => (i === 1 ? { ...row, histogram } : row));
 
 /** @param {string} name @param {string | Uint8Array} content */
 function file(name, content) {
@@ -62,15 +74,14 @@ describe('a document', () => {
     );
   });
 
-  test('that goes on or says itself that it does not add up, need not add up', () => {
-    const wrong = { ...result, totals: { ...result.totals, planned: 9999 } };
-    const reasons = [{ code: 'bookkeeping', text: 'The figures do not add up.' }];
-    for (const one of [
-      { ...wrong, unfinished: true },
-      { ...wrong, measurement: { verdict: 'invalid', reasons } },
-    ]) {
-      assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(one)), 'r.json'), one);
-    }
+  test('that says itself that it does not add up need not add up', () => {
+    const wrong = { ...result, totals: { ...result.totals, planned: 9999 }, measurement: SAID };
+    assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(wrong)), 'r.json'), wrong);
+  });
+
+  test('that was written while its run went on adds up as well', () => {
+    const one = { ...result, unfinished: true };
+    assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(one)), 'r.json'), one);
   });
 });
 
@@ -126,6 +137,40 @@ const REFUSED = [
     JSON.stringify(makeRunSet('n', [result, { ...result, totals: { ...result.totals, sent: 399 } }])),
     'inconsistent_result',
     /Run 2 of .*x\.json does not add up/,
+  ],
+  [
+    'a result that went on, and was changed',
+    JSON.stringify({ ...result, unfinished: true, totals: { ...result.totals, sent: 399 } }),
+    'inconsistent_result',
+    /x\.json does not add up: /,
+  ],
+  [
+    'a result whose rate was doubled',
+    JSON.stringify({
+      ...result,
+      windowSeconds: 20,
+      rates: { ...result.rates, perSecond: 40, perHour: 144_000 },
+    }),
+    'inconsistent_result',
+    /x\.json does not add up: rates\.perSecond is 40, but 400 successes in 20 s are 20\/s\./,
+  ],
+  [
+    'a result of which a second was changed',
+    JSON.stringify(bySecond({ timeline: garbled(bySecond().timeline, 'HISTFAAAAgarbage') })),
+    'inconsistent_result',
+    /x\.json does not add up: the histogram of second 1 cannot be read\./,
+  ],
+  [
+    'a result that says it does not add up, and cannot be shown either',
+    JSON.stringify(bySecond({ measurement: SAID, timeline: garbled(bySecond().timeline, '') })),
+    'inconsistent_result',
+    /x\.json does not add up: timeline\.1\.histogram cannot be read\./,
+  ],
+  [
+    'a part that there is not',
+    JSON.stringify({ ...result, shard: { index: 7, of: 2 } }),
+    'bad_result',
+    /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
   ],
   ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /there is no run in it/],
 ];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
-import { parseRequirement } from '../../src/results/requirements.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 
-/** @type {[string, string, Partial<import('../../src/results/requirements.js').Requirement>][]} */
+/** @type {[string, string, Partial<import('../../src/results/requirements/requirements.js').Requirement>][]} */
 const GOOD = [
   [
     'rate in the unit the user chose',

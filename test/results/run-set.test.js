@@ -4,8 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
 import { isComparison, isResult, isRunSet, kindOf } from '../../src/results/document.js';
-import { makeRunSet, runSetJsonSchema, summariseRunSet, validateRunSet } from '../../src/results/run-set.js';
+import { makeRunSet, runSetJsonSchema, validateRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, TEN } from './runs.js';
+import { openLoad } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
@@ -46,6 +47,7 @@ describe('is refused:', () => {
     ['a result', first, /: schema: /],
     ['no name', { ...good, name: undefined }, /: name: /],
     ['no version', { ...good, tool: {} }, /: tool\.version: /],
+    ['no summary, as an early version wrote it', { ...good, summary: undefined }, /: summary: /],
     ['no runs', { ...good, runs: undefined }, /: runs: /],
     ['an empty set', { ...good, runs: [] }, /: runs: there is no run in it\./],
     ['runs by name', { ...good, runs: { first } }, /: runs: /],
@@ -70,6 +72,55 @@ describe('is refused:', () => {
       );
     });
   }
+});
+
+describe('whose summary is not that of its runs', () => {
+  const good = makeRunSet('base', runs());
+  const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
+  const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
+    ...good,
+    summary: {
+      ...good.summary,
+      metrics: good.summary.metrics.map((metric, i) => (i === p99 ? { ...metric, ...changes } : metric)),
+    },
+  });
+  /** @type {[string, unknown, RegExp][]} */
+  const TABLE = [
+    ['in a median', withMetric({ median: 1 }), /its summary says something else of p99 than its runs\.$/],
+    ['in the value of a run', withMetric({ values: TEN }), /something else of p99/],
+    ['in a value too few', withMetric({ values: [] }), /something else of p99/],
+    [
+      'in the runs that count',
+      { ...good, summary: { ...good.summary, used: ['run 1'] } },
+      /something else of which runs count/,
+    ],
+  ];
+  for (const [why, value, message] of TABLE) {
+    test(`${why}, is refused`, () => {
+      assert.throws(
+        () => validateRunSet(value, 'set.json'),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.equal(error.code, 'inconsistent_run_set');
+          assert.match(error.message, /^set\.json does not add up: /);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('because another version has a metric more, and one less, is taken', () => {
+    const [first, ...others] = good.summary.metrics;
+    const metrics = [...others, { ...first, key: 'p75', label: 'p75' }];
+    const runSet = { ...good, summary: { ...good.summary, metrics } };
+    assert.equal(validateRunSet(runSet), runSet);
+  });
+
+  test('after a way through JSON is taken as well', () => {
+    const read = JSON.parse(JSON.stringify(good));
+    assert.equal(validateRunSet(read), read);
+  });
 });
 
 describe('the kind of', () => {
@@ -100,8 +151,8 @@ describe('the kind of', () => {
 });
 
 describe('over runs', () => {
-  /** @param {ReturnType<typeof summariseRunSet>} summary @param {string} key */
-  const metric = ({ metrics }, key) => {
+  /** @param {import('../../src/results/runs/run-set.js').RunSet} runSet @param {string} key */
+  const metric = ({ summary: { metrics } }, key) => {
     const found = metrics.find((one) => one.key === key);
     assert.ok(found !== undefined, key);
     return found;
@@ -109,11 +160,9 @@ describe('over runs', () => {
 
   test('median, mean, variance and extremes are of one value per run', () => {
     const max = metric(
-      summariseRunSet(
-        makeRunSet(
-          'x',
-          [1, 2, 6].map((factor, i) => runOf(factor, i)),
-        ),
+      makeRunSet(
+        'x',
+        [1, 2, 6].map((factor, i) => runOf(factor, i)),
       ),
       'max',
     );
@@ -124,23 +173,23 @@ describe('over runs', () => {
   });
 
   test('one run has no variance', () => {
-    const max = metric(summariseRunSet(makeRunSet('x', [runOf(1, 0)])), 'max');
+    const max = metric(makeRunSet('x', [runOf(1, 0)]), 'max');
     assert.deepEqual([max.median, max.variance], [10, null]);
   });
 
   test('a run without an answer has no latency, but a rate', () => {
     const silent = runOf(1, 5);
     silent.latencyMs.response = { ...silent.latencyMs.response, p99: null };
-    const summary = summariseRunSet(makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]));
+    const summary = makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]);
     // The 99th of 100 values that are evenly spread from 1 to 10, and from 2 to 20.
     assert.deepEqual(metric(summary, 'p99').values, [1 + (9 * 98) / 99, null, 2 + (18 * 98) / 99]);
     assert.equal(metric(summary, 'rate').values.length, 3);
   });
 
-  test('errors are the share of what was due and had no good answer', () => {
+  test('errors are the share that the result has', () => {
     const run = runOf(1, 0);
-    run.totals = { ...run.totals, succeeded: 90, failed: 5, dropped: 3, neverSentDue: 2 };
-    assert.deepEqual(metric(summariseRunSet(makeRunSet('x', [run])), 'errors').values, [0.1]);
+    run.errorShare = 0.1;
+    assert.deepEqual(metric(makeRunSet('x', [run]), 'errors').values, [0.1]);
   });
 
   /** @type {[string, Parameters<typeof runOf>[2], RegExp][]} */
@@ -156,18 +205,17 @@ describe('over runs', () => {
     ['invalid without a reason', { measurement: { verdict: 'invalid', reasons: [] } }, /is invalid$/],
   ];
   for (const [why, changes, message] of LEFT_OUT) {
-    test(`a run that is ${why} is left out and named, unless asked for`, () => {
+    test(`a run that is ${why} is left out and named`, () => {
       const runSet = makeRunSet('x', runsWith(changes));
-      const summary = summariseRunSet(runSet);
-      assert.equal(summary.runs, 10);
+      const { summary } = runSet;
+      assert.equal(runSet.runs.length, 10);
       assert.equal(summary.used.length, 9);
       assert.deepEqual(
         summary.leftOut.map(({ run }) => run),
         ['run 3'],
       );
       assert.match(summary.leftOut[0].why, message);
-      assert.equal(metric(summary, 'p99').values.length, 9);
-      assert.equal(summariseRunSet(runSet, { allowInvalid: true }).used.length, 10);
+      assert.equal(metric(runSet, 'p99').values.length, 9);
     });
   }
 
@@ -176,7 +224,7 @@ describe('over runs', () => {
     ['the only part of its plan', { shard: { index: 0, of: 1 } }],
   ])) {
     test(`a run that is ${why} counts`, () => {
-      assert.equal(summariseRunSet(makeRunSet('x', runsWith(changes))).used.length, 10);
+      assert.equal(makeRunSet('x', runsWith(changes)).summary.used.length, 10);
     });
   }
 
@@ -198,8 +246,50 @@ describe('over runs', () => {
       runOf(3, 1, required('not met')),
       runOf(1, 2, required('met')),
     ];
-    assert.deepEqual(summariseRunSet(makeRunSet('x', results)).requirements, [
+    assert.deepEqual(makeRunSet('x', results).summary.requirements, [
       { text: 'p99<20ms', verdicts: { met: 2, 'not met': 1 } },
     ]);
   });
+
+  /** @type {[string, Result[], RegExp[]][]} */
+  const WARNINGS = [
+    ['made alike: none', runs(), []],
+    [
+      'of another rate',
+      runsWith({ load: openLoad({ ratePerSecond: 50 }) }),
+      [/^The runs were not made alike: they differ in load\.ratePerSecond \(20, 50\)\./],
+    ],
+    [
+      'that kept what they asked for in files of their own: none',
+      runsWith({ plan: { operation: 'ocsp', options: { keep: 'two.jsonl' } } }),
+      [],
+    ],
+    [
+      'of another product',
+      runsWith({ target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' } }),
+      [/^The runs of x were not all made against the same target: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/],
+    ],
+    [
+      'at random times that are the same',
+      runs().map((run) => ({ ...run, load: openLoad({ arrivals: 'poisson' }) })),
+      [/^Of the 10 runs of x with Poisson arrivals, some share a seed/],
+    ],
+    [
+      'at random times of their own: none',
+      runs().map((run, i) => ({ ...run, load: openLoad({ arrivals: 'poisson', seed: i }) })),
+      [],
+    ],
+    [
+      'one of which differs, but does not count: none',
+      runsWith({ interrupted: true, load: openLoad({ ratePerSecond: 50 }) }),
+      [],
+    ],
+  ];
+  for (const [why, results, expected] of WARNINGS) {
+    test(`runs ${why}: warned of`, () => {
+      const { warnings } = makeRunSet('x', results).summary;
+      assert.equal(warnings.length, expected.length, warnings.join('\n'));
+      for (const [i, pattern] of expected.entries()) assert.match(warnings[i], pattern);
+    });
+  }
 });

@@ -3,7 +3,7 @@ import { uniform } from '../../src/random.js';
 import { sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../src/results/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../../src/results/runs/run-metrics.js').NamedRun} NamedRun */
 
 const START = Date.UTC(2026, 0, 2, 3, 0, 0);
 
@@ -63,3 +63,15 @@ export const TEN = Object.freeze([1, 1.02, 0.99, 1.01, 0.97, 1.03, 0.98, 1.015, 
 export function slower(by) {
   return TEN.map((factor, i) => factor * by * (1 + i * 1e-4));
 }
+
+/** Runs that the test of ranks tells apart, though the interval of the difference of medians includes 0. */
+export const BY_RANK = Object.freeze({
+  base: [0.961, 1.007, 1.008, 1.009, 0.971, 1.05, 1.041, 0.985, 1.024, 1.015],
+  other: [1.019, 1.058, 1.013, 1.039, 1.053, 1.014, 1.052, 1.079, 0.975, 1.088],
+});
+
+/** Runs that it does not tell apart, though the interval leaves 0 out. */
+export const BY_INTERVAL = Object.freeze({
+  base: [1.023, 1.002, 1.05, 0.959],
+  other: [1.077, 1.133, 1.161, 1.05],
+});

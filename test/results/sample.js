@@ -114,6 +114,7 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
       latencyMs: latencies([group]),
     },
   ]);
+  const errors = failed + dropped + neverSentDue;
   return {
     totals: {
       planned: sent + dropped + neverSent + neverSentDue,
@@ -123,7 +124,9 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
       dropped,
       neverSent: neverSent + neverSentDue,
       neverSentDue,
+      errors,
     },
+    errorShare: succeeded + errors === 0 ? null : errors / (succeeded + errors),
     rates: {
       perSecond,
       perHour: perSecond * 3600,

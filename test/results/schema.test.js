@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
-import { comparisonJsonSchema } from '../../src/results/comparison-schema.js';
-import { runSetJsonSchema } from '../../src/results/run-set.js';
+import { comparisonJsonSchema } from '../../src/results/comparison/comparison-schema.js';
+import { runSetJsonSchema } from '../../src/results/runs/run-set.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/histogram.js';
+import { sumRecords } from '../../src/results/merge.js';
 import { createRunSeconds, createSeconds } from '../../src/results/seconds.js';
 import { sample, setUp } from '../load/recording.js';
 
@@ -97,6 +98,12 @@ describe('seconds', () => {
         for (const row of rows) seconds.add(row);
       }
       seconds.closeAll();
+      const lags = seconds.rows.filter(({ lag }) => lag !== null).length;
+      assert.equal(
+        lags,
+        shard === null ? 0 : 3,
+        'send lags are kept for other parts only: a day of them is long',
+      );
       return seconds.rows.flatMap(({ second, histogram, histogramSeconds }) =>
         histogram === null ? [] : [[second, histogramSeconds, decodeHistogram(histogram).totalCount]],
       );
@@ -113,4 +120,19 @@ describe('seconds', () => {
       ],
     ]);
   });
+});
+
+test('failures are added up by name, whatever the name is', () => {
+  const records = [
+    { constructor: 1, timeout: 2 },
+    { timeout: 1, toString: 4 },
+    JSON.parse('{"__proto__": 3}'),
+  ];
+  const sum = sumRecords(/** @type {Record<string, any>[]} */ (records));
+  assert.deepEqual(Object.entries(sum), [
+    ['constructor', 1],
+    ['timeout', 3],
+    ['toString', 4],
+    ['__proto__', 3],
+  ]);
 });

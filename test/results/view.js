@@ -1,6 +1,6 @@
 /** Views for tests of requirements, from plain lists of milliseconds. */
 
-/** @param {number[]} values @returns {import('../../src/results/judge.js').Quantiles} */
+/** @param {number[]} values @returns {import('../../src/results/requirements/judge.js').Quantiles} */
 export function quantiles(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const mean = sorted.length === 0 ? null : sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
@@ -17,9 +17,9 @@ export function quantiles(values) {
 }
 
 /**
- * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[]} & Partial<Omit<import('../../src/results/judge.js').RunView, 'failed' | 'dropped'>>} [given]
+ * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[]} & Partial<Omit<import('../../src/results/requirements/judge.js').RunView, 'failed' | 'dropped'>>} [given]
  *   `good`, `failed` and `waiting` are the ages of those requests; the rest overrides the view
- * @returns {import('../../src/results/judge.js').RunView}
+ * @returns {import('../../src/results/requirements/judge.js').RunView}
  */
 export function view({ good = [], failed = [], waiting = [], dropped = 0, ...changes } = {}) {
   const [own, all] = [quantiles(good), quantiles([...good, ...failed, ...waiting])];

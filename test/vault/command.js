@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { checkResult } from '../../src/results/check.js';
+import { checkResult } from '../../src/results/check/check.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));

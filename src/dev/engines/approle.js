@@ -54,7 +54,12 @@ export function createAppRole() {
         handle({ match }) {
           const id = randomUUID();
           roleOf(match[1]).secretIds.add(id);
-          const data = { secret_id: id, secret_id_accessor: randomUUID(), secret_id_num_uses: 0, secret_id_ttl: 0 };
+          const data = {
+            secret_id: id,
+            secret_id_accessor: randomUUID(),
+            secret_id_num_uses: 0,
+            secret_id_ttl: 0,
+          };
           return secret({ data, mountType: 'approle' });
         },
       },

@@ -21,7 +21,11 @@ export function createKv({ version }) {
  * @returns {Stored}
  */
 function store(secrets, path, data) {
-  const stored = { data, version: (secrets.get(path)?.version ?? 0) + 1, createdAt: new Date().toISOString() };
+  const stored = {
+    data,
+    version: (secrets.get(path)?.version ?? 0) + 1,
+    createdAt: new Date().toISOString(),
+  };
   secrets.set(path, stored);
   if (secrets.size > MOST) secrets.delete(String(secrets.keys().next().value));
   return stored;

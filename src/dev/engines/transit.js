@@ -68,7 +68,10 @@ export function createTransit() {
         handle({ match }) {
           const { type, publicKey = '' } = keyOf(match[1]);
           const versions = publicKey === '' ? { 1: 0 } : { 1: { public_key: publicKey } };
-          return secret({ data: { name: match[1], type, latest_version: 1, keys: versions }, mountType: 'transit' });
+          return secret({
+            data: { name: match[1], type, latest_version: 1, keys: versions },
+            mountType: 'transit',
+          });
         },
       },
       route('encrypt', (key, params) => ({

@@ -13,7 +13,7 @@ import { driftsOf } from './window.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
 /** @typedef {import('./judge.js').Reason} Reason */
-/** @typedef {import('../../results/parts.js').Part} Part */
+/** @typedef {import('../../results/parts/parts.js').Part} Part */
 /** @typedef {import('../../results/schema.js').Measurement} Measurement */
 
 /** From the mildest on. */

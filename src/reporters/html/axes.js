@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { formatCount } from '../../units.js';
 
-/** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis */
+/** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis; with an empty label a mark only */
 /**
  * @typedef {object} Axis
  * @property {string} title what it shows, and the unit where the labels have none
@@ -15,6 +15,12 @@ import { formatCount } from '../../units.js';
 const LOG_FROM = 30;
 
 const MOST_TICKS = 6;
+
+/** Over so many decades each has three labels; over more only the decades have one. */
+const DECADES_IN_THREE = 3;
+
+/** A label this far along is near the end. */
+const NEAR_END = 0.8;
 
 /**
  * Those that have room, from the beginning of the axis.
@@ -58,14 +64,31 @@ export function linearAxis({ title, low = 0, high, label, whole = false }) {
     ticks(length, room) {
       for (let count = MOST_TICKS; count > 1; count--) {
         const ticks = ticksOf(count);
-        if (fit(ticks, length, room).length === ticks.length) return ticks;
+        if (ticks[ticks.length - 1].at >= NEAR_END && fit(ticks, length, room).length === ticks.length)
+          return ticks;
       }
-      return fit(ticksOf(1), length, room);
+      return fitEnds(ticksOf(MOST_TICKS), length, room);
     },
   };
 }
 
 /**
+ * The two at the ends, and those between that have room beside them.
+ *
+ * @param {Tick[]} ticks ascending
+ * @param {number} length
+ * @param {(label: string) => number} room
+ */
+export function fitEnds(ticks, length, room) {
+  const last = ticks[ticks.length - 1];
+  const before = (/** @type {Tick} */ { at, label }) =>
+    at * length + room(label) / 2 <= last.at * length - room(last.label) / 2;
+  return [...fit(ticks.slice(0, -1), length, room).filter(before), last];
+}
+
+/**
+ * Its ends have a label each: 1, 2 or 5 times a power of ten, or a power of ten where only those have labels.
+ *
  * @param {string} title
  * @param {number} low above zero
  * @param {number} high above `low`
@@ -73,7 +96,9 @@ export function linearAxis({ title, low = 0, high, label, whole = false }) {
  * @returns {Axis} what is below `low`, zero too, stands at its beginning
  */
 export function logAxis(title, low, high, label) {
-  const [from, to] = [roundDown(low), roundUp(high)];
+  const ends = [roundDown(low), roundUp(high)];
+  const isLong = Math.log10(ends[1] / ends[0]) > DECADES_IN_THREE + 1e-9;
+  const [from, to] = isLong ? [decadeBelow(low), decadeAbove(high)] : ends;
   const scale = scaleLog().domain([from, to]).range([0, 1]).clamp(true);
   const decades = Array.from(
     { length: Math.ceil(Math.log10(to)) - Math.floor(Math.log10(from)) + 1 },
@@ -88,11 +113,13 @@ export function logAxis(title, low, high, label) {
     title,
     at: (value) => scale(value),
     ticks(length, room) {
-      for (const factors of [[1, 2, 5], [1, 5], [1]]) {
-        const ticks = ticksOf(factors);
-        if (fit(ticks, length, room).length === ticks.length) return ticks;
-      }
-      return fit(ticksOf([1]), length, room);
+      const all = ticksOf(isLong ? [1] : [1, 2, 5]);
+      const stride = [1, 2, 3].find((step) => {
+        const ticks = everyNth(all, step);
+        return fit(ticks, length, room).length === ticks.length;
+      });
+      if (isLong && stride !== undefined) return everyNth(all, stride);
+      return stride === 1 ? all : fitEnds(withEnds(ticksOf([1]), all), length, room);
     },
   };
 }
@@ -117,13 +144,13 @@ export function latencyAxis(title, values) {
  * @returns {(ms: number) => string} all in one unit
  */
 export function latencyLabeller(high) {
-  const [unit, ms] = high >= 2000 ? ['s', 1000] : high >= 0.5 ? ['ms', 1] : ['µs', 0.001];
+  const [unit, ms] = high >= 999.5 ? ['s', 1000] : high >= 0.0995 || high === 0 ? ['ms', 1] : ['µs', 0.001];
   return (value) => `${numberLabel(value / Number(ms))} ${unit}`;
 }
 
-/** @param {number} ms @returns {string} each in its own unit */
+/** @param {number} ms @returns {string} each in its own unit, the one that formatLatency gives it */
 export function latencyLabel(ms) {
-  if (ms < 0.9995) return `${numberLabel(ms * 1000)} µs`;
+  if (ms < 0.0995) return `${numberLabel(ms * 1000)} µs`;
   return ms < 999.5 ? `${numberLabel(ms)} ms` : `${numberLabel(ms / 1000)} s`;
 }
 
@@ -137,67 +164,22 @@ export function countAxis(title, high, whole = false) {
   return linearAxis({ title, high, label: compactLabel, whole });
 }
 
-const TIME_UNITS = Object.freeze([
-  { name: 's', seconds: 1, upTo: 180 },
-  { name: 'min', seconds: 60, upTo: 3 * 3600 },
-  { name: 'h', seconds: 3600, upTo: 4 * 86_400 },
-  { name: 'days', seconds: 86_400, upTo: Number.POSITIVE_INFINITY },
-]);
-
-const TIME_STEPS = Object.freeze([
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
-  604_800, 1_209_600, 2_419_200,
-]);
-
 /**
- * @param {number} seconds length of what is shown
- * @returns {Axis} its values are seconds from the start
+ * @param {Tick[]} ticks
+ * @param {number} step
  */
-export function timeAxis(seconds) {
-  const end = Math.max(1, seconds);
-  const unit = TIME_UNITS.find(({ upTo }) => end <= upTo) ?? TIME_UNITS[3];
-  const steps = TIME_STEPS.filter((step) => step % unit.seconds === 0);
-  const label = (/** @type {number} */ at) => formatCount(at / unit.seconds);
-  return {
-    title: `time since the start, ${unit.name}`,
-    at: (value) => value / end,
-    ticks(length, room) {
-      const widest = room(label(Math.ceil(end / unit.seconds) * unit.seconds));
-      const step = steps.find((candidate) => (candidate / end) * length >= widest) ?? steps[steps.length - 1];
-      const ticks = Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => ({
-        at: (i * step) / end,
-        label: label(i * step),
-      }));
-      return fit(ticks, length, room);
-    },
-  };
+function everyNth(ticks, step) {
+  return ticks.filter((_, i) => i % step === 0);
 }
 
 /**
- * Percentiles, so that each step from 90 to 99 to 99.9 % is as long as the one before.
- *
- * @param {number} end log10(1 / (1 - share)) of the largest share
- * @returns {Axis} its values are log10(1 / (1 - share))
+ * @param {Tick[]} ticks
+ * @param {Tick[]} all the first and last of which are added where they are missing
  */
-export function percentileAxis(end) {
-  const nines = Array.from({ length: Math.floor(end + 1e-9) }, (_, i) => i + 1);
-  const ticks = [
-    { at: 0, label: '0 %' },
-    ...[Math.log10(2), ...nines]
-      .filter((value) => value <= end + 1e-9)
-      .map((value) => ({ at: value / end, label: percentLabel(value) })),
-  ];
-  return {
-    title: 'percentile (log scale towards 100 %)',
-    at: (value) => value / end,
-    ticks: (length, room) => fit(ticks, length, room),
-  };
-}
-
-/** @param {number} nines log10(1 / (1 - share)) @returns {string} `50 %`, `99.9 %` */
-export function percentLabel(nines) {
-  const percent = 100 - 10 ** (2 - nines);
-  return `${Number(percent.toFixed(Math.max(1, Math.ceil(nines))))} %`;
+function withEnds(ticks, all) {
+  const [first, last] = [all[0], all[all.length - 1]];
+  const between = ticks.filter(({ at }) => at > first.at && at < last.at);
+  return [first, ...between, last];
 }
 
 /** @param {number} value @returns {string} `9,000`, `12.5 k`, `3 M` */
@@ -210,6 +192,16 @@ export function compactLabel(value) {
 /** @param {number} value @returns {string} without the noise of binary fractions */
 export function numberLabel(value) {
   return formatCount(Number(value.toPrecision(10)));
+}
+
+/** @param {number} value above zero @returns {number} a power of ten */
+function decadeBelow(value) {
+  return 10 ** Math.floor(Math.log10(value) + 1e-9);
+}
+
+/** @param {number} value above zero @returns {number} a power of ten */
+function decadeAbove(value) {
+  return 10 ** Math.ceil(Math.log10(value) - 1e-9);
 }
 
 /** @param {number} value above zero @returns {number} 1, 2 or 5 times a power of ten */

@@ -39,7 +39,7 @@ const HEAD = 38;
 export const FOOT = 50;
 
 /** @type {readonly Size[]} */
-const SIZES = [
+export const SIZES = [
   { name: 'wide', width: 640, height: 220 },
   { name: 'narrow', width: 340, height: 200 },
 ];
@@ -114,7 +114,7 @@ export function xAxisMarks(ticks, { x, bottom }) {
   return ticks
     .map(
       ({ at, label }) =>
-        `<line class="axis" x1="${x(at)}" x2="${x(at)}" y1="${bottom}" y2="${bottom + 5}"/>${textAt({ x: x(at), y: bottom + 23, text: label, anchor: 'middle' })}`,
+        `<line class="axis" x1="${x(at)}" x2="${x(at)}" y1="${bottom}" y2="${bottom + (label === '' ? 3 : 5)}"/>${textAt({ x: x(at), y: bottom + 23, text: label, anchor: 'middle' })}`,
     )
     .join('\n');
 }
@@ -160,12 +160,13 @@ ${content}
  * @param {string} parts.text
  * @param {'start' | 'middle' | 'end'} [parts.anchor]
  * @param {number} [parts.room] cut to so much width; the whole is then its tooltip
+ * @param {boolean} [parts.halo] it stands among lines
  */
-export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY }) {
+export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY, halo = false }) {
   if (text === '') return '';
   const shown = ellipsize(text, room, FONT_SIZE);
   const whole = shown === text ? '' : `<title>${escapeHtml(text)}</title>`;
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escapeHtml(shown)}${whole}</text>`;
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${halo ? ' class="halo"' : ''}>${escapeHtml(shown)}${whole}</text>`;
 }
 
 /** @param {number} value @returns {number} in tenths of a pixel */

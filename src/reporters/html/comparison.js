@@ -1,54 +1,95 @@
 /** A comparison as a page: what differs, the figures, and every run as a dot. */
-import { differenceText, figureText, intervalText, pText, varianceText } from '../../results/figures.js';
-import { VARIANCE_KEYS } from '../../results/run-metrics.js';
-import { conclusions, differenceTo, headlineOf, rankOf, runsPhrase } from '../comparison-phrases.js';
-import { boxPlot } from './charts/box-plot.js';
+import { conclusions, differenceTo, doubtsOf, headlineOf, rankOf } from '../comparison-phrases.js';
+import { differenceCells, medianText, SPREAD_TITLES, varianceRows } from '../over-runs.js';
+import { commonSubject, madePhrase } from '../run-phrases.js';
+import { metricsCompared } from './compared-metrics.js';
+import { groupsCompared, runsCompared } from './compared-runs.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
-import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
+import { details, list, paragraph, section, table, verdictBadge } from './parts.js';
 
-/** @typedef {import('../../results/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/comparison-schema.js').ComparedMetric} ComparedMetric */
-
-/** Colours of the style sheet. */
-const STYLES = 6;
+/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
 
 /**
  * @param {Comparison} comparison
  * @returns {string} the file
  */
 export function render(comparison) {
-  const others = comparison.groups.map((_, i) => i).slice(1);
   const heading = `Comparison: ${headlineOf(comparison)}`;
+  const { html, charts } = metricsCompared(comparison);
   const body = [
     limits(comparison),
-    ...others.map((other) => difference(comparison, other)),
-    others.length > 1 ? medians(comparison) : '',
-    section(
-      'Run by run',
-      `<div class="charts">\n${comparison.metrics.map((metric) => plot(comparison, metric)).join('\n')}\n</div>`,
-    ),
+    ...(comparison.groups.length > 2
+      ? [medians(comparison), pairs(comparison)]
+      : [section(pairOf(comparison, 1), difference(comparison, 1))]),
+    html,
     variances(comparison),
-    runs(comparison),
+    groupsCompared(comparison),
+    runsCompared(comparison),
     section('How to read this', list(comparison.notes.map(escapeHtml))),
   ];
   return page({
     title: heading,
     heading,
-    lead: comparison.warnings.map((text) => paragraph(`Warning: ${text}`)).join('\n'),
-    body: body.filter((html) => html !== '').join('\n'),
-    footer: `Written by vault-pki-load ${comparison.tool.version}.`,
+    lead: lead(comparison),
+    body: body.filter((part) => part !== '').join('\n'),
+    data: { charts },
+    footer: footer(comparison),
   });
+}
+
+/** @param {Comparison} comparison */
+function lead(comparison) {
+  const subject = commonSubject(comparison);
+  const texts = [
+    ...(subject === null ? [] : [`Of ${subject}.`]),
+    ...comparison.warnings.map((text) => `Warning: ${text}`),
+  ];
+  return texts.map((text) => paragraph(text)).join('\n');
+}
+
+/** @param {Comparison} comparison */
+function footer(comparison) {
+  const made = madePhrase(comparison);
+  return `Written by vault-pki-load ${comparison.tool.version}${made === '' ? '.' : `: ${made}`}`;
 }
 
 /** @param {Comparison} comparison */
 function limits({ failIf }) {
   if (failIf.length === 0) return '';
   const items = failIf.map(
-    ({ text, failed, reason }) =>
-      `${verdictBadge(failed ? 'failed' : 'passed')} ${escapeHtml(text)}${paragraph(reason)}`,
+    ({ text, verdict, reason }) => `${verdictBadge(verdict)} ${escapeHtml(text)}${paragraph(reason)}`,
   );
   return section('Limits', list(items));
+}
+
+/**
+ * Of many groups what differs is seen, and the figures are a click away.
+ *
+ * @param {Comparison} comparison
+ */
+function pairs(comparison) {
+  const { groups } = comparison;
+  const parts = groups.slice(1).map(({ name }, i) => {
+    const figures = `${differences(comparison, i + 1)}${doubts(comparison, i + 1)}`;
+    return [
+      `<h3>${escapeHtml(name)}</h3>`,
+      answers(comparison, i + 1),
+      details(`Figures: ${pairOf(comparison, i + 1)}`, figures),
+    ].join('\n');
+  });
+  return section(
+    `Beside ${groups[0].name}`,
+    parts.map((html) => `<div class="pair">\n${html}\n</div>`).join('\n'),
+  );
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ */
+function pairOf({ groups }, other) {
+  return `${groups[other].name} beside ${groups[0].name}`;
 }
 
 /**
@@ -56,32 +97,48 @@ function limits({ failIf }) {
  * @param {number} other
  */
 function difference(comparison, other) {
-  const { groups, metrics } = comparison;
-  const [base, name] = [groups[0].name, groups[other].name];
-  const answers = conclusions(comparison, other).map(
-    ({ verdict, worth, text }) => `${badgeOf(verdict, worth)} ${escapeHtml(text)}`,
+  return `${answers(comparison, other)}\n${differences(comparison, other)}${doubts(comparison, other)}`;
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ */
+function answers(comparison, other) {
+  return list(
+    conclusions(comparison, other).map(
+      ({ verdict, worth, text }) => `${badgeOf(verdict, worth)} ${escapeHtml(text)}`,
+    ),
   );
-  const rows = metrics.map((metric) => {
-    const { differencePercent, interval, pValue, verdict } = differenceTo(metric, other);
-    const medianOf = (/** @type {number} */ i) =>
-      figureText(metric.unit, groups[i].metrics[metric.key].median);
-    return [
-      metric.label,
-      medianOf(0),
-      medianOf(other),
-      differenceText(metric.unit, differencePercent),
-      intervalText(metric.unit, interval),
-      pText(pValue),
-      verdict,
-    ];
-  });
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ */
+function doubts(comparison, other) {
+  return doubtsOf(comparison, other)
+    .map((doubt) => `\n${paragraph(doubt)}`)
+    .join('');
+}
+
+/**
+ * @param {Comparison} comparison
+ * @param {number} other
+ */
+function differences(comparison, other) {
+  const [base, name] = [comparison.groups[0].name, comparison.groups[other].name];
+  const rows = comparison.metrics.map((metric) => [
+    ...differenceCells(comparison, metric, other),
+    differenceTo(metric, other).verdict,
+  ]);
   const columns = [
     'Median of',
     ...[base, name, 'Difference', '95 % interval', 'p'].map((label) => ({ label, numeric: true })),
     'Verdict',
   ];
-  const caption = `Medians over runs, ${name} beside ${base}; the interval is of the difference`;
-  return section(`${name} beside ${base}`, `${list(answers)}\n${table({ caption, columns, rows })}`);
+  const caption = `Medians over runs, ${pairOf(comparison, other)}; the interval is of the difference`;
+  return table({ caption, columns, rows });
 }
 
 /**
@@ -96,11 +153,12 @@ function badgeOf(verdict, worth) {
 }
 
 /** @param {Comparison} comparison */
-function medians({ groups, metrics }) {
+function medians(comparison) {
+  const { groups, metrics } = comparison;
   const rows = metrics.map((metric) => [
     metric.label,
-    ...groups.map(({ metrics: summaries }, i) => {
-      const text = figureText(metric.unit, summaries[metric.key].median);
+    ...groups.map((_, i) => {
+      const text = medianText(comparison, metric, i);
       const rank = rankOf(metric, i);
       if (rank === null) return text;
       return rank === 'best'
@@ -113,68 +171,10 @@ function medians({ groups, metrics }) {
   return section('All groups', table({ caption, columns, rows }));
 }
 
-/**
- * @param {Comparison} comparison
- * @param {ComparedMetric} metric
- */
-function plot({ groups, metrics }, metric) {
-  const { key, label, unit, comparisons } = metric;
-  const id = `metric-${metrics.indexOf(metric)}`;
-  const title = `${label[0].toUpperCase()}${label.slice(1)}`;
-  const summary = comparisons
-    .map(({ other, text }) => (groups.length > 2 ? `${groups[other].name}: ${text}` : text))
-    .join(' ');
-  const samples = groups.map(({ name, metrics: summaries }, i) => ({
-    label: name,
-    values: summaries[key].values.filter((value) => value !== null),
-    style: (i % STYLES) + 1,
-  }));
-  if (samples.every(({ values }) => values.length === 0)) return emptyFigure({ id, title, summary });
-  const most = Math.max(...groups.map(({ metrics: summaries }) => summaries[key].values.length));
-  const rows = Array.from({ length: most }, (_, run) => [
-    `${run + 1}`,
-    ...groups.map(({ metrics: summaries }) => figureText(unit, summaries[key].values[run] ?? null)),
-  ]);
-  const columns = ['Run', ...groups.map(({ name }) => ({ label: name, numeric: true }))];
-  return figure({
-    id,
-    title,
-    summary,
-    svg: boxPlot({ groups: samples, unit, id, title, summary }),
-    tableHtml: table({ caption: `${title} of each run that counts`, columns, rows }),
-  });
-}
-
 /** @param {Comparison} comparison */
-function variances({ groups, metrics }) {
-  const rows = metrics
-    .filter(({ key }) => VARIANCE_KEYS.includes(key))
-    .flatMap(({ key, label, unit }) =>
-      groups.map(({ name, metrics: summaries }) => {
-        const { mean, variance, min, max } = summaries[key];
-        return [
-          `${label}, ${name}`,
-          figureText(unit, mean),
-          varianceText(unit, variance),
-          figureText(unit, min),
-          figureText(unit, max),
-        ];
-      }),
-    );
+function variances(comparison) {
+  const rows = varianceRows(comparison, (i) => `, ${comparison.groups[i].name}`);
   if (rows.length === 0) return '';
-  const columns = [
-    'Over runs',
-    ...['Mean', 'Variance', 'Min', 'Max'].map((label) => ({ label, numeric: true })),
-  ];
+  const columns = ['Over runs', ...SPREAD_TITLES.map((label) => ({ label, numeric: true }))];
   return section('Mean and variance over runs', table({ caption: 'Of one value per run', columns, rows }));
-}
-
-/** @param {Comparison} comparison */
-function runs({ groups }) {
-  /** @type {[string, string][]} */
-  const rows = groups.map((group, i) => {
-    const leftOut = group.leftOut.map(({ run, why }) => `; left out: ${run}: ${why}`).join('');
-    return [group.name, `${runsPhrase(group)}${i === 0 ? ', the base' : ''}${leftOut}`];
-  });
-  return section('Groups', facts(rows));
 }

@@ -6,12 +6,17 @@ const UNFIT = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u206
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+/** @param {string} text @returns {string} as plain text that a page may show: what a script writes is not escaped */
+export function fitText(text) {
+  return text.replace(UNFIT, '?');
+}
+
 /**
  * @param {string} text
  * @returns {string} safe between tags and within a quoted attribute
  */
 export function escapeHtml(text) {
-  return text.replace(UNFIT, '?').replace(/[&<>"']/g, (character) => ENTITIES[character]);
+  return fitText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
 
 /**
@@ -23,4 +28,9 @@ export function jsonForScript(value) {
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** @param {string} text @returns {string} markup: names like `never_sent` may go on in the next line after each part */
+export function breakable(text) {
+  return escapeHtml(text).replace(/_(?=[^_])/g, '_<wbr>');
 }

@@ -1,6 +1,6 @@
 /** The page round every HTML report: one file that fetches nothing, and is allowed nothing but its own script and style. */
 import { createHash } from 'node:crypto';
-import { escapeHtml, jsonForScript } from './escape.js';
+import { breakable, escapeHtml, jsonForScript } from './escape.js';
 import { SCRIPT } from './script.js';
 import { STYLE } from './style.js';
 
@@ -12,7 +12,11 @@ import { STYLE } from './style.js';
  * @property {string[]} at what that place is called, e.g. `second 12`
  * @property {string[][]} values one per entry of the chart's legend
  */
-/** @typedef {{charts?: Record<string, ReadOuts>}} PageData charts by the id of their figure */
+/** @typedef {{at: string[]}} DotReadOuts what each dot of class `run` is called, and its value, in the order of the chart */
+/** @typedef {{charts?: Record<string, ReadOuts | DotReadOuts>}} PageData charts by the id of their figure */
+
+/** Characters of the title of a window. */
+const LONGEST_TITLE = 70;
 
 /**
  * @param {object} parts
@@ -32,13 +36,13 @@ export function page({ title, heading, lead = '', body, data = {}, footer = 'Wri
 <meta http-equiv="Content-Security-Policy" content="${contentPolicy()}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(shortened(title))}</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>
 <header>
-<h1>${escapeHtml(heading)}</h1>
+<h1>${breakable(heading)}</h1>
 ${lead}
 </header>
 <main>
@@ -52,6 +56,16 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** @param {string} title @returns {string} no longer than browsers and search engines show */
+function shortened(title) {
+  const characters = [...title];
+  if (characters.length <= LONGEST_TITLE) return title;
+  return `${characters
+    .slice(0, LONGEST_TITLE - 1)
+    .join('')
+    .trimEnd()}…`;
 }
 
 /** The hashes name the one script and the one style; `data:` is for the empty icon, lest a browser ask for one. */

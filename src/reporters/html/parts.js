@@ -2,11 +2,12 @@
  * What pages are made of. Arguments called `html`, `svg` or ending in `Html` are markup and go in as they are; all others
  * are text and are escaped here.
  */
-import { escapeHtml } from './escape.js';
+import { breakable, escapeHtml } from './escape.js';
+import { lineClass } from './lines.js';
 
 /** @typedef {string | {html: string}} Cell text, or markup that is safe already */
 /** @typedef {string | {label: string, numeric?: boolean}} Column numeric ones stand to the right */
-/** @typedef {{name: string, style: number, shape?: 'line' | 'box', value?: string}} LegendEntry `style` is 1 to 6 */
+/** @typedef {{name: string, style: number, mark?: string, shape?: 'line' | 'box', value?: string}} LegendEntry `style` is 1 to 6 */
 
 /** What a verdict is worth, by its text; any other is neutral. @type {Record<string, 'good' | 'unsure' | 'bad'>} */
 const WORTH = {
@@ -19,12 +20,16 @@ const WORTH = {
   'not proven': 'unsure',
   suspect: 'unsure',
   'not enough runs': 'unsure',
+  'not comparable': 'unsure',
   'not met': 'bad',
   invalid: 'bad',
   slower: 'bad',
   worse: 'bad',
   failed: 'bad',
 };
+
+/** Characters: longer texts in tables break into several lines. */
+const LONG_CELL = 16;
 
 const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
 
@@ -33,7 +38,7 @@ const SIGNS = { good: '✓', unsure: '?', bad: '✕' };
  * @param {string} html
  */
 export function section(title, html) {
-  return `<section>\n<h2>${escapeHtml(title)}</h2>\n${html}\n</section>`;
+  return `<section>\n<h2>${breakable(title)}</h2>\n${html}\n</section>`;
 }
 
 /**
@@ -56,7 +61,7 @@ export function verdictBadge(text) {
 }
 
 /**
- * The first cell of a row is its heading. Too wide a table scrolls, by keyboard too.
+ * The first cell of a row is its heading. Too wide a table scrolls below its caption, by keyboard too.
  *
  * @param {object} parts
  * @param {string} parts.caption
@@ -69,27 +74,34 @@ export function table({ caption, columns, rows }) {
   );
   const heads = columns.map((column, i) => {
     const label = typeof column === 'string' ? column : column.label;
-    return `<th scope="col"${kinds[i]}>${escapeHtml(label)}</th>`;
+    return `<th scope="col"${kinds[i]}>${breakable(label)}</th>`;
   });
   const lines = rows.map((cells) => {
-    const [first, ...others] = cells.map(cell);
-    const rest = others.map((html, i) => `<td${kinds[i + 1] ?? ''}>${html}</td>`);
-    return `<tr><th scope="row">${first ?? ''}</th>${rest.join('')}</tr>`;
+    const [first, ...others] = cells;
+    const rest = others.map((content, i) => `<td${kinds[i + 1] || longClass(content)}>${cell(content)}</td>`);
+    return `<tr><th scope="row"${longClass(first)}>${cell(first)}</th>${rest.join('')}</tr>`;
   });
-  return `<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
-<table>
-<caption>${escapeHtml(caption)}</caption>
+  return `<div class="table">
+<p class="caption">${escapeHtml(caption)}</p>
+<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
+<table aria-label="${escapeHtml(caption)}">
 <thead><tr>${heads.join('')}</tr></thead>
 <tbody>
 ${lines.join('\n')}
 </tbody>
 </table>
+</div>
 </div>`;
 }
 
 /** @param {Cell} content */
 function cell(content) {
-  return typeof content === 'string' ? escapeHtml(content) : content.html;
+  return typeof content === 'string' ? breakable(content) : content.html;
+}
+
+/** @param {Cell} content @returns {string} of text that takes room of its own, lest it be a column a word wide */
+function longClass(content) {
+  return typeof content === 'string' && content.length > LONG_CELL ? ' class="long"' : '';
 }
 
 /**
@@ -130,10 +142,10 @@ export function emptyFigure({ id, title, summary }) {
 /** @param {LegendEntry[]} entries */
 function legendHtml(entries) {
   if (entries.length === 0) return '';
-  const items = entries.map(({ name, style, shape = 'line', value = '' }) => {
+  const items = entries.map(({ name, style, mark: kind, shape = 'line', value = '' }) => {
     const mark =
       shape === 'line'
-        ? `<line class="line s${style}" x1="0" y1="6" x2="24" y2="6"/>`
+        ? `<line class="${lineClass(style, kind)}" x1="0" y1="6" x2="24" y2="6"/>`
         : `<rect class="fill s${style}" x="6" y="0" width="12" height="12"/>`;
     const swatch = `<svg class="swatch" viewBox="0 0 24 12" width="24" height="12" aria-hidden="true">${mark}</svg>`;
     return `<li>${swatch} <span class="name">${escapeHtml(name)}</span> <span class="value">${escapeHtml(value)}</span></li>`;

@@ -2,6 +2,7 @@
 import { formatPercent } from '../../results/wording.js';
 import { formatCount, formatDuration } from '../../units.js';
 import {
+  neverSentPhrase,
   notePhrases,
   outcomeNames,
   perHourText,
@@ -13,9 +14,8 @@ import { escapeHtml } from './escape.js';
 import { facts, list, paragraph, section, table } from './parts.js';
 
 /** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
 
-const COLUMNS = /** @type {const} */ ([
+const ROWS = /** @type {const} */ ([
   ['least', 'min'],
   ['mean', 'mean'],
   ['p50', 'p50'],
@@ -28,24 +28,12 @@ const COLUMNS = /** @type {const} */ ([
 
 /** @param {Result} result */
 export function figuresSection(result) {
-  const { response, service, sendLag } = result.latencyMs;
-  const latencies = table({
-    caption:
-      'Latency. Response time counts from when a request was due, service time from when it was sent, send lag from the one to the other.',
-    columns: ['Time', ...['requests', ...COLUMNS.map(([label]) => label)].map(numeric)],
-    rows: [
-      ['Response time', ...latencyCells(response)],
-      ['Service time', ...latencyCells(service)],
-      ['Send lag', ...latencyCells(sendLag)],
-    ],
-  });
   const notes = notePhrases(result).map(escapeHtml);
   return section(
     'Figures',
     [
       tiles(result),
-      latencies,
-      requestsTable(result),
+      `<div class="columns">\n${latencyTable(result)}\n${requestsTable(result)}\n</div>`,
       operationsTable(result),
       notes.length === 0 ? '' : list(notes),
     ].join('\n'),
@@ -53,13 +41,16 @@ export function figuresSection(result) {
 }
 
 /** @param {Result} result */
-function tiles({ rates, totals, latencyMs: { response } }) {
-  const { planned, sent, succeeded, failed } = totals;
-  const failedShare = sent === 0 ? 'none was sent' : `${formatPercent(failed / sent)} of those sent`;
+function tiles({ rates, totals, errorShare, latencyMs: { response } }) {
+  const { planned, succeeded, errors } = totals;
+  const share =
+    errorShare === null
+      ? 'none was due'
+      : `${formatPercent(errorShare)} of ${formatCount(succeeded + errors)} due`;
   const all = [
     tile('Rate of successes', perSecondText(rates.perSecond), `${perHourText(rates.perHour)} per hour`),
     tile('Succeeded', formatCount(succeeded), `of ${formatCount(planned)} planned`),
-    tile('Failed', formatCount(failed), failedShare),
+    tile('Errors', formatCount(errors), share),
     tile('p50', timeText(response.p50), 'response time'),
     tile('p99', timeText(response.p99), 'response time'),
     tile('Longest', timeText(response.max), 'response time'),
@@ -77,21 +68,48 @@ function tile(name, figure, below) {
   return [name, { html: `${escapeHtml(figure)} <small>${escapeHtml(below)}</small>` }];
 }
 
-/** @param {Result} result */
-function requestsTable({ totals, rates, durationSeconds }) {
-  const { planned, sent, succeeded, failed, dropped, neverSent } = totals;
-  const html = table({
-    caption: 'Requests. Those sent, dropped and never sent add up to those planned.',
-    columns: ['Of all', ...['planned', 'sent', 'succeeded', 'failed', 'dropped', 'never sent'].map(numeric)],
+/** Upright, so that it fits on a phone. @param {Result} result */
+function latencyTable({ latencyMs: { response, service, sendLag } }) {
+  const all = [response, service, sendLag];
+  return table({
+    caption:
+      'Latency. Response time counts from when a request was due, service time from when it was sent, send lag from the one to the other.',
+    columns: ['Figure', ...['response', 'service', 'send lag'].map(numeric)],
     rows: [
-      ['Requests', ...[planned, sent, succeeded, failed, dropped, neverSent].map((n) => formatCount(n))],
+      ['requests', ...all.map(({ count }) => formatCount(count))],
+      ...ROWS.map(([label, key]) => [label, ...all.map((latency) => timeText(latency[key]))]),
     ],
   });
+}
+
+/** @param {Result} result */
+function requestsTable(result) {
+  const { totals, rates, durationSeconds, unfinished } = result;
+  const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue, errors } = totals;
+  const notSent = neverSentPhrase(result);
+  const html = table({
+    caption: `Requests. Those sent, dropped and ${notSent} add up to those planned; failed, dropped and due but ${notSent} are errors.`,
+    columns: ['Requests', ...['number', 'share of planned'].map(numeric)],
+    rows: Object.entries({
+      planned,
+      sent,
+      succeeded,
+      failed,
+      dropped,
+      [notSent]: neverSent,
+      ...(neverSentDue === neverSent ? {} : { [`due but ${notSent}`]: neverSentDue }),
+      errors,
+    }).map(([name, count]) => [
+      name,
+      formatCount(count),
+      planned === 0 ? '–' : formatPercent(count / planned),
+    ]),
+  });
   const rest = facts([
-    ['Wall time', formatDuration(durationSeconds * 1000)],
+    [unfinished ? 'Wall time so far' : 'Wall time', formatDuration(durationSeconds * 1000)],
     ['Most in one second', `${formatCount(Number(rates.peakOneSecond.toFixed(1)))} succeeded`],
   ]);
-  return `${html}\n${rest}`;
+  return `<div>\n${html}\n${rest}\n</div>`;
 }
 
 /** @param {Result} result */
@@ -166,11 +184,6 @@ function outcomeCells({ outcomes, outcomeDetails, totals }, name) {
     timeText(response?.max),
     detail?.meaning ?? (detail?.success ? 'success' : '–'),
   ];
-}
-
-/** @param {LatencyBlock} latency */
-function latencyCells(latency) {
-  return [formatCount(latency.count), ...COLUMNS.map(([, key]) => timeText(latency[key]))];
 }
 
 /** @param {string} label */

@@ -46,11 +46,12 @@ export function render(result) {
 
 /** @param {Result} result */
 function lead(result) {
-  const { load, startedAt, durationSeconds, shard } = result;
+  const { load, startedAt, durationSeconds, shard, unfinished } = result;
   const state = statePhrase(result);
   const phrase = loadPhrase(load);
   const asked = `${phrase[0].toUpperCase()}${phrase.slice(1)}.`;
-  const ran = `Started ${instantText(startedAt)}, ${formatDuration(durationSeconds * 1000)} until the last answer.`;
+  const took = formatDuration(durationSeconds * 1000);
+  const ran = `Started ${instantText(startedAt)}, ${unfinished ? `so far ${took}` : `${took} until the last answer`}.`;
   const parts = [
     paragraph(`${asked} ${ran}`, 'muted'),
     state === '' ? '' : paragraph(state),
@@ -75,7 +76,12 @@ function drawCharts(result) {
     errorsOverTime(result),
     ...sendLag(result),
   ];
-  const figures = drawn.map(({ html }) => html).join('\n');
+  // Those without anything to draw are a line or two of text, which fill what room is left.
+  const inOrder = [
+    ...drawn.filter(({ charts }) => Object.keys(charts).length > 0),
+    ...drawn.filter(({ charts }) => Object.keys(charts).length === 0),
+  ];
+  const figures = inOrder.map(({ html }) => html).join('\n');
   return {
     html: section('Charts', `<div class="charts">\n${figures}\n</div>`),
     charts: Object.assign({}, ...drawn.map(({ charts }) => charts)),

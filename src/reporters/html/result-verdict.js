@@ -52,9 +52,9 @@ export function measurementSection({ measurement: { verdict, reasons, observed }
   const title = 'Measurement';
   if (unfinished) return section(title, paragraph('It is judged when the run has ended.'));
   const said = {
-    valid: 'The measurement is valid.',
-    suspect: 'The measurement is suspect: take the figures with care.',
-    invalid: 'The measurement is invalid: the figures do not tell what the target can do.',
+    valid: 'Nothing suggests that the tool or its machine got in the way.',
+    suspect: 'Take the figures with care.',
+    invalid: 'The figures do not tell what the target can do.',
   }[verdict];
   const items = reasons.map(({ text, remedy }) =>
     [paragraph(text), remedy === undefined ? '' : paragraph(remedy, 'muted')].join('\n'),

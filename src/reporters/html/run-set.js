@@ -1,44 +1,53 @@
 /** A run set as a page: what was required, the figures over runs, and every run as a dot. */
-import { figureText, varianceText } from '../../results/figures.js';
-import { METRICS } from '../../results/run-metrics.js';
-import { namedRuns, summariseRunSet } from '../../results/run-summary.js';
-import { requirementOverRuns, runSetCount, runSetPhrase } from '../comparison-phrases.js';
+import { figureText } from '../../results/runs/figures.js';
+import { known, METRICS } from '../../results/runs/run-metrics.js';
+import { namedRuns } from '../../results/runs/run-summary.js';
+import { SPREAD_TITLES, spreadCells } from '../over-runs.js';
+import { requirementOverRuns, runSetCount, runSetPhrase } from '../run-phrases.js';
 import { boxPlot } from './charts/box-plot.js';
+import { readOutsOf } from './charts/dots.js';
 import { escapeHtml } from './escape.js';
 import { page } from './page.js';
 import { emptyFigure, facts, figure, list, paragraph, section, table, verdictBadge } from './parts.js';
+import { between, titled } from './words.js';
 
-/** @typedef {import('../../results/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../results/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
 
 /**
  * @param {RunSet} runSet
  * @returns {string} the file
  */
 export function render(runSet) {
-  const summary = summariseRunSet(runSet);
+  const { name, summary } = runSet;
+  const drawn = summary.metrics.map((metric, i) => plot(runSet, metric, `metric-${i}`));
   const body = [
     requirements(summary),
     overRuns(summary),
-    section(
-      'Run by run',
-      `<div class="charts">\n${summary.metrics.map((metric) => plot(summary, metric)).join('\n')}\n</div>`,
-    ),
+    section('Run by run', `<div class="charts">\n${drawn.map(({ html }) => html).join('\n')}\n</div>`),
     eachRun(runSet, summary),
     commands(runSet),
   ];
   return page({
-    title: `${summary.name}: ${runSetCount(summary)}`,
-    heading: summary.name,
-    lead: `${paragraph(`${runSetPhrase(runSet)}: ${runSetCount(summary)}.`)}\n${leftOut(summary)}`,
+    title: `${name}: ${runSetCount(runSet)}`,
+    heading: name,
+    lead: lead(runSet),
     body: body.filter((html) => html !== '').join('\n'),
+    data: { charts: Object.assign({}, ...drawn.map(({ charts }) => charts)) },
     footer: `Written by vault-pki-load ${runSet.tool.version}.`,
   });
 }
 
-/** @param {RunSetSummary} summary */
-function leftOut(summary) {
-  return summary.leftOut.map(({ run, why }) => paragraph(`Left out: ${run}: ${why}.`)).join('\n');
+/** @param {RunSet} runSet */
+function lead(runSet) {
+  const { leftOut, warnings } = runSet.summary;
+  return [
+    `${runSetPhrase(runSet)}: ${runSetCount(runSet)}.`,
+    ...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`),
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ]
+    .map((text) => paragraph(text))
+    .join('\n');
 }
 
 /** @param {RunSetSummary} summary */
@@ -57,41 +66,42 @@ function overRuns({ used, metrics }) {
   if (used.length === 0) {
     return section(title, paragraph('No run counts, so there is nothing to say of them together.'));
   }
-  const rows = metrics.map(({ label, unit, median, mean, variance, min, max }) => [
-    label,
-    figureText(unit, median),
-    figureText(unit, mean),
-    varianceText(unit, variance),
-    figureText(unit, min),
-    figureText(unit, max),
+  const rows = metrics.map((metric) => [
+    metric.label,
+    figureText(metric.unit, metric.median),
+    ...spreadCells(metric.unit, metric),
   ]);
-  const columns = [
-    'Metric',
-    ...['Median', 'Mean', 'Variance', 'Min', 'Max'].map((label) => ({ label, numeric: true })),
-  ];
+  const columns = ['Metric', ...['Median', ...SPREAD_TITLES].map((label) => ({ label, numeric: true }))];
   return section(title, table({ caption: 'One value per run that counts', columns, rows }));
 }
 
 /**
- * @param {RunSetSummary} summary
+ * @param {RunSet} runSet
  * @param {RunSetSummary['metrics'][number]} metric
+ * @param {string} id
+ * @returns {{html: string, charts: NonNullable<import('./page.js').PageData['charts']>}}
  */
-function plot({ name, used, metrics }, metric) {
-  const { label, unit, values, median, min, max } = metric;
-  const id = `metric-${metrics.indexOf(metric)}`;
-  const title = `${label[0].toUpperCase()}${label.slice(1)}`;
-  if (median === null) return emptyFigure({ id, title, summary: 'No run that counts has it.' });
-  const summary = `Median ${figureText(unit, median)}, from ${figureText(unit, min)} to ${figureText(unit, max)}.`;
-  const groups = [{ label: name, values: values.filter((value) => value !== null) }];
+function plot({ summary: { used } }, { label, unit, values, median }, id) {
+  const title = titled(label);
+  if (median === null) {
+    return { html: emptyFigure({ id, title, summary: 'No run that counts has it.' }), charts: {} };
+  }
+  const text = (/** @type {number | null} */ value) => figureText(unit, value);
+  const summary = `Median ${text(median)}; all runs ${between(values, text)}.`;
+  const names = used.filter((_, i) => values[i] !== null);
+  const groups = [{ label: '', names, values: known(values) }];
   const columns = ['Run', { label: title, numeric: true }];
-  const rows = used.map((run, i) => [run, figureText(unit, values[i])]);
-  return figure({
-    id,
-    title,
-    summary,
-    svg: boxPlot({ groups, unit, id, title, summary }),
-    tableHtml: table({ caption: `${title} of each run that counts`, columns, rows }),
-  });
+  const rows = used.map((run, i) => [run, text(values[i] ?? null)]);
+  return {
+    html: figure({
+      id,
+      title,
+      summary,
+      svg: boxPlot({ groups, unit, id, title, summary }),
+      tableHtml: table({ caption: `${title} of each run that counts`, columns, rows }),
+    }),
+    charts: { [id]: readOutsOf(groups, text) },
+  };
 }
 
 /**

@@ -1,11 +1,11 @@
 /**
- * The one script of HTML reports: moves a line along a chart, by mouse, touch or keyboard, and writes what is there into the
- * legend. The page says all it has to say without it. Kept as text: it runs in a browser, as it stands here.
+ * The one script of HTML reports: moves a line along a chart, or from dot to dot, by mouse, touch or keyboard, and writes
+ * what is there into the legend. The page says all it has to say without it. Kept as text: it runs in a browser, as it stands here.
  */
 export const SCRIPT = `
 (() => {
   'use strict';
-  const HINT = 'Point at the chart, or use the arrow keys on it, to read out values.';
+  const HINT = 'Point at a chart, or use the arrow keys on it, to read out values.';
 
   for (const svg of document.querySelectorAll('svg[role=img]')) {
     // A title element would pop up over what is pointed at.
@@ -20,19 +20,26 @@ export const SCRIPT = `
   const charts = block === null ? {} : JSON.parse(block.textContent).charts || {};
   for (const [id, data] of Object.entries(charts)) {
     const figure = document.getElementById(id);
-    if (figure !== null && data.x.length > 0) enliven(figure, data);
+    if (figure !== null && data.at.length > 0) enliven(figure, data);
+  }
+  const first = document.querySelector('figure.live');
+  if (first !== null) {
+    const hint = document.createElement('p');
+    hint.className = 'muted hint';
+    hint.textContent = HINT;
+    first.parentElement.before(hint);
   }
 
   function enliven(figure, data) {
     const plot = figure.querySelector('.plot');
     const svgs = [...plot.querySelectorAll('svg')];
+    const dots = svgs.map((svg) => [...svg.querySelectorAll('.dot.run')]);
     const entries = [...figure.querySelectorAll('.legend li')].map((item) => {
       const value = item.querySelector('.value');
       return { name: item.querySelector('.name').textContent, value, initial: value.textContent };
     });
     const at = document.createElement('p');
     at.className = 'at';
-    at.textContent = HINT;
     plot.after(at);
     figure.classList.add('live');
 
@@ -40,7 +47,7 @@ export const SCRIPT = `
     range.type = 'range';
     range.className = 'scrub';
     range.min = '0';
-    range.max = String(data.x.length - 1);
+    range.max = String(data.at.length - 1);
     range.step = '1';
     range.value = '0';
     range.setAttribute('aria-label', figure.querySelector('h3').textContent + ': move along the chart');
@@ -48,6 +55,7 @@ export const SCRIPT = `
     plot.prepend(range);
 
     function describe(index) {
+      if (entries.length === 0) return data.at[index];
       const values = entries.map(({ name }, i) => name + ' ' + (data.values[index][i] || 'nothing'));
       return data.at[index] + ': ' + values.join(', ');
     }
@@ -57,6 +65,7 @@ export const SCRIPT = `
       range.setAttribute('aria-valuetext', describe(index));
       at.textContent = data.at[index];
       entries.forEach(({ value }, i) => { value.textContent = data.values[index][i] || '–'; });
+      if (data.x === undefined) return mark(index);
       for (const svg of svgs) {
         const left = Number(svg.dataset.left);
         const x = String(left + data.x[index] * (Number(svg.dataset.right) - left));
@@ -67,8 +76,13 @@ export const SCRIPT = `
       }
     }
 
+    function mark(index) {
+      for (const own of dots) own.forEach((dot, i) => dot.classList.toggle('on', i === index));
+    }
+
     function clear() {
-      at.textContent = HINT;
+      at.textContent = '';
+      if (data.x === undefined) return mark(-1);
       for (const { value, initial } of entries) value.textContent = initial;
       for (const svg of svgs) svg.querySelector('.cursor').classList.remove('on');
     }
@@ -78,7 +92,10 @@ export const SCRIPT = `
       if (svg === undefined) return;
       const box = svg.getBoundingClientRect();
       const left = Number(svg.dataset.left);
-      const x = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
+      const { width, height } = svg.viewBox.baseVal;
+      const x = ((event.clientX - box.left) / box.width) * width;
+      const y = ((event.clientY - box.top) / box.height) * height;
+      if (data.x === undefined) return show(nearestDot(dots[svgs.indexOf(svg)], x, y));
       show(nearest(data.x, (x - left) / (Number(svg.dataset.right) - left)));
     }
 
@@ -91,6 +108,11 @@ export const SCRIPT = `
     range.addEventListener('input', () => show(range.valueAsNumber));
     range.addEventListener('focus', () => show(range.valueAsNumber));
     range.addEventListener('blur', clear);
+  }
+
+  function nearestDot(own, x, y) {
+    const away = own.map((dot) => Math.hypot(dot.cx.baseVal.value - x, dot.cy.baseVal.value - y));
+    return away.indexOf(Math.min(...away));
   }
 
   function nearest(places, wanted) {

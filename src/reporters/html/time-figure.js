@@ -1,22 +1,21 @@
 /** A figure of lines over the time of a run: chart, legend, table and read-outs, all from one list of series. */
-import { formatCount } from '../../units.js';
-import { timeAxis } from './axes.js';
-import { frame, inBothSizes } from './chart.js';
-import { drawLevel, drawLine } from './lines.js';
+import { frame, inBothSizes, SIZES } from './chart.js';
+import { clockOf } from './clock.js';
+import { columnsIn, drawLevels, drawLine } from './lines.js';
 import { figure, paragraph, table } from './parts.js';
 import { MOST_READ_OUTS, MOST_ROWS, pick, thinnedNote } from './thin.js';
+import { timeAxis } from './time-axis.js';
+import { titled } from './words.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */
 /** @typedef {import('./chart.js').Place} Place */
 /** @typedef {{html: string, charts: Record<string, import('./page.js').ReadOuts>}} Drawn a part of a page */
+/** @typedef {import('./lines.js').Level} Level */
 /**
  * @template Row
- * @typedef {object} Series
- * @property {string} name
- * @property {number} style 1 to 6
- * @property {(row: Row) => number | null | undefined} value
+ * @typedef {import('./lines.js').Look & {name: string, value: (row: Row) => number | null | undefined}} Series `value`: null
+ *   is a gap, undefined nothing to be seen
  */
-/** @typedef {{name: string, style: number, value: number}} Level a line across, e.g. a limit */
 
 /**
  * @template {{second: number, span?: number}} Row
@@ -25,7 +24,7 @@ import { MOST_READ_OUTS, MOST_ROWS, pick, thinnedNote } from './thin.js';
  * @param {string} parts.title
  * @param {string} parts.summary
  * @param {Row[]} parts.rows in order, without a gap; each stands for `span` seconds, one unless it says more
- * @param {Series<Row>[]} parts.series
+ * @param {Series<Row>[]} parts.series the last is drawn first, so that the first lies on top
  * @param {Axis} parts.yAxis
  * @param {(value: number) => string} parts.text of a value in table, legend and read-outs
  * @param {(row: Row) => number} parts.weight which rows a table must not leave out
@@ -38,12 +37,10 @@ export function timeFigure(parts) {
   const { id, title, summary, rows, series, yAxis, text, levels = [], measuredSeconds = null } = parts;
   const last = rows[rows.length - 1];
   const seconds = last.second + spanOf(last);
-  const xAxis = timeAxis(seconds);
+  const [xAxis, clock] = [timeAxis(seconds), clockOf(seconds)];
   const middle = (/** @type {Row} */ row) => (row.second + spanOf(row) / 2) / seconds;
-  const lines = series.map(({ style, value }) => ({
-    style,
-    points: rows.map((row) => ({ at: middle(row), value: value(row) ?? null })),
-  }));
+  const looks = isDense(rows) ? series.map((one) => ({ ...one, mark: one.mark ?? 'dense' })) : series;
+  const lines = inDrawingOrder(looks).map((look) => ({ look, points: pointsOf(rows, look.value, middle) }));
   const svg = inBothSizes((size) =>
     frame({
       id,
@@ -55,26 +52,70 @@ export function timeFigure(parts) {
       draw: (place) =>
         [
           drawAfter(measuredSeconds, seconds, place),
-          ...levels.map((level) => drawLevel(level.value, level.style, yAxis, place)),
-          ...lines.map(({ style, points }) => drawLine(points, style, yAxis, place)),
+          drawLevels(
+            levels.filter(({ mark }) => mark === 'track'),
+            yAxis,
+            place,
+          ),
+          ...lines.map(({ look, points }) => drawLine(points, look, yAxis, place)),
+          drawLevels(
+            levels.filter(({ mark }) => mark !== 'track'),
+            yAxis,
+            place,
+          ),
         ].join('\n'),
     }),
   );
   const legend = [
-    ...series.map(({ name, style }) => ({ name, style })),
-    ...levels.map(({ name, style }) => ({ name, style })),
+    ...looks.map(({ name, style, mark }) => ({ name, style, mark })),
+    ...levels.map(({ name, style, mark }) => ({ name, style, mark })),
   ];
   const html = figure({ id, title, svg, summary, tableHtml: dataTable(parts), legend });
   const read = pick(rows, MOST_READ_OUTS, parts.weight);
   const readOuts = {
     x: read.map((row) => Number(middle(row).toFixed(4))),
-    at: read.map((row) => `Second ${nameOf(row)}`),
+    at: read.map((row) => titled(clock.phrase(row))),
     values: read.map((row) => [
       ...series.map(({ value }) => textOf(value(row), text)),
       ...levels.map(({ value }) => text(value)),
     ]),
   };
   return { html, charts: { [id]: readOuts } };
+}
+
+/**
+ * @param {{second: number}[]} rows
+ * @returns {boolean} whether they lie too close together to be told apart, in the narrow chart at least
+ */
+export function isDense(rows) {
+  return SIZES.some(({ width }) => rows.length > columnsIn({ left: width / 4, right: width }));
+}
+
+/**
+ * @template {{mark?: string}} Line
+ * @param {Line[]} lines
+ * @returns {Line[]} tracks below all, the first on top
+ */
+function inDrawingOrder(lines) {
+  const reversed = [...lines].reverse();
+  return [
+    ...reversed.filter(({ mark }) => mark === 'track'),
+    ...reversed.filter(({ mark }) => mark !== 'track'),
+  ];
+}
+
+/**
+ * @template Row
+ * @param {Row[]} rows
+ * @param {Series<Row>['value']} value
+ * @param {(row: Row) => number} middle
+ * @returns {import('./lines.js').Point[]}
+ */
+function pointsOf(rows, value, middle) {
+  return rows.flatMap((row) => {
+    const one = value(row);
+    return one === undefined ? [] : [{ at: middle(row), value: one }];
+  });
 }
 
 /**
@@ -112,11 +153,13 @@ export function hasAfter(measuredSeconds, seconds) {
  */
 function dataTable({ title, rows, series, text, weight, heaviest }) {
   const note = thinnedNote(rows.length, heaviest, spanOf(rows[0]));
+  const last = rows[rows.length - 1];
+  const clock = clockOf(last.second + spanOf(last));
   const html = table({
     caption: title,
-    columns: ['Second', ...series.map(({ name }) => ({ label: name, numeric: true }))],
+    columns: [clock.heading, ...series.map(({ name }) => ({ label: name, numeric: true }))],
     rows: pick(rows, MOST_ROWS, weight).map((row) => [
-      nameOf(row),
+      clock.name(row),
       ...series.map(({ value }) => textOf(value(row), text)),
     ]),
   });
@@ -126,11 +169,6 @@ function dataTable({ title, rows, series, text, weight, heaviest }) {
 /** @param {{span?: number}} row @returns {number} seconds */
 function spanOf({ span = 1 }) {
   return span;
-}
-
-/** @param {{second: number, span?: number}} row @returns {string} `12`, `10 to 19` */
-export function nameOf({ second, span = 1 }) {
-  return span === 1 ? formatCount(second) : `${formatCount(second)} to ${formatCount(second + span - 1)}`;
 }
 
 /**

@@ -3,6 +3,10 @@
 /** Said of a chart that has a shaded part. */
 export const AFTER_NOTE = 'The shaded part is the wait for the last answers.';
 
+/** Said of a chart with more moments than it has room for. */
+export const DENSE_NOTE =
+  'Where seconds lie too close to be told apart, the area goes from the least to the greatest of them, the line through their middle.';
+
 /**
  * @param {(number | null | undefined)[]} values at least one is a number
  * @param {(value: number) => string} text
@@ -30,4 +34,9 @@ export function extent(values) {
 /** @param {(string | false)[]} parts @returns {string} those there are, with spaces between */
 export function sentences(...parts) {
   return parts.filter((part) => part !== false && part !== '').join(' ');
+}
+
+/** @param {string} text @returns {string} as a sentence or heading begins: `Mean`, `p99 service` */
+export function titled(text) {
+  return /^p\d/.test(text) ? text : `${text[0].toUpperCase()}${text.slice(1)}`;
 }

@@ -1,26 +1,40 @@
 /**
  * Box plots of one figure over runs, one group of runs below the other: from least to greatest, a box round the middle
- * half, a bar at the median, and each run as a dot. Fewer than five runs are dots and a bar.
+ * half, a bar at the median, and each run as a dot, which `readOutsOf` of dots.js names. Fewer than five runs are dots and a bar.
  */
 import { createHash } from 'node:crypto';
 import { compactLabel, latencyLabel, latencyLabeller, linearAxis, logAxis, numberLabel } from '../axes.js';
-import { FONT_SIZE, FOOT, inBothSizes, layOutX, makePlace, svgOf, textAt, xAxisMarks } from '../chart.js';
+import {
+  FONT_SIZE,
+  FOOT,
+  inBothSizes,
+  layOutX,
+  makePlace,
+  round,
+  svgOf,
+  textAt,
+  xAxisMarks,
+} from '../chart.js';
 import { textWidth } from '../text-width.js';
+import { dotsOf, jitter, RADIUS } from './dots.js';
 
 /** @typedef {import('../axes.js').Axis} Axis */
 /** @typedef {import('../chart.js').Size} Size */
 /** @typedef {import('../chart.js').Place} Place */
 /**
  * @typedef {object} Group
- * @property {string} label of any length
+ * @property {string} label of any length; empty where there is one group, whose name stands above the charts
  * @property {number[]} values one per run, in any order
+ * @property {string[]} [names] of the runs, in the same order
  * @property {number} [style] 1 to 6: its colour
  */
 /** @typedef {{low: number, q1: number, median: number, q3: number, high: number}} Box */
 
 const FEWEST_FOR_BOX = 5;
-const MOST_DOTS = 60;
 const TOP = 8;
+
+/** Below the plot, where the axis has no title: its labels. */
+const LABELS_ONLY = 30;
 
 /** Of a group, by size: the narrow one has its label above. */
 const ROW_HEIGHT = { wide: 34, narrow: 54 };
@@ -102,11 +116,11 @@ function axisFor(unit, values) {
  * @param {string} parts.summary
  */
 function drawAll({ groups, axis, size, id, title, summary }) {
-  const isWide = size.name === 'wide';
+  const isWide = size.name === 'wide' || groups.every(({ label }) => label === '');
   const labels = groups.map(({ label }) => textWidth(label, FONT_SIZE));
   const least = isWide ? 14 + Math.ceil(Math.min(WIDEST_LABEL, Math.max(24, ...labels))) : 24;
   const { left, right, ticks } = layOutX(axis, least, size.width);
-  const rowHeight = ROW_HEIGHT[size.name];
+  const rowHeight = ROW_HEIGHT[isWide ? 'wide' : 'narrow'];
   const place = makePlace({ left, right, top: TOP, bottom: TOP + rowHeight * Math.max(1, groups.length) });
   const { top, bottom, x } = place;
   const content = [
@@ -122,7 +136,8 @@ function drawAll({ groups, axis, size, id, title, summary }) {
       return `${label}\n${drawGroup(group, axis, place, isWide ? y + rowHeight / 2 : y + 36)}`;
     }),
   ];
-  return svgOf({ id, title, summary, size, height: bottom + FOOT, place, content: content.join('\n') });
+  const height = bottom + (axis.title === '' ? LABELS_ONLY : FOOT);
+  return svgOf({ id, title, summary, size, height, place, content: content.join('\n') });
 }
 
 /**
@@ -131,7 +146,8 @@ function drawAll({ groups, axis, size, id, title, summary }) {
  * @param {Place} place
  * @param {number} y middle of its row
  */
-function drawGroup({ values, style = 1 }, axis, place, y) {
+function drawGroup(group, axis, place, y) {
+  const { values, style = 1 } = group;
   if (values.length === 0) {
     return textAt({ x: place.left + 8, y: y + 4.5, text: 'no run to show', room: place.right - place.left });
   }
@@ -146,11 +162,13 @@ function drawGroup({ values, style = 1 }, axis, place, y) {
       `<rect class="box s${style}" x="${x(q1)}" y="${y - 9}" width="${width}" height="18"/>`,
     );
   }
-  if (values.length <= MOST_DOTS) {
-    parts.push(
-      ...values.map((value) => `<circle class="dot run s${style}" cx="${x(value)}" cy="${y}" r="3"/>`),
-    );
-  }
+  const places = dotsOf(group).map(({ value }) => x(value));
+  const offsets = jitter(places);
+  parts.push(
+    ...places.map(
+      (cx, i) => `<circle class="dot run s${style}" cx="${cx}" cy="${round(y + offsets[i])}" r="${RADIUS}"/>`,
+    ),
+  );
   parts.push(
     `<line class="median s${style}" x1="${x(median)}" x2="${x(median)}" y1="${y - 11}" y2="${y + 11}"/>`,
   );

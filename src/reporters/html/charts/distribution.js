@@ -5,17 +5,18 @@
 import { area } from 'd3-shape';
 import { decodeHistogram, valueAtShare } from '../../../histogram.js';
 import { formatCount, formatLatency } from '../../../units.js';
-import { latencyAxis, percentileAxis, percentLabel } from '../axes.js';
+import { latencyAxis } from '../axes.js';
 import { frame, inBothSizes } from '../chart.js';
-import { drawLine } from '../lines.js';
+import { drawPoints } from '../lines.js';
 import { emptyFigure, figure, table } from '../parts.js';
+import { percentileAxis, percentLabel } from '../percentile-axis.js';
 
 /** @typedef {import('../../../results/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {import('../axes.js').Axis} Axis */
 /** @typedef {import('../chart.js').Place} Place */
 /** @typedef {import('../lines.js').Point} Point */
 /** @typedef {import('../time-figure.js').Drawn} Drawn */
-/** @typedef {{name: string, style: number, latency: LatencyBlock}} Series */
+/** @typedef {import('../lines.js').Look & {name: string, latency: LatencyBlock}} Series */
 /** @typedef {Series & {at: (nines: number) => number, end: number}} Decoded `end` is how far it goes, in nines */
 
 /** Percentiles that are drawn and can be read out, evenly along the axis. */
@@ -32,10 +33,11 @@ const TABLE_SHARES = Object.freeze([
  * @param {string} parts.summary
  * @param {string} parts.empty said where nothing was recorded
  * @param {string} parts.yTitle
- * @param {Series[]} parts.series
- * @returns {Drawn} with two series the space between them is shaded
+ * @param {Series[]} parts.series the last is drawn first, so that the first lies on top
+ * @param {boolean} [parts.shaded] the space between the first two is a figure of its own
+ * @returns {Drawn}
  */
-export function distribution({ id, title, summary, empty, yTitle, series }) {
+export function distribution({ id, title, summary, empty, yTitle, series, shaded = false }) {
   const decoded = series.flatMap(decode);
   if (decoded.length === 0) return { html: emptyFigure({ id, title, summary: empty }), charts: {} };
   const end = Math.max(...decoded.map((one) => one.end));
@@ -53,12 +55,12 @@ export function distribution({ id, title, summary, empty, yTitle, series }) {
       yAxis,
       draw: (place) =>
         [
-          lines.length === 2 ? drawBetween(lines[0], lines[1], yAxis, place) : '',
-          ...lines.map((points, i) => drawLine(points, decoded[i].style, yAxis, place)),
+          shaded && lines.length > 1 ? drawBetween(lines[0], lines[1], yAxis, place) : '',
+          ...lines.map((points, i) => drawPoints(points, decoded[i], yAxis, place)).reverse(),
         ].join('\n'),
     }),
   );
-  const legend = decoded.map(({ name, style }) => ({ name, style }));
+  const legend = decoded.map(({ name, style, mark }) => ({ name, style, mark }));
   const html = figure({ id, title, svg, summary, tableHtml: dataTable(title, decoded), legend });
   const readOuts = {
     x: nines.map((value) => Number((value / end).toFixed(4))),

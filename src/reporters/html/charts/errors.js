@@ -1,16 +1,18 @@
 /** Failed requests over time, stacked by outcome. */
 import { formatCount, formatDuration } from '../../../units.js';
-import { countAxis, timeAxis } from '../axes.js';
+import { countAxis } from '../axes.js';
 import { frame, inBothSizes } from '../chart.js';
+import { clockOf } from '../clock.js';
 import { emptyFigure, figure, table } from '../parts.js';
 import { binned, spanFor } from '../thin.js';
-import { nameOf } from '../time-figure.js';
-import { sentences } from '../words.js';
+import { timeAxis } from '../time-axis.js';
+import { sentences, titled } from '../words.js';
+import { summariseErrors, totalOf, unsentPhrase } from './errors-text.js';
 
 /** @typedef {import('../../../results/schema.js').Result} Result */
 /** @typedef {import('../../../results/schema.js').TimelineRow} TimelineRow */
 /** @typedef {import('../chart.js').Place} Place */
-/** @typedef {{second: number, span: number, counts: number[]}} Bar one count per outcome, the lowest first */
+/** @typedef {import('./errors-text.js').Bar} Bar */
 
 const ID = 'errors-over-time';
 const TITLE = 'Errors over time';
@@ -24,10 +26,13 @@ const STYLE_OF_REST = 6;
  * @param {Result} result
  * @returns {import('../time-figure.js').Drawn}
  */
-export function errorsOverTime({ timeline }) {
+export function errorsOverTime({ timeline, totals }) {
   const failed = timeline.reduce((sum, row) => sum + row.failed, 0);
   if (failed === 0) {
-    const summary = 'No request that was sent has failed.';
+    const summary =
+      totals.errors === 0
+        ? 'There was no error.'
+        : sentences(unsentPhrase(totals), 'There is nothing to draw.');
     return { html: emptyFigure({ id: ID, title: TITLE, summary }), charts: {} };
   }
   const span = spanFor(timeline.length, MOST_BARS);
@@ -37,7 +42,7 @@ export function errorsOverTime({ timeline }) {
     span: length,
     counts: outcomes.map(({ count }) => rows.reduce((sum, row) => sum + count(row), 0)),
   }));
-  const summary = summarise(bars, failed, span);
+  const summary = summariseErrors(bars, failed, totals);
   const svg = draw({
     bars,
     styles: outcomes.map(({ style }) => style),
@@ -47,10 +52,17 @@ export function errorsOverTime({ timeline }) {
   });
   const legend = outcomes.map(({ name, style }) => ({ name, style, shape: /** @type {const} */ ('box') }));
   const names = outcomes.map(({ name }) => name);
-  const html = figure({ id: ID, title: TITLE, svg, summary, tableHtml: dataTable(bars, names), legend });
+  const html = figure({
+    id: ID,
+    title: TITLE,
+    svg,
+    summary,
+    tableHtml: dataTable(bars, names, clockOf(timeline.length)),
+    legend,
+  });
   const readOuts = {
     x: bars.map((bar) => Number(((bar.second + bar.span / 2) / timeline.length).toFixed(4))),
-    at: bars.map((bar) => `Second ${nameOf(bar)}`),
+    at: bars.map((bar) => titled(clockOf(timeline.length).phrase(bar))),
     values: bars.map(({ counts }) => counts.map(formatCount)),
   };
   return { html, charts: { [ID]: readOuts } };
@@ -139,36 +151,17 @@ function barPath({ second, span, counts }, i, { place, seconds, at }) {
   return `M${left + gap} ${bottom}V${top}H${right - gap}V${bottom}Z`;
 }
 
-/** @param {Bar} bar */
-function totalOf({ counts }) {
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-/**
- * @param {Bar[]} bars
- * @param {number} failed
- * @param {number} span
- */
-function summarise(bars, failed, span) {
-  const worst = bars.reduce((most, bar) => (totalOf(bar) > totalOf(most) ? bar : most));
-  const quiet = bars.filter((bar) => totalOf(bar) === 0).length;
-  const noun = span === 1 ? 'second' : 'seconds';
-  return sentences(
-    `${formatCount(failed)} ${failed === 1 ? 'request' : 'requests'} failed, most of them in ${noun} ${nameOf(worst)} (${formatCount(totalOf(worst))}).`,
-    quiet > 0 && `${formatCount(quiet)} of ${formatCount(bars.length)} bars are empty: nothing failed there.`,
-  );
-}
-
 /**
  * @param {Bar[]} bars
  * @param {string[]} names
+ * @param {import('../clock.js').Clock} clock
  */
-function dataTable(bars, names) {
+function dataTable(bars, names, clock) {
   return table({
     caption: `${TITLE}; rows without an error are left out`,
-    columns: ['Second', ...names.map((name) => ({ label: name, numeric: true }))],
+    columns: [clock.heading, ...names.map((name) => ({ label: name, numeric: true }))],
     rows: bars
       .filter((bar) => totalOf(bar) > 0)
-      .map((bar) => [nameOf(bar), ...bar.counts.map((count) => formatCount(count))]),
+      .map((bar) => [clock.name(bar), ...bar.counts.map((count) => formatCount(count))]),
   });
 }

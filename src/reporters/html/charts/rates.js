@@ -1,21 +1,32 @@
 /** What was offered against what was sent and what succeeded, over time. */
-import { formatCount } from '../../../units.js';
-import { perSecondText } from '../../phrases.js';
+import { formatCount, formatDuration } from '../../../units.js';
+import { counted, perHourText, perSecondText } from '../../phrases.js';
 import { countAxis } from '../axes.js';
 import { emptyFigure } from '../parts.js';
 import { binned, spanFor } from '../thin.js';
-import { hasAfter, timeFigure } from '../time-figure.js';
-import { AFTER_NOTE, extent, sentences } from '../words.js';
+import { hasAfter, isDense, timeFigure } from '../time-figure.js';
+import { AFTER_NOTE, DENSE_NOTE, extent, sentences } from '../words.js';
 
 /** @typedef {import('../../../results/schema.js').Result} Result */
 /** @typedef {import('../../../results/schema.js').TimelineRow} TimelineRow */
-/** @typedef {{second: number, span: number, due: number, sent: number, succeeded: number}} RateRow per second */
+/** @typedef {{second: number, span: number, due: number, sent: number, succeeded: number}} RateRow */
 
 const ID = 'rates';
 
 /** So few requests a second are added up over longer spans: else the lines would jump between none and one. */
 const FEWEST_IN_SPAN = 5;
-const FEWEST_SPANS = 12;
+const FEWEST_SPANS = 5;
+
+/** Fewer than one a second are told by the hour, as they are asked for. */
+const PER_SECOND = { noun: 'second', seconds: 1, text: perSecondText };
+const PER_HOUR = {
+  noun: 'hour',
+  seconds: 3600,
+  text: (/** @type {number} */ value) => `${perHourText(value)}/h`,
+};
+
+/** Broad, so that it is seen where the others lie on it. */
+const OFFERED = Object.freeze({ name: 'offered', style: 6, mark: 'track' });
 
 /**
  * @param {Result} result
@@ -27,16 +38,18 @@ export function rates({ timeline, totals, load, windowSeconds }) {
     const summary = 'No request was sent: there is nothing to draw.';
     return { html: emptyFigure({ id: ID, title, summary }), charts: {} };
   }
-  const rows = rateRows(timeline, spanOf(timeline, totals.sent));
+  const average = totals.sent / timeline.length;
+  const { noun, seconds, text } = Math.max(average, load.ratePerSecond ?? 0) < 1 ? PER_HOUR : PER_SECOND;
+  const rows = rateRows(timeline, spanOf(timeline, totals.sent), seconds);
   const hasDue = timeline.some(({ due }) => due !== undefined);
   const series = [
-    ...(hasDue ? [{ name: 'offered', style: 6, value: (/** @type {RateRow} */ row) => row.due }] : []),
-    { name: 'sent', style: 2, value: (/** @type {RateRow} */ row) => row.sent },
-    { name: 'succeeded', style: 1, value: (/** @type {RateRow} */ row) => row.succeeded },
+    ...(hasDue ? [{ ...OFFERED, value: (/** @type {RateRow} */ row) => row.due }] : []),
+    { name: 'sent', style: 2, mark: 'over', value: (/** @type {RateRow} */ row) => row.sent },
+    { name: 'succeeded', style: 1, mark: 'under', value: (/** @type {RateRow} */ row) => row.succeeded },
   ];
   const levels =
     !hasDue && load.ratePerSecond !== null && load.rampUpMs === 0
-      ? [{ name: 'offered', style: 6, value: load.ratePerSecond }]
+      ? [{ ...OFFERED, value: load.ratePerSecond * seconds }]
       : [];
   const [, high] = extent([
     ...series.flatMap(({ value }) => rows.map(value)),
@@ -45,12 +58,12 @@ export function rates({ timeline, totals, load, windowSeconds }) {
   return timeFigure({
     id: ID,
     title,
-    summary: summarise({ totals, load, timeline, windowSeconds }, rows[0].span),
+    summary: summarise({ totals, load, timeline, windowSeconds }, rows),
     rows,
     series,
     levels,
-    yAxis: countAxis('requests per second', high),
-    text: perSecondText,
+    yAxis: countAxis(`requests per ${noun}`, high),
+    text,
     weight: ({ due, sent, succeeded }) => Math.abs((hasDue ? due : sent) - succeeded),
     heaviest: 'the one in which the lines are farthest apart',
     measuredSeconds: windowSeconds,
@@ -72,34 +85,37 @@ function spanOf({ length }, sent) {
 /**
  * @param {TimelineRow[]} timeline
  * @param {number} span seconds
+ * @param {number} seconds that the rates are of
  * @returns {RateRow[]}
  */
-function rateRows(timeline, span) {
+function rateRows(timeline, span, seconds) {
   return binned(timeline, span).map(({ second, span: length, rows }) => {
-    const perSecond = (/** @type {(row: TimelineRow) => number} */ count) =>
-      rows.reduce((sum, row) => sum + count(row), 0) / length;
+    const rate = (/** @type {(row: TimelineRow) => number} */ count) =>
+      (rows.reduce((sum, row) => sum + count(row), 0) * seconds) / length;
     return {
       second,
       span: length,
-      due: perSecond(({ due = 0 }) => due),
-      sent: perSecond(({ sent }) => sent),
-      succeeded: perSecond(({ succeeded }) => succeeded),
+      due: rate(({ due = 0 }) => due),
+      sent: rate(({ sent }) => sent),
+      succeeded: rate(({ succeeded }) => succeeded),
     };
   });
 }
 
 /**
  * @param {Pick<Result, 'totals' | 'load' | 'timeline' | 'windowSeconds'>} result
- * @param {number} span
+ * @param {RateRow[]} rows
  */
-function summarise({ totals, load, timeline, windowSeconds }, span) {
+function summarise({ totals, load, timeline, windowSeconds }, rows) {
   const { planned, sent, succeeded } = totals;
-  const counts = `${formatCount(sent)} were sent and ${formatCount(succeeded)} succeeded.`;
+  const [{ span }] = rows;
+  const counts = `${formatCount(sent)} ${sent === 1 ? 'was' : 'were'} sent and ${formatCount(succeeded)} succeeded.`;
   return sentences(
-    load.model === 'open' ? `Of ${formatCount(planned)} requests planned, ${counts}` : `Requests: ${counts}`,
+    load.model === 'open' ? `Of ${counted(planned, 'request')} planned, ${counts}` : `Requests: ${counts}`,
     load.model === 'open' &&
       'Where the lines part, requests waited, failed or were not sent; where succeeded rises above offered, a backlog was worked off.',
-    span > 1 && `Added up over ${formatCount(span)} s each.`,
+    span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
+    isDense(rows) && DENSE_NOTE,
     hasAfter(windowSeconds, timeline.length) && AFTER_NOTE,
   );
 }

@@ -1,0 +1,11 @@
+/** A set of runs as JUnit XML: each run is a suite with the cases that it would have alone. */
+import { suiteOfRun } from './junit.js';
+import { junitXml } from './junit-xml.js';
+
+/**
+ * @param {import('../results/runs/run-set.js').RunSet} runSet
+ * @returns {string} ends with a newline
+ */
+export function render({ runs }) {
+  return junitXml(runs.map((result, i) => suiteOfRun(result, `run ${i + 1}`)));
+}

@@ -1,0 +1,143 @@
+/** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
+import { z } from 'zod';
+import { usageError } from '../../errors.js';
+import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
+
+const index = z.int().min(0);
+const number = z.number().nullable();
+
+/** One that was given: where it came from, and whether it counts. */
+const GroupRun = z.object({
+  /** The file it is from, with its number where that is a set of runs. */
+  name: z.string(),
+  startedAt: z.iso.datetime(),
+  target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+  /** Of its measurement. */
+  verdict: z.enum(['valid', 'suspect', 'invalid']),
+  used: z.boolean(),
+  /** Why it is no sample of what a whole, valid run gives, left out or taken all the same; null where it is one. */
+  why: z.string().nullable(),
+});
+
+/** What so many of the runs were: operations, and the load that was offered. */
+const Subject = z.object({
+  operations: z.array(z.string()),
+  load: z.object({
+    model: z.enum(['open', 'closed']),
+    ratePerSecond: number,
+    concurrency: index,
+    threads: index,
+    arrivals: z.enum(['constant', 'poisson']),
+    durationMs: number,
+    requests: number,
+    rampUpMs: z.number(),
+  }),
+  runs: index,
+});
+
+const Group = z.object({
+  name: z.string(),
+  /** Of the runs that count; one, where they were made alike. */
+  subjects: z.array(Subject),
+  runs: z.array(GroupRun).min(1, 'there is no run in it'),
+  /** By key of `metrics`; values in the order of the runs that count. */
+  metrics: z.record(z.string(), MetricSummary),
+});
+
+/** Of the medians of `other` and `base`, both indices of `groups`. */
+const Difference = z.object({
+  base: index,
+  other: index,
+  /** In `differenceIn` of the metric; null where the base is 0, of which nothing is a percentage. */
+  differencePercent: number,
+  /** The 95 % confidence interval of that difference. */
+  interval: z.tuple([z.number(), z.number()]).nullable(),
+  /** Two-sided Mann-Whitney test. */
+  pValue: number,
+  verdict: z.enum([
+    'faster',
+    'slower',
+    'higher',
+    'lower',
+    'no difference shown',
+    /** So few that none could be shown. */
+    'not enough runs',
+    /** The group that would win has more errors, and fast failures are not fast answers. */
+    'not comparable',
+  ]),
+  /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */
+  doubt: z.string().nullable(),
+  text: z.string(),
+});
+
+const ComparedMetric = MetricHead.extend({
+  /** Shares differ by percentage points, all else by percent of the base. */
+  differenceIn: z.enum(['percent', 'percentage points']),
+  /** Each group with the base. */
+  comparisons: z.array(Difference),
+  /** The group that is shown to be better than every other whose errors let it compete; null where none is. */
+  best: index.nullable(),
+  /** Of those the one with the best median, shown or not; null where several have it. */
+  bestMedian: index.nullable(),
+});
+
+export const Comparison = z
+  .object({
+    schema: z.literal(COMPARISON_SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    /** When and by which command line it was made; null where a program made it that did not say. */
+    createdAt: z.iso.datetime().nullable(),
+    command: z.string().nullable(),
+    /** A difference is shown where the p-value is below `alpha`. */
+    method: z.object({ alpha: z.number(), confidence: z.number(), resamples: index, seed: z.number() }),
+    /** The first is the base. */
+    groups: z.array(Group).min(2, 'there are fewer than two groups'),
+    metrics: z.array(ComparedMetric),
+    /** `not proven`: it did not come to pass, but with these runs it could not have, or is not to be believed. */
+    failIf: z.array(
+      z.object({
+        text: z.string(),
+        verdict: z.enum(['failed', 'passed', 'not proven']),
+        reason: z.string(),
+      }),
+    ),
+    /** What may have made a difference beside what is compared. */
+    warnings: z.array(z.string()),
+    /** What a reader must know to take the numbers for what they are. */
+    notes: z.array(z.string()),
+  })
+  .meta({ title: 'Comparison of groups of vault-pki-load runs' });
+
+/** @typedef {z.infer<typeof Comparison>} Comparison */
+/** @typedef {z.infer<typeof Group>} ComparedGroup */
+/** @typedef {z.infer<typeof ComparedMetric>} ComparedMetric */
+/** @typedef {z.infer<typeof Difference>} Difference */
+/** @typedef {Difference['verdict']} DifferenceVerdict */
+/** @typedef {Comparison['failIf'][number]['verdict']} FailIfVerdict */
+
+/**
+ * @param {unknown} value e.g. parsed from a file
+ * @param {string} [name] what to call it in an error
+ * @returns {Comparison} the same value, unknown keys and all
+ * @throws {import('../../errors.js').PkiLoadError} code `bad_comparison`, naming the place
+ */
+export function validateComparison(value, name = 'The comparison') {
+  const parsed = Comparison.safeParse(value);
+  if (parsed.success) return /** @type {Comparison} */ (value);
+  const [issue] = parsed.error.issues;
+  const place = issue.path.length > 0 ? issue.path.map(String).join('.') : 'the whole';
+  throw usageError(
+    'bad_comparison',
+    `${name} is not a ${COMPARISON_SCHEMA_ID}: ${place}: ${issue.message}.`,
+    'Give a file that vault-pki-load compare wrote with --out FILE.json.',
+  );
+}
+
+/**
+ * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of a comparison
+ */
+export function comparisonJsonSchema() {
+  const { $schema, ...rest } = z.toJSONSchema(Comparison, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, $id: COMPARISON_SCHEMA_ID, ...rest };
+}

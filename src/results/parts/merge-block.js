@@ -1,0 +1,134 @@
+/** What a part of a plan writes into its result so that `merge` can take the parts for the shards of one run: see merge-results.js. */
+import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogram.js';
+
+/** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlock */
+/** @typedef {import('../../load/recording/recorder.js').Snapshot} Snapshot */
+/** @typedef {import('../../load/recording/recorder.js').SecondRow} SecondRow */
+/** @typedef {import('../../load/recording/recorder.js').OutcomeSnapshot} OutcomeSnapshot */
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
+/**
+ * @typedef {Pick<import('../../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
+ *   'runQueueShare' | 'droppedLate' | 'leftWhileFree' | 'dialled' | 'backlog' | 'machine'>} Watched
+ */
+
+const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
+
+/**
+ * @param {object} part
+ * @param {import('../merge.js').MergedOperation[]} part.operations
+ * @param {Pick<import('../build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
+ * @param {Watched} part.observed
+ * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of what was done in each second; null: nothing was
+ * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough
+ * @returns {MergeBlock} plain
+ */
+export function mergeBlockOf({ operations, facts, observed, lagPerSecond, lagMaxPerSecond = [] }) {
+  return {
+    endedMs: facts.endedMs,
+    windowMs: facts.windowMs,
+    operations: Object.fromEntries(
+      operations.map(({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter }) => [
+        name,
+        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter },
+      ]),
+    ),
+    lags: lagPerSecond.map((histogram, second) =>
+      histogram === null ? null : { histogram, max: lagMaxPerSecond[second] ?? topOf(histogram) },
+    ),
+    watch: watchOf(observed),
+  };
+}
+
+/** @param {string} histogram not empty @returns {number} ms: the upper end of its last bucket */
+function topOf(histogram) {
+  return decodeHistogram(histogram).maxValue / 1000;
+}
+
+/**
+ * @param {Watched} observed
+ * @returns {MergeBlock['watch']}
+ */
+function watchOf({ lag, unlagged, reaction, gc, backlog, machine, ...rest }) {
+  const { busyShare, spinShare, runQueueShare, droppedLate, leftWhileFree, dialled } = rest;
+  return {
+    lag: encodeHistogram(lag),
+    unlagged: encodeHistogram(unlagged),
+    reaction: encodeHistogram(reaction),
+    gc,
+    busyShare,
+    spinShare,
+    runQueueShare,
+    droppedLate,
+    leftWhileFree,
+    dialled,
+    backlog,
+    machine,
+  };
+}
+
+/**
+ * The way back: what the recorders of a part handed in at the end.
+ *
+ * @param {Result} result of a part
+ * @param {MergeBlock} merge its merge block
+ * @returns {Snapshot}
+ */
+export function snapshotOf(result, merge) {
+  return {
+    operations: Object.entries(result.operations).map(([name, block]) => ({
+      name,
+      stage: 0,
+      outcomes: outcomesOf(block),
+      verification: { ...block.verification, notes: block.verification.notes ?? [] },
+      dropped: block.totals.dropped,
+      neverSentDue: block.totals.neverSentDue,
+      ...merge.operations[name],
+    })),
+    lag: merge.watch.lag,
+    unlagged: merge.watch.unlagged,
+  };
+}
+
+/**
+ * @param {OperationBlock} block
+ * @returns {Record<string, OutcomeSnapshot>} dropped arrivals are no outcome to a recorder
+ */
+function outcomesOf({ outcomeDetails }) {
+  const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
+  const empty = encodeHistogram(createHistogram());
+  return Object.fromEntries(
+    recorded.map(([name, { success, count, latencyMs }]) => {
+      const latency = SERIES.map((series) => [series, latencyMs[series].histogram ?? empty]);
+      return [name, { success, count, latency: Object.fromEntries(latency) }];
+    }),
+  );
+}
+
+/**
+ * The way back, second by second.
+ *
+ * @param {Result} result of a part
+ * @param {MergeBlock} merge its merge block
+ * @returns {SecondRow[]}
+ */
+export function secondsOf({ timeline }, { lags }) {
+  return timeline.map((row) => {
+    const lag = lags[row.second] ?? null;
+    return {
+      second: row.second,
+      succeeded: row.succeeded,
+      failed: row.failed,
+      failures: row.failures ?? {},
+      p50: row.p50,
+      p90: row.p90 ?? null,
+      p99: row.p99,
+      max: row.max,
+      lag99: row.lag99 ?? null,
+      lagMax: lag === null ? null : lag.max,
+      histogram: row.histogram ?? null,
+      histogramSeconds: row.histogramSeconds ?? 1,
+      lag: lag === null ? null : lag.histogram,
+    };
+  });
+}

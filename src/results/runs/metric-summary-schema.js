@@ -1,0 +1,24 @@
+/** What run sets and comparisons say of a metric over runs, as schemas. */
+import { z } from 'zod';
+
+const number = z.number().nullable();
+
+/** One value per run that counts, null where it has none. The variance is unbiased, in the square of the unit. */
+export const MetricSummary = z
+  .object({
+    values: z.array(number),
+    median: number,
+    mean: number,
+    variance: number,
+    min: number,
+    max: number,
+  })
+  .meta({ id: 'MetricSummary' });
+
+/** What a metric is, and how its values are to be read. */
+export const MetricHead = z.object({
+  key: z.string(),
+  label: z.string(),
+  unit: z.enum(['ms', '/s', 'fraction']),
+  lowerIsBetter: z.boolean(),
+});

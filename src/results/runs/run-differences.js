@@ -1,0 +1,125 @@
+/** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
+import { flatten, isAmong, PATHS, shortened } from '../settings.js';
+
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
+
+/**
+ * Not told: what may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
+ * is judged afterwards, and the target, which is what most comparisons are of.
+ */
+const IGNORED = Object.freeze([
+  'load.seed',
+  'load.connections',
+  'load.startAt',
+  'requirements',
+  ...PATHS,
+  'target.url',
+  'target.namespace',
+  'target.tls',
+  'repeat',
+  'shard',
+]);
+
+/** Keys named, and values of each. */
+const [MOST_KEYS, MOST_VALUES, MOST_CHARACTERS] = [8, 4, 40];
+
+/**
+ * @param {readonly Result[]} results
+ * @returns {{key: string, values: string[]}[]} values as JSON, each once, in order of appearance
+ */
+export function runDifferences(results) {
+  const all = results.map((result) => flatten(settings(result)));
+  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
+  return keys
+    .map((key) => ({ key, values: [...new Set(all.map((one) => one.get(key) ?? 'null'))] }))
+    .filter(({ values }) => values.length > 1);
+}
+
+/**
+ * @param {readonly Result[]} results
+ * @returns {string[]} a sentence, or none
+ */
+export function differenceWarnings(results) {
+  const differences = runDifferences(results);
+  if (differences.length === 0) return [];
+  const named = differences.slice(0, MOST_KEYS).map(({ key, values }) => {
+    const shown = values.slice(0, MOST_VALUES).map((json) => shortened(json, MOST_CHARACTERS));
+    return `${key} (${[...shown, ...(values.length > MOST_VALUES ? ['...'] : [])].join(', ')})`;
+  });
+  const more = differences.length > MOST_KEYS ? ` and ${differences.length - MOST_KEYS} more` : '';
+  return [
+    `The runs were not made alike: they differ in ${named.join(', ')}${more}. A difference may come from that.`,
+  ];
+}
+
+/**
+ * Runs of one group are to be samples of one thing.
+ *
+ * @param {string} name of the group
+ * @param {readonly Result[]} results of it
+ * @returns {string[]} a sentence, or none
+ */
+export function targetWarnings(name, results) {
+  const targets = [
+    ...new Set(
+      results.map(({ target: { product, version } }) => [product, version].filter(Boolean).join(' ')),
+    ),
+  ];
+  if (targets.length < 2) return [];
+  const named = targets.map((target) => (target === '' ? 'a target that did not say' : target));
+  return [`The runs of ${name} were not all made against the same target: ${named.join(', ')}.`];
+}
+
+/**
+ * Runs that replay one sequence of random arrivals differ less among themselves than from runs that replay another.
+ *
+ * @param {string} name of the group
+ * @param {readonly Result[]} results of it
+ * @returns {string[]} a sentence, or none
+ */
+export function seedWarnings(name, results) {
+  const random = results.filter(({ load }) => load.arrivals === 'poisson' && load.seed !== null);
+  const seeds = new Set(random.map(({ load }) => load.seed));
+  if (seeds.size === random.length) return [];
+  return [
+    `Of the ${random.length} runs of ${name} with Poisson arrivals, some share a seed and so the same arrivals: they are not ` +
+      'independent of each other, and a difference may be called shown that is none. Give each run a seed of its own.',
+  ];
+}
+
+/**
+ * Groups that were run one after the other differ by the time of day, too.
+ *
+ * @param {readonly {name: string, used: readonly NamedRun[]}[]} groups the first is the base
+ * @returns {string[]} a sentence, or none
+ */
+export function orderNotes([base, ...others]) {
+  const apart = others.filter((other) => areApart(times(base.used), times(other.used)));
+  if (apart.length === 0) return [];
+  const names = apart.map(({ name }) => name).join(', ');
+  return [
+    `The runs of ${base.name} and of ${names} were made one group after the other: whatever else changed meanwhile would look ` +
+      'like a difference between them. Runs that take turns rule that out.',
+  ];
+}
+
+/** @param {Result} result */
+function settings({ plan, load, environment, tool }) {
+  const { node, platform, cpus } = environment;
+  return { ...plan, load, environment: { node, platform, cpus }, tool };
+}
+
+/** @param {readonly NamedRun[]} runs @returns {number[]} */
+function times(runs) {
+  return runs.map(({ result }) => Date.parse(result.startedAt));
+}
+
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
+function areApart(a, b) {
+  if (a.length < 2 || b.length < 2) return false;
+  return Math.max(...a) < Math.min(...b) || Math.max(...b) < Math.min(...a);
+}

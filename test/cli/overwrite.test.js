@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { refuseOverwrite } from '../../src/cli/overwrite.js';
+import { PkiLoadError } from '../../src/errors.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'vpl-overwrite-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = (/** @type {string[]} */ ...names) => join(folder, ...names);
+mkdirSync(at('inner'));
+for (const name of ['a.json', 'b.json']) writeFileSync(at(name), '{}');
+symlinkSync(at('a.json'), at('link.json'));
+symlinkSync(folder, at('inner', 'up'));
+symlinkSync(at('gone.json'), at('nowhere.json'));
+linkSync(at('a.json'), at('hard.json'));
+
+describe('what is written is not what is read:', () => {
+  /** @type {[string, string[], string[]][]} what, --out, files */
+  const TAKEN = [
+    ['nothing is written', [], [at('a.json')]],
+    ['a file that is not there yet', [at('c.json')], [at('a.json')]],
+    ['another file', [at('b.json')], [at('a.json')]],
+    ['a file of the same name elsewhere', [at('inner', 'a.json')], [at('a.json')]],
+    ['a link to nothing', [at('nowhere.json')], [at('nowhere.json'), at('a.json')]],
+    ['another name of the same bytes, which is replaced as a whole', [at('hard.json')], [at('a.json')]],
+    ['a device', ['/dev/null'], ['/dev/null']],
+    ['a file, and standard input is none', [at('a.json')], ['-']],
+  ];
+  for (const [what, outputs, inputs] of TAKEN) test(what, () => refuseOverwrite(outputs, inputs));
+
+  /** @type {[string, string[], string[], RegExp][]} */
+  const REFUSED = [
+    ['the file itself', [at('a.json')], [at('b.json'), at('a.json')], /a\.json is one of the files to read/],
+    ['the second --out', [at('c.html'), at('a.json')], [at('a.json')], /a\.json is one of the files to read/],
+    [
+      'by another way',
+      [at('inner', '..', 'a.json')],
+      [relative('.', at('a.json'))],
+      /is the same file as .*a\.json/,
+    ],
+    [
+      'by a link',
+      [at('link.json')],
+      [at('a.json')],
+      /link\.json is the same file as .*a\.json, which is to be read/,
+    ],
+    ['of a link', [at('a.json')], [at('link.json')], /a\.json is the same file as .*link\.json/],
+    [
+      'in a folder that is a link',
+      [at('inner', 'up', 'b.json')],
+      [at('b.json')],
+      /is the same file as .*b\.json/,
+    ],
+  ];
+  for (const [what, outputs, inputs, message] of REFUSED) {
+    test(`refused is ${what}`, () => {
+      assert.throws(
+        () => refuseOverwrite(outputs, inputs),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError, String(error));
+          assert.deepEqual([error.code, error.exitCode], ['out_is_input', 1]);
+          assert.match(error.full, message);
+          assert.match(error.full, /would be overwritten\. Write to another file\.$/);
+          return true;
+        },
+      );
+    });
+  }
+});

@@ -1,0 +1,185 @@
+/** Several runs, one after the other, without any: what is written when, by whom, and what the exit code is. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { runAll } from '../../src/cli/runs.js';
+import { PkiLoadError, usageError } from '../../src/errors.js';
+import { runOf } from '../results/runs.js';
+import { scratch } from './support.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+/** @type {import('../../src/results/schema.js').Result['requirements'][number]} */
+const NOT_MET = {
+  text: 'p99<1ms',
+  verdict: 'not met',
+  actual: 2,
+  limit: 1,
+  unit: 'ms',
+  reason: 'It was more.',
+};
+const MET = runOf(1, 0);
+const FAILED = runOf(1, 0, { requirements: [NOT_MET] });
+const INTERRUPTED = runOf(1, 0, { interrupted: true });
+
+const CANNOT_WRITE = usageError(
+  'cannot_write',
+  '--out r.json cannot be written: the disk is full.',
+  'Free some.',
+);
+
+/**
+ * @param {(Result | Error)[]} runs what each of them gives
+ * @param {{out?: string[], failures?: unknown[], stop?: AbortController, onNext?: () => Promise<void>, stopAfter?: number}} [options]
+ */
+function stage(
+  runs,
+  { out = [], failures = [], stop = new AbortController(), onNext = async () => {}, stopAfter } = {},
+) {
+  /** @type {string[]} */
+  const did = [];
+  /** @type {any[]} */
+  const reported = [];
+  /** @type {any[]} */
+  const summaries = [];
+  const note = (/** @type {string} */ what) => async () => void did.push(what);
+  const code = runAll({
+    name: 'ocsp',
+    settings: {
+      out,
+      format: 'json',
+      quiet: false,
+      summary: null,
+      metrics: null,
+      otlp: null,
+      repeat: runs.length,
+      pauseMs: 0,
+    },
+    async runOnce(number) {
+      did.push(`run ${number}`);
+      if (number === stopAfter) stop.abort();
+      const given = runs[number];
+      if (given instanceof Error) throw given;
+      return given;
+    },
+    live: {
+      event: (event) => did.push(event.type === 'warning' ? `warning: ${event.text}` : event.type),
+      finish: note('finish'),
+      async next(summary) {
+        did.push('next');
+        summaries.push(summary);
+        await onNext();
+      },
+      abandon: note('abandon'),
+    },
+    stop: stop.signal,
+    async report(document) {
+      did.push('report');
+      reported.push(document);
+      return failures;
+    },
+  });
+  return { code, did, reported, summaries };
+}
+
+test('a single run is finished, then reported', async () => {
+  const { code, did, reported } = stage([MET]);
+  assert.equal(await code, 0);
+  assert.deepEqual(did, ['run 0', 'finish', 'report']);
+  assert.equal(reported[0], MET);
+});
+
+test('of several, the set is written between them, and the next one waits for what is under way', async (t) => {
+  const json = scratch(t)('r.json');
+  /** @type {number[]} */
+  const sizes = [];
+  const { code, did, summaries } = stage([MET, MET, FAILED], {
+    out: [json],
+    async onNext() {
+      sizes.push(JSON.parse(readFileSync(json, 'utf8')).runs.length);
+    },
+  });
+  assert.equal(await code, 99, 'that of the worst');
+  const one = ['notice', 'run 0', 'finish'];
+  assert.deepEqual(did, [...one, 'next', ...one.with(1, 'run 1'), 'next', ...one.with(1, 'run 2'), 'report']);
+  assert.deepEqual(sizes, [1, 2]);
+  assert.deepEqual(
+    summaries.map(({ used }) => used),
+    [['run 1'], ['run 1', 'run 2']],
+  );
+});
+
+test('a stop while the end of a run is still sent is not kept waiting', async () => {
+  const stop = new AbortController();
+  const { code, reported } = stage([MET, MET], {
+    stop,
+    onNext: () => {
+      setImmediate(() => stop.abort());
+      return new Promise(() => {});
+    },
+  });
+  assert.equal(await code, 130);
+  assert.equal(reported[0].runs.length, 1);
+});
+
+test('an interrupted run is the last one', async () => {
+  const { code, did } = stage([MET, INTERRUPTED, MET], { stopAfter: 1 });
+  assert.equal(await code, 130);
+  assert.deepEqual(did.slice(-3), ['run 1', 'finish', 'report']);
+});
+
+describe('a run that breaks off', () => {
+  const broken = new PkiLoadError('thread_lost', 'A recorder died.');
+
+  test('is left alone by whoever showed it before the others are reported', async () => {
+    const { code, did, reported } = stage([MET, broken, MET], { failures: [CANNOT_WRITE] });
+    await assert.rejects(code, broken);
+    assert.deepEqual(did.slice(-4), ['run 1', 'abandon', 'report', `warning: ${CANNOT_WRITE.full}`]);
+    assert.equal(reported[0].runs.length, 1);
+  });
+
+  test('as the first leaves nothing to report', async () => {
+    const { code, did } = stage([broken, MET]);
+    await assert.rejects(code, broken);
+    assert.deepEqual(did, ['notice', 'run 0']);
+  });
+});
+
+describe('what cannot be written', () => {
+  /** @type {[string, Result, number][]} */
+  const TABLE = [
+    ['is exit code 1 where all was well', MET, 1],
+    ['does not hide that a requirement is not met', FAILED, 99],
+    ['nor an interruption', INTERRUPTED, 130],
+    [
+      'nor an invalid measurement',
+      runOf(1, 0, { measurement: { verdict: 'invalid', reasons: [] }, requirements: [NOT_MET] }),
+      98,
+    ],
+  ];
+  for (const [what, result, exitCode] of TABLE) {
+    test(what, async () => {
+      const { message, remedy, code } = CANNOT_WRITE;
+      await assert.rejects(stage([result], { failures: [CANNOT_WRITE] }).code, {
+        exitCode,
+        message,
+        remedy,
+        code,
+      });
+    });
+  }
+
+  test('in several places is told of each', async () => {
+    const other = usageError('cannot_write', '--out r.md cannot be written: it is a folder.');
+    const { code, did } = stage([MET], { failures: [CANNOT_WRITE, other] });
+    await assert.rejects(code, CANNOT_WRITE);
+    assert.equal(did.at(-1), 'warning: --out r.md cannot be written: it is a folder.');
+  });
+
+  test('between runs is tried again, not told', async (t) => {
+    const gone = `${scratch(t)('nope')}/r.json`;
+    const { code, did } = stage([MET, MET], { out: [gone] });
+    assert.equal(await code, 0);
+    assert.ok(!existsSync(gone) && did.every((what) => !what.startsWith('warning')));
+  });
+});

@@ -1,0 +1,102 @@
+/** Who shows how a run goes, and who does where that is lost. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startShowing } from '../../src/cli/showing.js';
+import { interval } from '../live/interval.js';
+
+/** @type {any} */
+const PLAN = { operation: 'ocsp', load: {}, requirements: [] };
+
+/** @type {import('../../src/cli/run-options.js').RunSettings} */
+const SETTINGS = {
+  out: [],
+  format: 'text',
+  quiet: false,
+  summary: null,
+  metrics: null,
+  otlp: null,
+  repeat: 1,
+  pauseMs: 0,
+};
+
+/** @param {Partial<typeof SETTINGS>} [changes] */
+async function stage(changes = {}) {
+  let written = '';
+  /** @type {any} */
+  const stderr = {
+    write(/** @type {string} */ text) {
+      written += text;
+    },
+  };
+  /** @type {any[]} */
+  const posted = [];
+  /** @type {any[]} */
+  const asked = [];
+  /** @type {(error: Error) => void} */
+  let lose = () => {};
+  const live = await startShowing(PLAN, { ...SETTINGS, ...changes }, 'vault-pki-load ocsp', {
+    stderr,
+    env: {},
+    start: async (options, onLost) => {
+      asked.push(options);
+      lose = onLost;
+      return /** @type {any} */ ({ event: (/** @type {any} */ event) => posted.push(event) });
+    },
+  });
+  return { live, posted, asked, lose: (/** @type {Error} */ error) => lose(error), shown: () => written };
+}
+
+/** @type {{type: 'warning', text: string}} */
+const WARNING = { type: 'warning', text: 'The token could not be renewed.' };
+
+describe('where the thread is lost', () => {
+  test('that is told, and all that comes later is lines', async () => {
+    const { live, posted, lose, shown } = await stage();
+    live.event(interval());
+    assert.deepEqual([posted.length, shown()], [1, '']);
+    lose(new Error('no such column'));
+    const flat = () => shown().replaceAll(/\s+/g, ' ');
+    assert.match(
+      flat(),
+      /^Warning: How the run goes cannot .*\(no such column\); it goes on, and its result is written/,
+    );
+    live.event(WARNING);
+    live.event({ type: 'warning', text: 'Interrupted: waiting for the last answers.' });
+    live.event(interval());
+    assert.match(
+      shown(),
+      /\nWarning: The token could not be renewed\.\nWarning: Interrupted: waiting[^\n]+\n\d+ s/,
+    );
+    assert.equal(posted.length, 1);
+  });
+
+  test('with --quiet, warnings only', async () => {
+    const { live, lose, shown } = await stage({ quiet: true, out: ['r.json'] });
+    lose(new Error('x'));
+    live.event(interval());
+    live.event(WARNING);
+    assert.match(shown(), /at the end\.\nWarning: The token could not be renewed\.\n$/);
+  });
+});
+
+test('nothing but warnings needs no thread', async () => {
+  const { live, asked, shown } = await stage({ quiet: true });
+  live.event(interval());
+  live.event(WARNING);
+  assert.deepEqual([asked, shown()], [[], 'Warning: The token could not be renewed.\n']);
+  await live.close();
+});
+
+describe('files that are rewritten while a run goes on', () => {
+  const out = ['r.html', 'r.json', 'r.JSON', 'r.md'];
+
+  test('all of them where there is one run', async () => {
+    const { asked } = await stage({ out });
+    assert.deepEqual(asked[0].outs, out);
+  });
+
+  test('JSON only where there are several', async () => {
+    const { asked } = await stage({ out, repeat: 2 });
+    assert.deepEqual([asked[0].outs, asked[0].runs], [['r.json', 'r.JSON'], 2]);
+  });
+});

@@ -1,0 +1,204 @@
+/** What can be seen on a terminal that is not always there: it is stopped, made smaller and larger. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { liveScreen, plainScreen } from '../../src/live/screen.js';
+import { createTerminalScreen } from './terminal-screen.js';
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+
+const CALM_MS = 150;
+
+/** @param {{columns?: number, rows?: number}} [size] of the terminal */
+async function stage(size = { columns: 80, rows: 24 }) {
+  const terminal = createTerminalScreen(size);
+  let stopped = '';
+  let isStopped = false;
+  let written = 0;
+  let free = () => {};
+  const writer = {
+    /** @param {string} text */
+    write(text) {
+      written++;
+      if (isStopped) stopped += text;
+      else terminal.write(text);
+    },
+    isBusy: () => stopped !== '',
+    onFree(/** @type {() => void} */ callback) {
+      free = callback;
+    },
+  };
+  const screen = liveScreen(writer, { isTTY: true, ...size });
+  await screen.isReady;
+  return {
+    screen,
+    seen: () => terminal.lines().filter((line) => line !== ''),
+    written: () => written,
+    kept: () => stopped.length,
+    /** As the terminal does it, and then the program learns of it. @param {number} columns */
+    resize(columns) {
+      terminal.resize(columns);
+      screen.resize(columns, 24);
+    },
+    stop() {
+      isStopped = true;
+    },
+    goOn() {
+      isStopped = false;
+      terminal.write(stopped);
+      stopped = '';
+      free();
+    },
+  };
+}
+
+const picture = (/** @type {number} */ second) => `Progress ${second}\nRate ${second * 2}\nErrors none`;
+
+describe('a live screen', () => {
+  test('has the last picture below the lines that stay', async () => {
+    const { screen, seen } = await stage();
+    screen.lines(['start']);
+    screen.show(picture(1));
+    screen.show(picture(2));
+    screen.lines(['Warning: one', 'two']);
+    assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'Progress 2', 'Rate 4', 'Errors none']);
+    screen.show(picture(3));
+    screen.clear();
+    screen.lines(['the end']);
+    assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'the end']);
+  });
+
+  test('draws nothing on a terminal that was stopped, and the newest picture when it goes on', async () => {
+    const { screen, seen, stop, goOn, written, kept } = await stage();
+    screen.lines(['start']);
+    screen.show(picture(1));
+    stop();
+    screen.show(picture(2));
+    const before = [written(), kept()];
+    for (let second = 3; second < 1000; second++) screen.show(picture(second));
+    assert.deepEqual([written(), kept()], before);
+    goOn();
+    assert.deepEqual(seen(), ['start', 'Progress 999', 'Rate 1998', 'Errors none']);
+  });
+
+  test('keeps warnings for a terminal that was stopped, and leaves it clean at the end', async () => {
+    const { screen, seen, stop, goOn } = await stage();
+    screen.lines(['start']);
+    screen.show(picture(1));
+    stop();
+    screen.show(picture(2));
+    screen.lines(['Warning: one']);
+    screen.show(picture(3));
+    screen.lines(['Warning: two']);
+    screen.clear();
+    goOn();
+    assert.deepEqual(seen(), ['start', 'Warning: one', 'Warning: two']);
+  });
+
+  test('shows a picture before log-update was there when it is', async () => {
+    const terminal = createTerminalScreen();
+    const writer = { write: terminal.write, isBusy: () => false, onFree() {} };
+    const screen = liveScreen(writer, { isTTY: true });
+    screen.show(picture(1));
+    await screen.isReady;
+    assert.deepEqual(terminal.lines(), ['Progress 1', 'Rate 2', 'Errors none', '']);
+  });
+
+  test('draws on a terminal that does not know how large it is', async () => {
+    const { screen, seen } = await stage({ columns: 80, rows: 24 });
+    screen.resize(0, 0);
+    mock.timers.tick(CALM_MS);
+    screen.show(picture(1));
+    assert.equal(seen()[0], 'Progress 1');
+    const terminal = createTerminalScreen();
+    const writer = { write: terminal.write, isBusy: () => false, onFree() {} };
+    const unknown = liveScreen(writer, { isTTY: true, columns: 0, rows: 0 });
+    await unknown.isReady;
+    unknown.show(picture(1));
+    assert.equal(terminal.lines()[0], 'Progress 1');
+  });
+});
+
+describe('on a live screen whose size changes', () => {
+  const wide = ['Progress 1 '.padEnd(90, '█'), `Rate ${'1'.repeat(50)}`, '', 'short'].join('\n');
+
+  for (const sizes of [[60], [40], [150], [60, 150, 40], [20, 100], [45, 44, 43, 42, 41]]) {
+    test(`nothing is left of the last picture: 100, ${sizes.join(', ')}`, async () => {
+      const { screen, seen, resize } = await stage({ columns: 100, rows: 24 });
+      screen.lines(['start']);
+      screen.show(wide);
+      for (const columns of sizes) {
+        resize(columns);
+        mock.timers.tick(CALM_MS);
+        screen.show(picture(columns));
+      }
+      screen.show(picture(9));
+      assert.deepEqual(seen(), ['start', 'Progress 9', 'Rate 18', 'Errors none']);
+      screen.clear();
+      assert.deepEqual(seen(), ['start']);
+    });
+
+    test(`nor where it changes all the time: 100, ${sizes.join(', ')}`, async () => {
+      const { screen, seen, resize, written } = await stage({ columns: 100, rows: 24 });
+      screen.lines(['start']);
+      screen.show(wide);
+      const before = written();
+      for (const columns of sizes) {
+        resize(columns);
+        mock.timers.tick(CALM_MS - 1);
+        screen.show(picture(columns));
+      }
+      assert.equal(written(), before, 'nothing is drawn meanwhile');
+      mock.timers.tick(CALM_MS);
+      const last = Number(sizes.at(-1));
+      assert.deepEqual(seen(), ['start', `Progress ${last}`, `Rate ${last * 2}`, 'Errors none']);
+    });
+  }
+
+  test('warnings and the end do not wait until it is calm', async () => {
+    const { screen, seen, resize } = await stage({ columns: 100, rows: 24 });
+    screen.lines(['start']);
+    screen.show(wide);
+    resize(50);
+    screen.lines(['Warning: one']);
+    assert.deepEqual(seen(), ['start', 'Warning: one']);
+    mock.timers.tick(CALM_MS);
+    assert.equal(seen().length, 2 + 5, 'the lines of the picture, two of them broken');
+    resize(40);
+    screen.clear();
+    assert.deepEqual(seen(), ['start', 'Warning: one']);
+    mock.timers.tick(CALM_MS);
+    assert.deepEqual(seen(), ['start', 'Warning: one']);
+  });
+
+  test('a picture that is higher than the terminal goes as far as it was drawn', async () => {
+    const { screen, seen } = await stage({ columns: 80, rows: 4 });
+    screen.lines(['start']);
+    screen.show('1\n2\n3\n4\n5');
+    assert.deepEqual(seen(), ['start', '3', '4', '5']);
+    screen.clear();
+    assert.deepEqual(seen(), ['start']);
+  });
+});
+
+test('a log that nobody reads gets no line that would be old when it is read', () => {
+  /** @type {string[]} */
+  const lines = [];
+  let isBusy = false;
+  let ms = 0;
+  const writer = {
+    write: (/** @type {string} */ text) => lines.push(text),
+    isBusy: () => isBusy,
+    onFree() {},
+  };
+  const screen = plainScreen(writer, () => ms);
+  screen.show('1 s');
+  isBusy = true;
+  ms = 5000;
+  screen.show('6 s');
+  screen.lines(['Warning: kept']);
+  ms = 7000;
+  isBusy = false;
+  screen.show('8 s');
+  assert.deepEqual(lines, ['1 s\n', 'Warning: kept\n', '8 s\n']);
+});

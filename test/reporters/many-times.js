@@ -1,0 +1,75 @@
+/** What was recorded -> what so many shards would have recorded that each saw the same: ten million samples, made of few. */
+import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
+
+/** @typedef {import('../../src/histogram.js').Histogram} Histogram */
+
+/**
+ * @param {import('../../src/results/merge.js').MergedOperation} operation
+ * @param {number} times
+ * @returns {import('../../src/results/merge.js').MergedOperation}
+ */
+export function manyOperations(operation, times) {
+  if (times === 1) return operation;
+  const { outcomes, verification, perSecond, firstHalf } = operation;
+  const many = (/** @type {number} */ count) => count * times;
+  return {
+    ...operation,
+    outcomes: Object.fromEntries(
+      Object.entries(outcomes).map(
+        ([
+          name,
+          {
+            success,
+            count,
+            latency: { response, service, sendLag },
+          },
+        ]) => [
+          name,
+          {
+            success,
+            count: many(count),
+            latency: {
+              response: manyValues(response, times),
+              service: manyValues(service, times),
+              sendLag: manyValues(sendLag, times),
+            },
+          },
+        ],
+      ),
+    ),
+    verification: { ...verification, checked: many(verification.checked), passed: many(verification.passed) },
+    neverSentDue: many(operation.neverSentDue),
+    perSecond: {
+      sent: perSecond.sent.map(many),
+      succeeded: perSecond.succeeded.map(many),
+      failed: perSecond.failed.map(many),
+    },
+    firstHalf: { count: many(firstHalf.count), responseMs: many(firstHalf.responseMs) },
+    successesAfter: many(operation.successesAfter),
+  };
+}
+
+/**
+ * @param {import('../../src/results/seconds.js').Second} row
+ * @param {number} times
+ */
+export function manyInSecond(row, times) {
+  if (times === 1) return row;
+  const { succeeded, failed, failures, histogram } = row;
+  return {
+    ...row,
+    succeeded: succeeded * times,
+    failed: failed * times,
+    failures: Object.fromEntries(Object.entries(failures).map(([name, count]) => [name, count * times])),
+    histogram: histogram === null ? null : encodeHistogram(manyValues(decodeHistogram(histogram), times)),
+  };
+}
+
+/**
+ * @param {Histogram} histogram
+ * @param {number} times a power of two
+ * @returns {Histogram}
+ */
+function manyValues(histogram, times) {
+  return times === 1 ? histogram : manyValues(sumHistograms([histogram, histogram]), times / 2);
+}

@@ -1,0 +1,114 @@
+/** Files that somebody changed: whatever it was, they are refused in a sentence, or shown. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { PkiLoadError } from '../../src/errors.js';
+import { mergeResults } from '../../src/merge-results.js';
+import { renderDocument } from '../../src/reporters/index.js';
+import { compareGroups } from '../../src/results/comparison/compare.js';
+import { parseDocument } from '../../src/results/read-document.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { syntheticParts, syntheticRun } from '../synthetic-run.js';
+import { runsOf, slower, TEN } from './runs.js';
+
+/** How often each is tried; more of them by hand: BROKEN_FILES=5000 node --test test/results/broken-files.test.js */
+const numRuns = Number(process.env.BROKEN_FILES ?? 60);
+
+const LOAD = { ratePerSecond: 50, durationMs: 3000, seed: 3 };
+const REQUIREMENTS = ['p99<10s', 'errors<50%'];
+
+/** What stands in place of a value; undefined: nothing. */
+const VALUES = [undefined, null, 0, -1, 0.5, 1e9, '', 'x', 'HISTFAAAAgarbage', [], {}, true, false];
+
+/** One change: at each level, which of the keys; how deep at most; and what stands there then. */
+const CHANGE = fc.record({
+  ways: fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
+  value: fc.constantFrom(...VALUES),
+});
+
+/**
+ * @param {unknown} document
+ * @param {{ways: number[], value: unknown}[]} changes
+ * @returns {Uint8Array} of the file
+ */
+function changed(document, changes) {
+  const copy = JSON.parse(JSON.stringify(document));
+  for (const { ways, value } of changes) change(copy, ways, value);
+  return Buffer.from(JSON.stringify(copy));
+}
+
+/**
+ * @param {any} within
+ * @param {number[]} ways
+ * @param {unknown} value
+ */
+function change(within, [way, ...ways], value) {
+  const keys = Object.keys(within);
+  if (keys.length === 0) return;
+  const key = keys[way % keys.length];
+  const inner = within[key];
+  if (ways.length > 0 && typeof inner === 'object' && inner !== null) return change(inner, ways, value);
+  if (value !== undefined) within[key] = value;
+  else if (Array.isArray(within)) within.splice(Number(key), 1);
+  else delete within[key];
+}
+
+/**
+ * @param {unknown} document
+ * @param {(document: any) => Promise<void> | void} use
+ */
+async function assertRefusedOrUsed(document, use) {
+  await fc.assert(
+    fc.asyncProperty(fc.array(CHANGE, { minLength: 1, maxLength: 2 }), async (changes) => {
+      try {
+        await use(parseDocument(changed(document, changes), 'r.json'));
+      } catch (error) {
+        if (!(error instanceof PkiLoadError)) throw error;
+        assert.match(error.full, /r\.json/, 'names the file');
+      }
+    }),
+    { numRuns },
+  );
+}
+
+/** @param {string[]} formats */
+const shownAs = (formats) => async (/** @type {any} */ document) => {
+  for (const format of formats) await renderDocument(format, document, {});
+};
+
+test('a changed result is refused or shown', async () => {
+  const result = syntheticRun({ load: LOAD, requirements: REQUIREMENTS, unsent: 3 });
+  await assertRefusedOrUsed(
+    result,
+    shownAs(['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json']),
+  );
+});
+
+test('a changed set of runs is refused or shown', async () => {
+  const results = [1, 2].map((seed) => syntheticRun({ load: { ...LOAD, seed }, requirements: REQUIREMENTS }));
+  await assertRefusedOrUsed(makeRunSet('nightly', results), shownAs(['text', 'html', 'md', 'json']));
+});
+
+test('a changed comparison is refused or shown', async () => {
+  const groups = [
+    { name: 'old', runs: runsOf(TEN, 0) },
+    { name: 'new', runs: runsOf(slower(1.1), 1) },
+    { name: 'newer', runs: runsOf(slower(1.2), 1000) },
+  ];
+  const comparison = compareGroups(groups, { resamples: 10, failIf: ['p99 slower by 5%'] });
+  await assertRefusedOrUsed(comparison, shownAs(['text', 'html', 'md', 'json']));
+});
+
+test('a changed part is refused or merged, and then the sum adds up', async () => {
+  const [other, part] = syntheticParts({ load: LOAD, requirements: REQUIREMENTS }, [1, 1]);
+  await assertRefusedOrUsed(part, (one) => {
+    const { measurement } = mergeResults([other, one], { names: ['other.json', 'r.json'] });
+    const said = one.measurement.reasons.some(isBookkeeping);
+    assert.equal(measurement.reasons.some(isBookkeeping), said, JSON.stringify(measurement.reasons));
+  });
+});
+
+/** @param {{code: string}} reason */
+function isBookkeeping({ code }) {
+  return code === 'bookkeeping';
+}
