@@ -15,6 +15,7 @@ function planOf(ratePerSecond) {
     requests: null,
     warmupMs: 0,
     rampUpMs: 0,
+    stages: null,
   };
   return /** @type {import('../../src/plan.js').Plan} */ (/** @type {unknown} */ ({ load }));
 }

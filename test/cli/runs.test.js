@@ -79,7 +79,7 @@ function stage(
       return failures;
     },
   });
-  return { code, did, reported, summaries };
+  return { code: code.then((done) => done.code), did, reported, summaries };
 }
 
 test('a single run is finished, then reported', async () => {

@@ -112,7 +112,7 @@ describe('signals', () => {
 
 /** @type {[string, string, Record<string, unknown>, string, number][]} */
 const MISUSE = [
-  ['an unknown operation', 'revoke', {}, 'unknown_operation', 1],
+  ['an unknown operation', 'revoke-all', {}, 'unknown_operation', 1],
   ['an unknown option', 'issue', { speed: 5 }, 'unknown_option', 1],
   ["another operation's option", 'issue', { ocspUrl: 'http://x' }, 'unknown_option', 1],
   ['a rate that is none', 'issue', { rate: 'fast' }, 'bad_rate', 1],
