@@ -2,44 +2,8 @@
 import { commonOptions } from '../common-options.js';
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
+import { ENGINES, nameOption, setupOptions } from '../setup/options.js';
 import { readEnvironment } from '../vault/environment.js';
-
-const GROUP = 'Set-up';
-const ENGINES = Object.freeze(['kv', 'transit', 'approle']);
-
-/** @type {Record<string, import('../options.js').OptionSpec>} */
-const nameOption = {
-  name: {
-    type: 'text',
-    group: GROUP,
-    placeholder: 'NAME',
-    default: 'vault-pki-load',
-    describe: 'What everything is called: NAME-root, NAME-int, ...',
-  },
-};
-
-/** @type {Record<string, import('../options.js').OptionSpec>} */
-const setupOptions = {
-  ...nameOption,
-  'ca-key-type': {
-    type: 'choice',
-    group: GROUP,
-    choices: ['rsa', 'ec'],
-    default: 'rsa',
-    describe: 'Keys of the CAs: RSA-2048 or P-256',
-  },
-  'auto-rebuild': {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Rebuild CRLs now and then, not with every revocation',
-  },
-  with: {
-    type: 'list',
-    group: GROUP,
-    placeholder: 'ENGINES',
-    describe: `Beside the PKI: ${ENGINES.join(', ')}, separated by commas`,
-  },
-};
 
 const target = Object.fromEntries(
   Object.entries(commonOptions).filter(
@@ -56,7 +20,7 @@ export const setup = {
     'left. A mount or policy of the same name that it did not make is refused, and nothing is changed.',
   run: (given) =>
     withClient(setupOptions, given, async (client, options) => {
-      const unknown = options.with.find((/** @type {string} */ one) => !ENGINES.includes(one));
+      const unknown = options.with.find((/** @type {any} */ one) => !ENGINES.includes(one));
       if (unknown !== undefined) {
         throw usageError(
           'bad_option',

@@ -1,0 +1,40 @@
+/** What `setup` may be told, on the command line and in scenarios. */
+
+const GROUP = 'Set-up';
+
+/** What operations may need beside a PKI. */
+export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
+
+/** @type {{name: import('../options.js').OptionSpec}} */
+export const nameOption = {
+  name: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'NAME',
+    default: 'vault-pki-load',
+    describe: 'What everything is called: NAME-root, NAME-int, ...',
+  },
+};
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+export const setupOptions = {
+  ...nameOption,
+  'ca-key-type': {
+    type: 'choice',
+    group: GROUP,
+    choices: ['rsa', 'ec'],
+    default: 'rsa',
+    describe: 'Keys of the CAs: RSA-2048 or P-256',
+  },
+  'auto-rebuild': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Rebuild CRLs now and then, not with every revocation',
+  },
+  with: {
+    type: 'list',
+    group: GROUP,
+    placeholder: 'ENGINES',
+    describe: `Beside the PKI: ${ENGINES.join(', ')}, separated by commas`,
+  },
+};
