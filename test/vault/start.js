@@ -1,7 +1,7 @@
 /** A real Vault for tests, started on a free loopback port with a home of its own. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +17,10 @@ const START_TIMEOUT_MS = 60_000;
 /** @typedef {Awaited<ReturnType<typeof startVault>>} RunningVault */
 
 /**
- * `inmem` is Vault's dev mode: all is gone after a restart. `file` keeps what it has, and is unsealed again.
+ * `inmem` is Vault's dev mode: all is gone after a restart. `file` and `raft`, a cluster of one node, keep what they have, and are
+ * unsealed again.
  *
- * @param {{tls?: boolean, storage?: 'inmem' | 'file', port?: number}} [options]
+ * @param {{tls?: boolean, storage?: 'inmem' | 'file' | 'raft', port?: number}} [options]
  */
 export async function startVault({ tls = false, storage = 'inmem', port } = {}) {
   const binary = await buildVault();
@@ -27,7 +28,10 @@ export async function startVault({ tls = false, storage = 'inmem', port } = {}) 
   const at = port ?? (await freePort());
   const origin = `${tls ? 'https' : 'http'}://127.0.0.1:${at}`;
   const state = { token: `root-${randomBytes(12).toString('hex')}`, unsealKey: '' };
-  const command = storage === 'inmem' ? devCommand(folder, at, state.token, tls) : fileCommand(folder, at);
+  const command =
+    storage === 'inmem'
+      ? devCommand(folder, at, state.token, tls)
+      : configCommand(folder, at, await storageOf(storage, folder));
   let child = launch(binary, command, folder);
   const caCert = tls ? join(folder, 'vault-ca.pem') : null;
   const connect = (token = state.token) =>
@@ -36,7 +40,7 @@ export async function startVault({ tls = false, storage = 'inmem', port } = {}) 
 
   async function ready() {
     await untilAnswers(connect, () => child.exitCode);
-    if (storage === 'file') await openFileVault(connect, state);
+    if (storage !== 'inmem') await openStoredVault(connect, state);
   }
   const kill = (/** @type {NodeJS.Signals} */ signal) => endProcess(child, signal);
   const killOnExit = () => child.kill('SIGKILL');
@@ -87,13 +91,33 @@ function devCommand(folder, port, token, tls) {
 }
 
 /**
+ * @param {'file' | 'raft'} storage
+ * @param {string} folder of the server
+ * @param {string} [nodeId] of a raft cluster
+ * @returns {Promise<Record<string, unknown>>} this part of its configuration
+ */
+export async function storageOf(storage, folder, nodeId = 'node-1') {
+  const path = join(folder, 'data');
+  if (storage === 'file') return { storage: { file: { path } } };
+  // Vault makes a folder for its files, but not for raft's.
+  mkdirSync(path);
+  return {
+    storage: { raft: { path, node_id: nodeId } },
+    cluster_addr: `https://127.0.0.1:${await freePort()}`,
+  };
+}
+
+/**
  * @param {string} folder
  * @param {number} port
+ * @param {Record<string, any>} stored see storageOf
  */
-function fileCommand(folder, port) {
+export function configCommand(folder, port, stored) {
+  const { cluster_addr: cluster } = stored;
+  const clusterListener = cluster === undefined ? {} : { cluster_address: new URL(cluster).host };
   const config = {
-    storage: { file: { path: join(folder, 'data') } },
-    listener: { tcp: { address: `127.0.0.1:${port}`, tls_disable: true } },
+    ...stored,
+    listener: { tcp: { address: `127.0.0.1:${port}`, tls_disable: true, ...clusterListener } },
     disable_mlock: true,
     api_addr: `http://127.0.0.1:${port}`,
   };
@@ -106,7 +130,7 @@ function fileCommand(folder, port) {
  * @param {string[]} args
  * @param {string} folder
  */
-function launch(binary, args, folder) {
+export function launch(binary, args, folder) {
   const env = { PATH: process.env.PATH, HOME: folder, VAULT_DISABLE_FILE_PERMISSIONS_CHECK: 'true' };
   const child = spawn(binary, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const log = createWriteStream(join(folder, 'vault.log'), { flags: 'a' });
@@ -121,7 +145,7 @@ function launch(binary, args, folder) {
  * @param {() => import('../../src/vault/client.js').VaultClient} connect
  * @param {() => number | null} exitCode
  */
-async function untilAnswers(connect, exitCode) {
+export async function untilAnswers(connect, exitCode) {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += 100) {
     if (exitCode() !== null) throw new Error(`Vault ended with ${exitCode()} before it answered`);
     if (await answers(connect)) return;
@@ -145,7 +169,7 @@ async function answers(connect) {
  * @param {(token?: string) => import('../../src/vault/client.js').VaultClient} connect
  * @param {{token: string, unsealKey: string}} state
  */
-async function openFileVault(connect, state) {
+export async function openStoredVault(connect, state) {
   const client = connect();
   if (state.unsealKey === '') {
     const response = await fetch(`${client.origin}/v1/sys/init`, {
@@ -173,7 +197,7 @@ export async function unseal(origin, key) {
  * @param {import('node:child_process').ChildProcess} child
  * @param {NodeJS.Signals} signal
  */
-async function endProcess(child, signal) {
+export async function endProcess(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill(signal);
@@ -183,7 +207,7 @@ async function endProcess(child, signal) {
 }
 
 /** @returns {Promise<number>} */
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
