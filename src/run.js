@@ -25,6 +25,7 @@ import { startRenewal } from './vault/preflight.js';
  * @property {Plan} plan
  * @property {{url: string, product: string | null, version: string | null}} target
  * @property {number | null} planned measured requests; null: as many as the target answers
+ * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are several
  */
 /** @typedef {import('./load/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
@@ -48,10 +49,18 @@ import { startRenewal } from './vault/preflight.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
+ * @property {Prepared} [prepared] what another plan has prepared that differs in its load alone; else the run prepares, and takes away
+ *   what it has made, itself
+ */
+/**
+ * @typedef {object} Prepared what outlives a run, so that several may share it
+ * @property {Plan['target']} target the plan's; of an embedded server, where that is
+ * @property {import('./operations/mix.js').MixFixture} fixture
+ * @property {import('./http/tls.js').Tls} tls
+ * @property {() => Promise<void>} close takes away what was made
  */
 /**
  * @typedef {object} Context of a run
- * @property {string | null} token
  * @property {AbortSignal} stop
  * @property {AbortSignal | undefined} cutOff
  * @property {(event: RunEvent) => void} onEvent
@@ -69,15 +78,65 @@ import { startRenewal } from './vault/preflight.js';
  */
 export async function run(
   plan,
-  { token = null, signal, cutOff, onEvent = () => {}, command = '', live } = {},
+  { token = null, signal, cutOff, onEvent = () => {}, command = '', live, prepared } = {},
 ) {
   const stop = signal ?? new AbortController().signal;
-  const server = plan.dev ? await startDev(plan.target.mount) : null;
+  const context = { stop, cutOff, onEvent, command, live };
+  if (prepared !== undefined) return runPrepared(plan, prepared, context);
+  const own = await prepareRun(plan, { token, signal: stop, onEvent });
   try {
-    const aimed = server === null ? plan : { ...plan, target: { ...plan.target, url: server.url } };
-    return await runAgainst(aimed, { token: server?.token ?? token, stop, cutOff, onEvent, command, live });
+    return await runPrepared(plan, own, context);
   } finally {
-    await server?.stop();
+    await own.close();
+  }
+}
+
+/**
+ * What comes before a run: the embedded server, where one is asked for, and what the operations need. Close it.
+ *
+ * @param {Plan} plan
+ * @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
+ * @returns {Promise<Prepared>}
+ * @throws {PkiLoadError} when the target refuses; nothing is left behind then
+ */
+export async function prepareRun(plan, { token: given = null, signal, onEvent = () => {} } = {}) {
+  const stop = signal ?? new AbortController().signal;
+  const server = plan.dev ? await startDev(plan.target.mount) : null;
+  const token = server?.token ?? given;
+  const target = server === null ? plan.target : { ...plan.target, url: server.url };
+  const aimed = { ...plan, target };
+  const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
+  const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
+  const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
+    onEvent({ type: 'progress', label, done, total: all });
+  /** @type {(() => unknown)[]} the last first */
+  const endings = [() => server?.stop()];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    const mix = await loadMix(aimed);
+    const tls = loadTls(target.tls);
+    const { url, namespace } = target;
+    const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
+    const client = createVaultClient({ url, token, namespace, tls, timeoutMs });
+    endings.push(() => client.close());
+    let renewal = /** @type {{stop: () => void} | null} */ (null);
+    const keepAlive = (/** @type {number} */ renewEveryMs) => {
+      // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
+      if (stop.aborted) return;
+      renewal?.stop();
+      renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
+    };
+    endings.push(() => renewal?.stop());
+    throwIfStopped(stop);
+    const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
+    const fixture = await unlessStopped(stop, mix.prepare({ ...context, keepAlive, progress }));
+    endings.push(() => mix.cleanup(context, fixture));
+    return { target, fixture, tls, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 
@@ -88,48 +147,25 @@ async function startDev(mount) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Plan} planned
+ * @param {Prepared} prepared
  * @param {Context} context
  * @returns {Promise<Result>}
  */
-async function runAgainst(plan, context) {
-  const { token, stop, onEvent, command, live } = context;
+async function runPrepared(planned, { target: aim, fixture, tls }, context) {
+  const { stop, onEvent, command, live } = context;
+  const plan = { ...planned, target: aim };
   const mix = await loadMix(plan);
-  const tls = loadTls(plan.target.tls);
-  const { url, namespace } = plan.target;
-  const client = createVaultClient({
-    url,
-    token,
-    namespace,
-    tls,
-    timeoutMs: Math.max(plan.load.timeoutMs, 5000),
-  });
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
   /** @type {import('./load/shard.js').Shard[]} */
   let shards = [];
-  /** @type {import('./operations/mix.js').MixFixture | null} */
-  let fixture = null;
-  let renewal = /** @type {{stop: () => void} | null} */ (null);
-  const keepAlive = (/** @type {number} */ renewEveryMs) => {
-    // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
-    if (stop.aborted) return;
-    renewal?.stop();
-    renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
-  };
   try {
-    const progress = (/** @type {string} */ label, /** @type {number} */ done, /** @type {number} */ all) =>
-      onEvent({ type: 'progress', label, done, total: all });
-    throwIfStopped(stop);
-    fixture = await unlessStopped(
-      stop,
-      mix.prepare({ plan, client, token, tls, keepAlive, notice, warn, progress, signal: stop }),
-    );
     const { threads, startAt } = plan.load;
     const spinning = describeSpinning(plan.load, cpus().length);
     if (spinning !== null) notice(spinning);
     const seconds = createRunSeconds(plan.load);
-    const window = plannedWindow(plan.load);
+    const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     shards = await createShards(
       { plan, fixture, tls, measuredMs: window.windowMs },
       { onSecond: (_thread, row) => seconds.add(row), livePorts: live?.ports(threads) },
@@ -141,7 +177,7 @@ async function runAgainst(plan, context) {
     for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
-    onEvent({ type: 'start', plan, target, planned: window.planned });
+    onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
     const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
     for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
@@ -149,11 +185,7 @@ async function runAgainst(plan, context) {
     onEvent({ type: 'result', result });
     return result;
   } finally {
-    renewal?.stop();
     await Promise.all(shards.map((shard) => shard.close()));
-    if (fixture !== null)
-      await mix.cleanup({ plan, client, token, tls, notice, warn, signal: stop }, fixture);
-    await client.close();
   }
 }
 
