@@ -2,7 +2,7 @@
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { reporters } from '../reporters/index.js';
-import { isComparison, isResult } from '../results/document.js';
+import { isComparison, isResult, isScenarioResult } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
@@ -65,6 +65,13 @@ async function together(read) {
         'cannot_combine',
         `${file} is a comparison, which is no run of a set.`,
         'Report it alone.',
+      );
+    }
+    if (isScenarioResult(document)) {
+      throw usageError(
+        'cannot_combine',
+        `${file} is of several runs or targets, which are no runs of one set.`,
+        'Report it alone, or give the files beside it, of one run and target each.',
       );
     }
     if (isResult(document)) return [{ name: file, result: document }];

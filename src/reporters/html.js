@@ -3,9 +3,15 @@ import { kindOf } from '../results/document.js';
 import { render as renderComparison } from './html/comparison.js';
 import { render as renderResult } from './html/result-page.js';
 import { render as renderRunSet } from './html/run-set.js';
+import { render as renderScenario } from './html/scenario.js';
 
 /** @type {Record<string, (document: any) => string>} */
-const PAGES = { result: renderResult, 'run-set': renderRunSet, comparison: renderComparison };
+const PAGES = {
+  result: renderResult,
+  'run-set': renderRunSet,
+  comparison: renderComparison,
+  'scenario-result': renderScenario,
+};
 
 /**
  * @param {any} document a Result, a RunSet or a Comparison

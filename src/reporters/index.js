@@ -23,7 +23,7 @@ import { kindOf } from '../results/document.js';
  */
 
 /** @type {readonly DocumentKind[]} */
-const ALL = ['result', 'run-set', 'comparison'];
+const ALL = ['result', 'run-set', 'comparison', 'scenario-result'];
 
 /** @type {readonly DocumentKind[]} */
 const RESULT = ['result'];
@@ -31,16 +31,19 @@ const RESULT = ['result'];
 const textOthers = {
   'run-set': () => import('./run-set-text.js'),
   comparison: () => import('./comparison-text.js'),
+  'scenario-result': () => import('./scenario-text.js'),
 };
 
 const markdownOthers = {
   'run-set': () => import('./run-set-markdown.js'),
   comparison: () => import('./comparison-markdown.js'),
+  'scenario-result': () => import('./scenario-markdown.js'),
 };
 
 const junitOthers = {
   'run-set': () => import('./junit-run-set.js'),
   comparison: () => import('./junit-comparison.js'),
+  'scenario-result': () => import('./scenario-junit.js'),
 };
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
@@ -106,7 +109,12 @@ export const reporters = Object.freeze({
 });
 
 /** @type {Record<DocumentKind, string>} */
-const NAMES = { result: 'a result', 'run-set': 'a set of runs', comparison: 'a comparison' };
+const NAMES = {
+  result: 'a result',
+  'run-set': 'a set of runs',
+  comparison: 'a comparison',
+  'scenario-result': 'the result of a scenario',
+};
 
 /**
  * @param {string} path of a report, e.g. given to `--out`

@@ -5,18 +5,21 @@ import { SCHEMA_ID } from './schema-id.js';
 /** Values of `schema`; apart from the schemas so that a reader need not load their library. */
 export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
+export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {Result | RunSet | Comparison} Document */
-/** @typedef {'result' | 'run-set' | 'comparison'} DocumentKind */
+/** @typedef {import('./scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {Result | RunSet | Comparison | ScenarioResult} Document */
+/** @typedef {'result' | 'run-set' | 'comparison' | 'scenario-result'} DocumentKind */
 
 /** @type {Readonly<Record<string, DocumentKind>>} */
 const KINDS = {
   [SCHEMA_ID]: 'result',
   [RUN_SET_SCHEMA_ID]: 'run-set',
   [COMPARISON_SCHEMA_ID]: 'comparison',
+  [SCENARIO_RESULT_SCHEMA_ID]: 'scenario-result',
 };
 
 /**
@@ -60,6 +63,14 @@ export function isRunSet(value) {
  */
 export function isComparison(value) {
   return schemaOf(value) === COMPARISON_SCHEMA_ID;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is ScenarioResult} by its `schema` alone
+ */
+export function isScenarioResult(value) {
+  return schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
 }
 
 /**

@@ -8,6 +8,7 @@ import { validateComparison } from './comparison/comparison-schema.js';
 import { isResult, kindOf } from './document.js';
 import { placeOfJsonError } from './json-place.js';
 import { validateRunSet } from './runs/run-set.js';
+import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { findUnreadable } from './unreadable.js';
 
@@ -102,6 +103,11 @@ export function parseDocument(bytes, name) {
       for (const [i, run] of runSet.runs.entries()) checked(run, `Run ${i + 1} of ${name}`);
       return runSet;
     }
+    case 'scenario-result': {
+      const scenario = validateScenarioResult(value, name);
+      for (const { comparison } of scenario.comparisons) checkedComparison(comparison, name);
+      return scenario;
+    }
     default:
       return checkedComparison(validateComparison(value, name), name);
   }
@@ -150,7 +156,8 @@ function notJson(text, name, cause) {
  */
 function kindOfFile(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
-  const [, number] = /^vault-pki-load\/(?:result|run-set|comparison)\/(\d+)$/.exec(String(schema)) ?? [];
+  const [, number] =
+    /^vault-pki-load\/(?:result|run-set|comparison|scenario-result)\/(\d+)$/.exec(String(schema)) ?? [];
   if (number !== undefined && Number(number) > 1) {
     const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
     throw usageError(

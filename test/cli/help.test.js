@@ -65,6 +65,7 @@ for (const [args, id] of /** @type {[string[], string][]} */ ([
   [['result'], 'vault-pki-load/result/1'],
   [['run-set'], 'vault-pki-load/run-set/1'],
   [['comparison'], 'vault-pki-load/comparison/1'],
+  [['scenario-result'], 'vault-pki-load/scenario-result/1'],
 ])) {
   test(`schema ${args.join(' ')} prints a JSON Schema of ${id} that ajv compiles`, async () => {
     const { code, stdout, stderr } = await runCli(['schema', ...args]);

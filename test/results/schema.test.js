@@ -6,6 +6,7 @@ import formats from 'ajv-formats';
 import { PkiLoadError } from '../../src/errors.js';
 import { comparisonJsonSchema } from '../../src/results/comparison/comparison-schema.js';
 import { runSetJsonSchema } from '../../src/results/runs/run-set.js';
+import { scenarioResultJsonSchema } from '../../src/results/scenario/scenario-schema.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 
@@ -14,6 +15,7 @@ const DECLARED = {
   result: resultJsonSchema(),
   'run-set': runSetJsonSchema(),
   comparison: comparisonJsonSchema(),
+  'scenario-result': scenarioResultJsonSchema(),
 };
 
 /**

@@ -112,10 +112,10 @@ export function known(values) {
 }
 
 /**
- * @param {(number | null)[]} values
+ * @param {(number | null)[]} values one per run
  * @returns {MetricSummary}
  */
-function summarise(values) {
+export function summarise(values) {
   const numbers = known(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
   const { mean, variance } = meanAndVariance(numbers);

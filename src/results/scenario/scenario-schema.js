@@ -1,0 +1,181 @@
+/**
+ * What a scenario of several runs or targets came to: one declaration that gives the type, the validation and the JSON Schema.
+ * `scenario-result.js` makes it. The results themselves are in files beside it, one for each step.
+ */
+import { z } from 'zod';
+import { usageError } from '../../errors.js';
+import { Comparison } from '../comparison/comparison-schema.js';
+import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
+import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
+
+const count = z.int().min(0);
+const amount = z.number().min(0);
+const number = z.number().nullable();
+const text = z.string().nullable();
+const share = z.number().min(0).max(1).nullable();
+const requirementVerdict = z.enum(['met', 'not met', 'not proven']);
+const measurementVerdict = z.enum(['valid', 'suspect', 'invalid']);
+
+/** One value for each run that counts, in the order of `used` of the step; `sd` is the root of the variance. */
+const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
+
+const Step = z.object({
+  /** Behind the names of the step's own files: `write-raft`. */
+  name: z.string(),
+  run: z.string(),
+  target: z.string(),
+  /** What was aimed at; null where nothing could be sent. */
+  aim: z.object({ url: z.string(), product: text, version: text }).nullable(),
+  load: z.object({
+    model: z.enum(['open', 'closed']),
+    ratePerSecond: number,
+    concurrency: count,
+    threads: count,
+    arrivals: z.enum(['constant', 'poisson']),
+    durationMs: number,
+    requests: number,
+    rampUpMs: z.number(),
+  }),
+  /** As planned: requests a second, in a closed loop requests in flight, at the beginning and the end. */
+  stages: z.array(z.object({ name: z.string(), seconds: amount, from: amount, to: amount })),
+  /** So many runs were asked for. */
+  repeat: count,
+  runs: z.array(
+    z.object({
+      name: z.string(),
+      startedAt: z.iso.datetime(),
+      durationSeconds: amount,
+      verdict: measurementVerdict,
+      /** Why it does not count; null where it does. */
+      why: text,
+    }),
+  ),
+  /** Names of the runs that count. */
+  used: z.array(z.string()),
+  requirements: z.array(
+    z.object({
+      text: z.string(),
+      /** What it is about; null: the whole run. */
+      operation: text,
+      stage: text,
+      /** The worst of all runs that were made, and in how many each was given. */
+      verdict: requirementVerdict,
+      verdicts: z.record(z.string(), count),
+      /** Of a run with that verdict. */
+      reason: z.string(),
+    }),
+  ),
+  measurement: z.object({
+    /** The worst of all runs that were made; null: none was. */
+    verdict: measurementVerdict.nullable(),
+    verdicts: z.record(z.string(), count),
+    /** By code, as the first run said it, and in how many. */
+    reasons: z.array(
+      z.object({ code: z.string(), text: z.string(), remedy: z.string().optional(), runs: count }),
+    ),
+  }),
+  /** Why no (further) run could be made; null where nothing was in the way. */
+  failure: z.object({ code: z.string(), text: z.string() }).nullable(),
+});
+
+/**
+ * Of one operation (null: all together) in one stage (null: all the time), all runs that count together: counts are sums,
+ * times those of all requests of all runs. Milliseconds; response times, from when a request was due.
+ */
+const Row = z.object({
+  run: z.string(),
+  target: z.string(),
+  operation: text,
+  stage: text,
+  /** That it is made of. */
+  runs: count,
+  /** False: no run counts, and this is what those that do not have shown. */
+  counts: z.boolean(),
+  /** Requests that were due: succeeded + errors. */
+  count,
+  succeeded: count,
+  errors: count,
+  /** Requests due, over the planned time. */
+  ratePerSecond: amount,
+  /** Successes, over the time until they were in. */
+  perSecond: amount,
+  min: number,
+  mean: number,
+  p50: number,
+  p95: number,
+  p99: number,
+  max: number,
+  /** succeeded / count, and errors / count; null where nothing was due. */
+  successRatio: share,
+  errorShare: share,
+  /** The worst of the requirements that are about just this; null: there is none. */
+  requirement: requirementVerdict.nullable(),
+  /** Of one value per run; null for less than two runs. */
+  overRuns: z.object({ mean: Spread, p99: Spread, max: Spread, min: Spread, perSecond: Spread }).nullable(),
+});
+
+/** Of the means over runs, as percent of that of the first target; shares differ by percentage points. */
+const TargetDifference = z.object({
+  run: z.string(),
+  operation: text,
+  metric: MetricHead,
+  base: z.string(),
+  targets: z.array(z.object({ target: z.string(), value: number, difference: number })),
+});
+
+export const ScenarioResult = z
+  .object({
+    schema: z.literal(SCENARIO_RESULT_SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    name: z.string(),
+    description: text,
+    command: z.string(),
+    startedAt: z.iso.datetime(),
+    /** Wall time: preparations and pauses included. */
+    durationSeconds: amount,
+    interrupted: z.boolean(),
+    /** Written before all runs were made. */
+    unfinished: z.literal(true).optional(),
+    environment: z.object({ node: z.string(), platform: z.string(), cpus: count }).nullable(),
+    /** In the order of the scenario: all targets of the first run, then all of the next. */
+    steps: z.array(Step).min(1, 'there is no step in it'),
+    rows: z.array(Row),
+    differences: z.array(TargetDifference),
+    comparisons: z.array(z.object({ run: z.string(), operation: text, comparison: Comparison })),
+    warnings: z.array(z.string()),
+    /** What a reader must know to take the numbers for what they are. */
+    notes: z.array(z.string()),
+  })
+  .meta({ title: 'Several runs or targets of one vault-pki-load scenario' });
+
+/** @typedef {z.infer<typeof ScenarioResult>} ScenarioResult */
+/** @typedef {z.infer<typeof Step>} ScenarioStep */
+/** @typedef {z.infer<typeof Row>} ScenarioRow */
+/** @typedef {z.infer<typeof Spread>} SpreadOverRuns */
+/** @typedef {z.infer<typeof TargetDifference>} TargetDifference */
+
+/**
+ * @param {unknown} value e.g. parsed from a file
+ * @param {string} [name] what to call it in an error
+ * @returns {ScenarioResult} the same value, unknown keys and all
+ * @throws {import('../../errors.js').PkiLoadError} code `bad_scenario_result`, naming the place
+ */
+export function validateScenarioResult(value, name = 'The result of a scenario') {
+  const parsed = ScenarioResult.safeParse(value);
+  if (parsed.success) return /** @type {ScenarioResult} */ (value);
+  const [issue] = parsed.error.issues;
+  const place = issue.path.length > 0 ? issue.path.map(String).join('.') : 'the whole';
+  throw usageError(
+    'bad_scenario_result',
+    `${name} is not a ${SCENARIO_RESULT_SCHEMA_ID}: ${place}: ${issue.message}.`,
+    'Give a file that vault-pki-load run wrote with --out FILE.json.',
+  );
+}
+
+/**
+ * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of the result of a scenario
+ */
+export function scenarioResultJsonSchema() {
+  const { $schema, ...rest } = z.toJSONSchema(ScenarioResult, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, $id: SCENARIO_RESULT_SCHEMA_ID, ...rest };
+}
