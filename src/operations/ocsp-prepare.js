@@ -2,9 +2,11 @@
 import { parseTargetUrl } from '../http/request.js';
 import { shuffled } from '../random.js';
 import { checkHealth, checkMount } from '../vault/preflight.js';
+import { readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { askOnce, responderOf } from './ocsp-responder.js';
 import { findSubjects } from './ocsp-subjects.js';
+import { findSubjectsOfKinds } from './ocsp-subjects-of-kinds.js';
 
 /** A longer answer is no right one; rehearsing with it would take memory and time. */
 const MAX_REHEARSED_BYTES = 16 * 1024;
@@ -16,13 +18,13 @@ const MAX_REHEARSED_BYTES = 16 * 1024;
  */
 export async function prepare(context, { createRequester, createClassifier, meanings }) {
   const { plan } = context;
-  const { hash, nonce, method } = plan.options;
-  const subjects = await findSubjects(context);
+  const { about, expect, method } = plan.options;
+  const kinds = readKinds(about, expect);
+  const subjects = about.length > 0 ? await findSubjectsOfKinds(context, kinds) : await findSubjects(context);
   const { url, isVault } = responderOf(plan, subjects);
   const health = isVault ? await checkVault(context) : null;
   const { origin, basePath } = parseTargetUrl(url);
   const issuerDer = new Uint8Array(subjects.issuer.der);
-  const order = shuffled(subjects.serials.length, plan.load.seed);
   const fixture = {
     origin,
     targetUrl: url,
@@ -30,7 +32,7 @@ export async function prepare(context, { createRequester, createClassifier, mean
     path: basePath === '' ? '/' : basePath,
     method,
     issuerDer,
-    requests: await createRequestSet({ issuerDer, serials: subjects.serials, order, hash, nonce }),
+    kinds: await askedKinds(plan, kinds, { ...subjects, issuerDer }),
     namespace: isVault ? plan.target.namespace : null,
   };
   if (isVault) return fixture;
@@ -40,6 +42,39 @@ export async function prepare(context, { createRequester, createClassifier, mean
     meanings,
   });
   return firstAnswer.body.length > MAX_REHEARSED_BYTES ? fixture : { ...fixture, firstAnswer };
+}
+
+/**
+ * A responder that looks at the serial alone would take those of a wrong issuer for its own: they are serials that it knows, where there
+ * are any.
+ *
+ * @param {import('../plan.js').Plan} plan
+ * @param {import('./ocsp-kinds.js').Kind[]} kinds
+ * @param {{serials: Uint8Array[], revoked?: Uint8Array[], issuerDer: Uint8Array}} subjects
+ * @returns {Promise<import('./ocsp.js').AskedKind[]>}
+ */
+function askedKinds(
+  { options: { hash, nonce }, load: { seed } },
+  kinds,
+  { serials, revoked = [], issuerDer },
+) {
+  /** @param {import('./ocsp-kinds.js').KindName | null} name */
+  const serialsOf = (name) => {
+    if (name === 'never-issued') return [];
+    if (name === 'revoked') return revoked;
+    return name === 'wrong-issuer' && serials.length === 0 ? revoked : serials;
+  };
+  return Promise.all(
+    kinds.map(async (kind) => {
+      const own = serialsOf(kind.name);
+      const order = shuffled(own.length, seed);
+      const otherIssuer = kind.name === 'wrong-issuer';
+      return {
+        ...kind,
+        requests: await createRequestSet({ issuerDer, serials: own, order, hash, nonce, otherIssuer }),
+      };
+    }),
+  );
 }
 
 /**

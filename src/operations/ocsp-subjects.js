@@ -29,7 +29,7 @@ const REMEDY = 'Write the file with issue --keep FILE, or one serial a line.';
  */
 export async function findSubjects(context) {
   const { cert, serials } = context.plan.options;
-  if (serials !== null) return fromSerials(context, serials);
+  if (serials !== null) return fromSerials(context, serials, '--serials');
   if (cert !== null) return fromCertificate(context, cert);
   return fromNewCertificate(context);
 }
@@ -81,16 +81,12 @@ async function mountIssuer(client, mount) {
 /**
  * @param {import('./index.js').PrepareContext} context
  * @param {string} file JSON lines of `issue --keep`, or one serial a line
+ * @param {string} flag that names it
  * @returns {Promise<Subjects>}
  */
-async function fromSerials({ plan, client }, file) {
-  await checkReadable(file, '--serials');
-  const issuerFile = plan.options.issuer;
-  const issuers =
-    issuerFile === null
-      ? await mountIssuer(client, plan.target.mount)
-      : readCertificates(await read(issuerFile, '--issuer'), issuerFile);
-  const name = issuerFile ?? `the CA of ${plan.target.mount}`;
+export async function fromSerials(context, file, flag) {
+  await checkReadable(file, flag);
+  const { issuers, name } = await issuersOf(context);
   /** @type {Uint8Array[]} */
   const serials = [];
   /** @type {Certificate | null} */
@@ -120,6 +116,18 @@ async function fromSerials({ plan, client }, file) {
     issuers[0];
   if (example !== null) assertIssued(example, issuer, { leaf: file, issuer: name });
   return { serials, issuer, example };
+}
+
+/**
+ * What is in --issuer, else the mount's.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ */
+export async function issuersOf({ plan, client }) {
+  const file = plan.options.issuer;
+  const { mount } = plan.target;
+  if (file === null) return { issuers: await mountIssuer(client, mount), name: `the CA of ${mount}` };
+  return { issuers: readCertificates(await read(file, '--issuer'), file), name: file };
 }
 
 /**

@@ -6,5 +6,5 @@ export { describeFootprint } from './preflight/footprint.js';
 export { checkHealth } from './preflight/health.js';
 export { checkIssuer, checkMount } from './preflight/mount.js';
 export { startRenewal } from './preflight/renewal.js';
-export { checkRole } from './preflight/role.js';
+export { checkPermission, checkRole } from './preflight/role.js';
 export { checkToken } from './preflight/token.js';

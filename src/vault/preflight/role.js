@@ -82,7 +82,7 @@ async function otherRoles(client, mount) {
  * @param {import('../client.js').VaultClient} client
  * @param {string} path
  */
-async function checkPermission(client, path) {
+export async function checkPermission(client, path) {
   let capabilities;
   try {
     const { data } = await client.write('sys/capabilities-self', { paths: [path] });
