@@ -2,16 +2,18 @@
 import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
 import { createDuePerSecond, scheduleOf } from './load/due.js';
+import { leftCells } from './load/planned.js';
 import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
-import { stageFacts } from './load/stages.js';
+import { stagesOf } from './load/stages.js';
 import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
 import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
 import { driftsOf, factsOf } from './load/verdict/window.js';
 import { buildBlock } from './results/build.js';
 import { checkResult } from './results/check/check.js';
-import { foldStages, mergeSnapshots } from './results/merge.js';
+import { foldStages, mergeSnapshots, total, withPlanned } from './results/merge.js';
 import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
+import { shardOfThread } from './shard-part.js';
 
 /**
  * @typedef {object} Sent
@@ -36,8 +38,15 @@ import { buildResult } from './results/result.js';
  * @returns {import('./results/schema.js').Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent }) {
-  const { operations: cells, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
-  const operations = foldStages(cells);
+  const { operations: recorded, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const schedule = scheduleOf(plan.load);
+  const stages = stagesOf(plan.load);
+  const cells = withPlanned(
+    recorded,
+    window.cells ?? null,
+    leftOf({ plan, mix, schedule, sent }, recorded.length),
+  );
+  const operations = foldStages(cells, stages);
   const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix) };
   const block = buildBlock(operations, facts);
   const observed = {
@@ -49,10 +58,9 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
   };
   const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
   const { startedAt, startedAtNs } = sent;
-  const schedule = scheduleOf(plan.load);
   const { shard, warmupMs } = plan.load;
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, shard, warmupMs);
-  const staged = { cells, stages: stageFacts(plan.load, schedule) };
+  const staged = { cells, stages };
   const run = { plan, target, command, startedAt, startedAtNs };
   const parts = { ...run, operations, ...staged, block, facts, seconds, dueIn };
   const merge =
@@ -105,6 +113,27 @@ export function lagsOf(seconds) {
     lagPerSecond: seconds.map(({ lag }) => lag),
     lagMaxPerSecond: seconds.map(({ lagMax }) => lagMax),
   };
+}
+
+/**
+ * @param {object} run
+ * @param {import('./plan.js').Plan} run.plan
+ * @param {import('./operations/mix.js').Mix} run.mix
+ * @param {import('./load/pacing/schedule.js').Schedule | null} run.schedule
+ * @param {Sent} run.sent
+ * @param {number} cells operations times stages
+ * @returns {number[]} requests of each that were planned, and neither sent nor dropped
+ */
+function leftOf({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, cells) {
+  if (cells === 1) return [total(ends.map(({ left }) => left))];
+  // A closed loop that was not interrupted has sent all that there was time for.
+  const hasLeft = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
+  const rests = ends.map(({ next, left }, thread) => ({
+    next,
+    step: shardOfThread(load.shard, thread, load.threads).shards,
+    left: hasLeft ? left : 0,
+  }));
+  return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, rests);
 }
 
 /**

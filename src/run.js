@@ -111,8 +111,15 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     onEvent({ type: 'progress', label, done, total: all });
   /** @type {(() => unknown)[]} the last first */
   const endings = [() => server?.stop()];
+  let closed = false;
   const close = async () => {
+    closed = true;
     for (const end of endings.splice(0).reverse()) await end();
+  };
+  /** @type {import('./operations/index.js').PrepareContext['onEnd']} */
+  const onEnd = (end) => {
+    if (closed) throw interrupted();
+    endings.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
     const mix = await loadMix(aimed);
@@ -131,7 +138,7 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     endings.push(() => renewal?.stop());
     throwIfStopped(stop);
     const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
-    const fixture = await unlessStopped(stop, mix.prepare({ ...context, keepAlive, progress }));
+    const fixture = await unlessStopped(stop, mix.prepare({ ...context, keepAlive, progress, onEnd }));
     endings.push(() => mix.cleanup(context, fixture));
     return { target, fixture, tls, close };
   } catch (error) {

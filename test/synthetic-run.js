@@ -70,6 +70,7 @@ export function syntheticRun({
       endedMs,
       fired: sent.fired,
       left: waiting.length,
+      next: waiting[0]?.index ?? Number.MAX_SAFE_INTEGER,
       ...end,
     };
   });

@@ -3,9 +3,9 @@ import { lagsOf, wordsOf } from '../conclude.js';
 import { createHistogram } from '../histogram.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../load/due.js';
 import { emptySnapshot } from '../load/recording/recorder.js';
-import { spansOf, stageFacts } from '../load/stages.js';
+import { spansOf, stagesOf } from '../load/stages.js';
 import { buildBlock } from '../results/build.js';
-import { foldStages, mergeSnapshots, total } from '../results/merge.js';
+import { foldStages, mergeSnapshots, settledOf, total, withPlanned } from '../results/merge.js';
 import { mergeBlockOf } from '../results/parts/merge-block.js';
 import { buildResult } from '../results/result.js';
 import { createRunSeconds } from '../results/seconds.js';
@@ -39,18 +39,18 @@ const NOT_WATCHED = Object.freeze({
 /**
  * @param {object} run
  * @param {import('../operations/mix.js').Mix} run.mix
- * @param {Pick<import('../run.js').StartEvent, 'plan' | 'target' | 'planned'>} run.start
+ * @param {Pick<import('../run.js').StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
  * @param {import('../run.js').TimeZero} run.zero
  * @param {string} run.command
  * @param {Schedule | null} [run.schedule] of the plan, where it is known already
  */
 export function createResultSoFar({ mix, start, zero, command, schedule = scheduleOf(start.plan.load) }) {
-  const { plan, target, planned } = start;
+  const { plan, target, planned, cells: plannedCells = null } = start;
   const { load } = plan;
   const seconds = createRunSeconds(load);
   const words = wordsOf(mix);
   const names = mix.members.map(({ name }) => name);
-  const stages = stageFacts(load, schedule);
+  const stages = stagesOf(load);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);
   /** The last of each recorder. @type {(Report | undefined)[]} */
@@ -66,10 +66,15 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     result() {
       const known = reports.filter((report) => report !== undefined);
       const snapshots = known.map(({ snapshot }) => snapshot);
-      const { operations: cells, ...lateness } = mergeSnapshots(
+      const { operations: recorded, ...lateness } = mergeSnapshots(
         snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
       );
-      const operations = foldStages(cells);
+      const cells = withPlanned(
+        recorded,
+        plannedCells,
+        recorded.map((cell, i) => Math.max(cell.neverSentDue, (plannedCells?.[i] ?? 0) - settledOf(cell))),
+      );
+      const operations = foldStages(cells, stages);
       const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
       const answeredMs = answeredUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };

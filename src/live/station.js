@@ -13,6 +13,8 @@ import { createResultSoFar } from './result-so-far.js';
  * @property {import('./otlp.js').OtlpPusher | null} pusher
  */
 
+/** @typedef {{mix: import('../operations/mix.js').Mix, load: import('../plan.js').LoadPlan}} Aim */
+
 /** Recorders report at about the same time: what comes so soon after the first is waited for. */
 const TOGETHER_MS = 150;
 
@@ -28,6 +30,8 @@ const TOGETHER_MS = 150;
  */
 export function createStation({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
   let over = 0;
+  /** What the run that goes on or comes next is of. @type {Aim} */
+  let aim = { mix, load };
   /** Of the runs that are over. @type {Result | null} */
   let last = null;
   /** @type {import('../run.js').StartEvent | null} */
@@ -140,7 +144,7 @@ export function createStation({ mix, load, command, runs, set = null }, { view, 
     begin(zero) {
       if (start === null) return;
       try {
-        soFar = createResultSoFar({ mix, start, zero, command, schedule });
+        soFar = createResultSoFar({ mix: aim.mix, start, zero, command, schedule });
       } catch (error) {
         complain(error);
       }
@@ -167,12 +171,14 @@ export function createStation({ mix, load, command, runs, set = null }, { view, 
     /**
      * Another run comes.
      *
-     * @param {import('../results/runs/run-set.js').RunSet['summary']} summary of all that are over
+     * @param {import('../results/runs/run-set.js').RunSet['summary'] | null} summary of all that are over; null: they are no set
+     * @param {Aim | null} [other] what it is of, where that is another plan than those before
      * @returns {Promise<void>} when nothing of what is over is under way any more
      */
-    async next(summary) {
-      set?.summarise(summary);
-      schedule = scheduleOf(loadOfRun(load, over));
+    async next(summary, other = null) {
+      if (summary !== null) set?.summarise(summary);
+      aim = other ?? aim;
+      schedule = scheduleOf(other === null ? loadOfRun(load, over) : other.load);
       await sent;
     },
     /**

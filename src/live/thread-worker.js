@@ -50,10 +50,18 @@ function obeyWith(station) {
     else if (order.type === 'ports') station.listen(order.ports);
     else if (order.type === 'begin') station.begin(order.zero);
     else if (order.type === 'finish') station.finish(order.result).then(say('finished'));
-    else if (order.type === 'next') station.next(order.summary).then(say('ready for next'));
+    else if (order.type === 'next') goOn(station, order).then(say('ready for next'));
     else if (order.type === 'abandon') station.abandon().then(say('abandoned'));
     else station.close().then(say('closed'));
   });
+}
+
+/**
+ * @param {ReturnType<typeof createStation>} station
+ * @param {Extract<import('./thread.js').Order, {type: 'next'}>} order
+ */
+async function goOn(station, { summary, plan }) {
+  await station.next(summary, plan === null ? null : { mix: await loadMix(plan), load: plan.load });
 }
 
 /** @param {string} name of the set */

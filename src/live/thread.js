@@ -20,7 +20,7 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
  * @property {import('./view.js').Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
+/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
 /** @typedef {AnsweredOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
  *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
 /**
@@ -29,8 +29,8 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
  * @property {import('../run.js').LiveHook} hook for `run`
  * @property {(columns: number, rows: number) => void} resize
  * @property {(result: Result) => Promise<void>} finish a run: resolves when nothing of it is drawn or written any more
- * @property {(summary: Summary) => Promise<void>} next another run comes; `summary` is of those before it. Resolves when nothing of
- *   them is under way any more
+ * @property {(summary: Summary | null, plan?: import('../plan.js').Plan) => Promise<void>} next another run comes, of that plan where it
+ *   is another; `summary` is of those before it, null where they are no set. Resolves when nothing of them is under way any more
  * @property {() => Promise<void>} abandon the run that goes on has broken off: resolves when nothing of it is drawn or written any more
  * @property {() => void} cutShort close() does not wait for metrics any longer
  * @property {() => Promise<void>} close resolves when the last metrics were sent and the thread is gone; may be called again
@@ -49,6 +49,7 @@ const ANSWERS = { finish: 'finished', next: 'ready for next', abandon: 'abandone
  * @throws {import('../errors.js').PkiLoadError} what keeps it from starting, e.g. a port that is taken
  */
 export async function startLive(options, onLost) {
+  let { plan } = options;
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
     workerData: options,
     resourceLimits: HELPER_LIMITS,
@@ -90,7 +91,7 @@ export async function startLive(options, onLost) {
     event: (event) => post({ type: 'event', event }),
     hook: {
       ports(count) {
-        if (!wantsReports(options) || answers.isGone()) return [];
+        if (!wantsReports({ ...options, plan }) || answers.isGone()) return [];
         const channels = Array.from({ length: count }, () => new MessageChannel());
         const theirs = channels.map(({ port1 }) => port1);
         post({ type: 'ports', ports: theirs }, theirs);
@@ -100,7 +101,10 @@ export async function startLive(options, onLost) {
     },
     resize: (columns, rows) => post({ type: 'resize', columns, rows }),
     finish: (result) => ask({ type: 'finish', result }),
-    next: (summary) => ask({ type: 'next', summary }),
+    next(summary, other) {
+      plan = other ?? plan;
+      return ask({ type: 'next', summary, plan: other ?? null });
+    },
     abandon: () => ask({ type: 'abandon' }),
     cutShort: giveUp,
     close() {

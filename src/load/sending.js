@@ -2,6 +2,7 @@
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
+import { settledFrom } from './stages.js';
 import { watchBacklog } from './watch/backlog.js';
 import { createWatch } from './watch/sender.js';
 
@@ -45,7 +46,7 @@ export function startSending({
   /** @type {import('./pacing/alarm.js').Alarm | null} */
   let alarm = null;
   const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
-  const backlog = watchBacklog(Math.max(load.warmupMs, load.rampUpMs), schedule?.endMs ?? 0);
+  const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -124,6 +125,7 @@ export function startSending({
       endedMs,
       fired: pacer.measured,
       left: pacer.left(),
+      next: pacer.next,
       droppedLate,
       dialled,
       leftWhileFree,

@@ -43,6 +43,7 @@ import { createStageFinder, spansOf } from './stages.js';
  * @property {number} endedMs when the last answer was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
+ * @property {number} next the first index that was neither handed out nor dropped
  * @property {number} droppedLate arrivals dropped so long after they were due that the tool itself was late
  * @property {number} dialled requests of the measured part that had to open a connection first
  * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long

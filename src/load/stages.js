@@ -1,5 +1,4 @@
 /** When the stages of a plan begin and end, in milliseconds from the start of the measured part. */
-
 import { createDueCounter } from './due.js';
 
 /** @typedef {{name: string | null, startMs: number, endMs: number}} Span `name` null: the whole measured part, which has no stages */
@@ -43,18 +42,53 @@ export function createStageFinder(spans) {
 }
 
 /**
+ * @param {Pick<import('../plan.js').LoadPlan, 'stages'>} load
+ * @returns {import('../results/stages.js').StageSpan[]} none where the plan has no stages
+ */
+export function stagesOf(load) {
+  return load.stages === null
+    ? []
+    : spansOf(load, null).map((span) => ({ ...span, name: String(span.name) }));
+}
+
+/**
+ * @param {Pick<import('../plan.js').LoadPlan, 'stages'>} load
+ * @param {number} index of a stage
+ * @returns {boolean} the same all the time
+ */
+export function isEven({ stages }, index) {
+  return new Set(stages?.[index].lines.flatMap(({ from, to }) => [from, to])).size === 1;
+}
+
+/**
+ * @param {Pick<import('../plan.js').LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
+ * @returns {number} ms from time zero: from then to the end the rate does not rise, so that no more should be under way. Its end,
+ *   where it rises to the last
+ */
+export function settledFrom({ stages, warmupMs, rampUpMs }) {
+  let ms = Math.max(warmupMs, rampUpMs);
+  if (stages === null) return ms;
+  let [startMs, level] = [warmupMs, Number.POSITIVE_INFINITY];
+  for (const { durationMs, from, to } of stages.flatMap(({ lines }) => lines)) {
+    if (from > level) ms = startMs;
+    startMs += durationMs;
+    if (to > from) ms = startMs;
+    level = to;
+  }
+  return ms;
+}
+
+/**
  * @param {import('../plan.js').LoadPlan} load
  * @param {import('./pacing/schedule.js').Schedule | null} schedule of the whole plan; null: a closed loop
- * @returns {import('../results/stages.js').StageFacts[]} none where the plan has no stages
+ * @returns {(import('../results/stages.js').StageSpan & {due: number | null})[]} with the arrivals that this part of the plan has in
+ *   each; null: a closed loop plans none
  */
 export function stageFacts(load, schedule) {
-  if (load.stages === null) return [];
   const counter = schedule === null ? null : createDueCounter(schedule, load.shard);
   const until = (/** @type {number} */ ms) => counter?.until(load.warmupMs + ms) ?? 0;
-  return spansOf(load, null).map(({ name, startMs, endMs }) => ({
-    name: String(name),
-    startMs,
-    endMs,
-    due: counter === null ? null : until(endMs) - until(startMs),
+  return stagesOf(load).map((span) => ({
+    ...span,
+    due: counter === null ? null : until(span.endMs) - until(span.startMs),
   }));
 }

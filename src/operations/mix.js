@@ -3,8 +3,10 @@
  * alone, so that every thread and every machine says the same.
  */
 import { targetError } from '../errors.js';
-import { uniform } from '../random.js';
+import { createChooser } from './chooser.js';
 import { loadOperation } from './index.js';
+
+export { createChooser } from './chooser.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('./index.js').Fixture} Fixture */
@@ -13,9 +15,6 @@ import { loadOperation } from './index.js';
 /** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
 /** @typedef {Awaited<ReturnType<typeof loadMix>>} Mix */
-
-/** Keeps the choice apart from what else is drawn. */
-const STREAM = 51;
 
 /**
  * @param {Plan} plan
@@ -27,10 +26,19 @@ export async function loadMix(plan) {
     const own = plan.mix === null ? plan : { ...plan, operation, options };
     members.push({ name, weight, operation: await loadOperation(operation), plan: own });
   }
+  const memberOf =
+    members.length === 1
+      ? () => 0
+      : createChooser(
+          members.map(({ weight }) => weight),
+          plan.load.seed,
+        );
   const fixturesOf = (/** @type {MixFixture} */ fixture) => fixture.members ?? [fixture];
 
   return {
     members,
+    /** @type {(index: number) => number} which of them request `index` is */
+    memberOf,
     /** What its members' answers are called, by their names. */
     things: Object.fromEntries(members.map(({ name, operation }) => [name, operation.things])),
     /** What outcomes mean: of one that several have, what the first of them says. */
@@ -45,8 +53,9 @@ export async function loadMix(plan) {
       /** @type {Fixture[]} */
       const fixtures = [];
       try {
-        for (const { operation, plan: own } of members) {
-          fixtures.push(await operation.prepare({ ...context, plan: own }));
+        for (const [i, { operation, plan: own }] of members.entries()) {
+          const owns = (/** @type {number} */ index) => memberOf(index) === i;
+          fixtures.push(await operation.prepare({ ...context, plan: own, owns }));
         }
         return together(members, fixtures);
       } catch (error) {
@@ -64,11 +73,7 @@ export async function loadMix(plan) {
       const requests = members.map(({ operation, plan: own }, i) =>
         operation.createRequester(own, fixtures[i]),
       );
-      if (requests.length === 1) return { request: requests[0], memberOf: () => 0 };
-      const memberOf = createChooser(
-        members.map(({ weight }) => weight),
-        plan.load.seed,
-      );
+      if (requests.length === 1) return { request: requests[0], memberOf };
       return { request: (index) => requests[memberOf(index)](index), memberOf };
     },
 
@@ -129,26 +134,6 @@ async function cleanupAll(members, context, fixtures) {
  */
 function entriesOf({ operation, options, mix }) {
   return mix ?? [{ name: operation, operation, weight: 1, options }];
-}
-
-/**
- * @param {readonly number[]} weights above zero
- * @param {number} seed
- * @returns {(index: number) => number} which of them
- */
-export function createChooser(weights, seed) {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let sum = 0;
-  const bounds = weights.map((weight) => {
-    sum += weight;
-    return sum / total;
-  });
-  const last = weights.length - 1;
-  return (index) => {
-    const drawn = uniform(seed, index, STREAM);
-    for (let i = 0; i < last; i++) if (drawn < bounds[i]) return i;
-    return last;
-  };
 }
 
 /**

@@ -19,6 +19,7 @@ import { sumArrays, sumRecords, total } from './merge.js';
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
+ * @property {number} [startMs] of a stage: when it began, from the start of the measured part
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -95,7 +96,11 @@ export function rateWindowMs(operations, { model, windowMs, interrupted }) {
     return Math.max(windowMs, lastSuccess);
   }
   const after = total(operations.map(({ successesAfter }) => successesAfter));
-  const perMs = total(operations.map(({ perSecond }) => total(perSecond.succeeded))) / windowMs;
+  const perMs = total(
+    operations.map(({ perSecond, pace }) =>
+      pace === undefined ? total(perSecond.succeeded) / windowMs : pace.count / pace.ms,
+    ),
+  );
   const first = total(operations.map(({ firstHalf }) => firstHalf.count));
   const mean = first === 0 ? 0 : total(operations.map(({ firstHalf }) => firstHalf.responseMs)) / first;
   return after <= 2 + 2 * perMs * mean ? windowMs : lastSuccess;
@@ -227,7 +232,9 @@ export function buildTimeline(operations, seconds, dueIn = null) {
 export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   const { planned, succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
-  const fullSeconds = Math.floor(facts.windowMs / 1000);
+  const { startMs = 0, windowMs } = facts;
+  const firstSecond = Math.ceil(startMs / 1000);
+  const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - firstSecond);
   const succeededPerSecond = sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
   return {
     series: quantiles(outcomes.filter(({ success }) => success)),
@@ -237,16 +244,31 @@ export function buildView(operations, block, facts, load, measurementValid) {
     dropped,
     neverSentDue,
     ratePerSecond: block.rates.perSecond,
-    completedPerSecond: Array.from({ length: fullSeconds }, (_, second) => succeededPerSecond[second] ?? 0),
+    completedPerSecond: Array.from(
+      { length: fullSeconds },
+      (_, second) => succeededPerSecond[firstSecond + second] ?? 0,
+    ),
     model: load.model,
-    // Of stages there is no one rate.
-    offeredPerSecond: load.stages === null ? load.ratePerSecond : null,
+    offeredPerSecond: load.stages === null ? load.ratePerSecond : meanOffered(load, planned, facts),
+    ...(load.stages === null ? {} : { offeredOnAverage: true }),
     arrivals: load.arrivals,
     allOnTime:
       facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),
     unchecked: block.verification.unchecked,
     measurementValid,
   };
+}
+
+/**
+ * Stages have no one rate; what they offered on average is known as well, as their arrivals are arithmetic. While the run goes on
+ * it is not known of what has begun.
+ *
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {number} planned
+ * @param {RunFacts} facts
+ */
+function meanOffered({ model }, planned, { allOnTime, windowMs }) {
+  return model === 'closed' || allOnTime !== undefined || windowMs <= 0 ? null : (planned / windowMs) * 1000;
 }
 
 /**

@@ -11,7 +11,15 @@ import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
  * @property {number} count
  * @property {Record<'response' | 'service' | 'sendLag', Histogram>} latency
  */
-/** @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>}} MergedOperation */
+/**
+ * @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>} & Planned} MergedOperation
+ */
+/**
+ * @typedef {object} Planned where the plan has several operations or stages
+ * @property {number} [planned] requests of this operation in this stage
+ * @property {number} [neverSent] of those, as the senders counted them
+ * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at which the run ended
+ */
 /** @typedef {SecondRow} Second of all shards */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -45,23 +53,69 @@ export function mergeSnapshots(snapshots) {
 }
 
 /**
- * Each operation over all stages. What was still under way when the measured part was to end is the last stage's.
+ * Each operation over all stages. What is always under way is told by the last of them (see rateWindowMs): those before it count
+ * as far as some of theirs came after the end of all.
  *
  * @param {MergedOperation[]} cells all of the first stage, then all of the next
+ * @param {readonly {startMs: number, endMs: number}[]} spans of the stages
  * @returns {MergedOperation[]}
  */
-export function foldStages(cells) {
+export function foldStages(cells, spans) {
+  if (spans.length < 2) return cells;
+  const { startMs, endMs } = spans[spans.length - 1];
   const names = [...new Set(cells.map(({ name }) => name))];
-  if (names.length === cells.length) return cells;
   return names.map((name) => {
     const own = cells.filter((cell) => cell.name === name);
-    const { firstHalf, successesAfter } = own[own.length - 1];
-    return { ...mergeOperation(own), firstHalf, successesAfter };
+    const { firstHalf, perSecond } = own[own.length - 1];
+    const late = own.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
+    return {
+      ...mergeOperation(own),
+      stage: 0,
+      firstHalf,
+      successesAfter: total(late.map(({ successesAfter }) => successesAfter)),
+      pace: { count: total(perSecond.succeeded), ms: endMs - startMs },
+    };
   });
 }
 
 /**
- * @param {(OperationSnapshot | MergedOperation)[]} parts
+ * @param {MergedOperation[]} cells
+ * @param {readonly number[] | null} planned of each; null: a closed loop plans as many as there was time for
+ * @param {readonly number[]} left of each: neither sent nor dropped
+ * @returns {MergedOperation[]} the same where there is only one: what the run says of itself is true of it
+ */
+export function withPlanned(cells, planned, left) {
+  if (cells.length === 1) return cells;
+  return cells.map((cell, i) => ({
+    ...cell,
+    planned: planned?.[i] ?? settledOf(cell) + left[i],
+    neverSent: left[i],
+  }));
+}
+
+/** @param {MergedOperation} operation @returns {number} requests that were sent or dropped */
+export function settledOf({ outcomes, dropped }) {
+  const sent = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
+  return dropped + total(sent.map(([, { count }]) => count));
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @param {{planned: number, neverSent: number}} facts of the run
+ * @returns {{planned: number, neverSent: number}} of these operations; of the run where it has only one
+ */
+export function plannedOf(operations, facts) {
+  if (operations.some(({ planned }) => planned === undefined)) {
+    return { planned: facts.planned, neverSent: facts.neverSent };
+  }
+  return {
+    planned: total(operations.map(({ planned }) => Number(planned))),
+    neverSent: total(operations.map(({ neverSent }) => Number(neverSent))),
+  };
+}
+
+/**
+ * @param {((OperationSnapshot & Planned) | MergedOperation)[]} parts
  * @returns {MergedOperation}
  */
 function mergeOperation(parts) {
@@ -95,6 +149,19 @@ function mergeOperation(parts) {
       responseMs: total(parts.map(({ firstHalf }) => firstHalf.responseMs)),
     },
     successesAfter: total(parts.map(({ successesAfter }) => successesAfter)),
+    ...plannedParts(parts),
+  };
+}
+
+/**
+ * @param {Planned[]} parts
+ * @returns {Planned}
+ */
+function plannedParts(parts) {
+  if (parts.some(({ planned }) => planned === undefined)) return {};
+  return {
+    planned: total(parts.map(({ planned }) => Number(planned))),
+    neverSent: total(parts.map(({ neverSent }) => Number(neverSent))),
   };
 }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
-import { total } from './merge.js';
+import { plannedOf, total } from './merge.js';
 import { judgeRequirement } from './requirements/judge.js';
 import { SCHEMA_ID } from './schema-id.js';
 import { scopedView } from './scope.js';
@@ -18,7 +18,7 @@ import { buildStages } from './stages.js';
  * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
  * @param {import('./merge.js').MergedOperation[]} parts.operations over all stages
  * @param {import('./merge.js').MergedOperation[]} [parts.cells] by stage
- * @param {readonly import('./stages.js').StageFacts[]} [parts.stages] none: the plan has none
+ * @param {readonly import('./stages.js').StageSpan[]} [parts.stages] none: the plan has none
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts
  * @param {import('./seconds.js').Second[]} parts.seconds
@@ -66,13 +66,16 @@ export function buildResult({
     plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
     ...(load.shard ? { shard: { ...load.shard } } : {}),
     target,
-    load: { ...load },
+    load: loadOf(load),
     warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
     ...block,
     operations: Object.fromEntries(
       operations.map((one) => [
         one.name,
-        { ...buildBlock([one], facts, windowMs), things: facts.things[one.name] },
+        {
+          ...buildBlock([one], { ...facts, ...plannedOf([one], facts) }, windowMs),
+          things: facts.things[one.name],
+        },
       ]),
     ),
     ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
@@ -90,4 +93,12 @@ export function buildResult({
     },
     ...(merge === undefined ? {} : { merge }),
   };
+}
+
+/**
+ * @param {import('../plan.js').LoadPlan} load
+ * @returns {import('./schema.js').Result['load']}
+ */
+function loadOf({ stages, ...load }) {
+  return { ...load, ...(stages === null ? {} : { stageCount: stages.length }) };
 }

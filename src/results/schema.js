@@ -105,6 +105,8 @@ const Load = z.object({
   rampUpMs: amount,
   pacing: z.string(),
   connections: count.optional(),
+  /** How many stages; the plan says how each of them goes. `ratePerSecond` or `concurrency` is then the most there was. */
+  stageCount: count.optional(),
 });
 
 /** A second of the measured part, or of the wait for the last answers. Times are of what was done in it. */
@@ -135,6 +137,8 @@ const StageBlock = Block.extend({
   startSeconds: amount,
   /** As long as it was, to its planned end at most. */
   seconds: amount,
+  /** Length as its rates are reckoned, as of the whole. */
+  windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
 

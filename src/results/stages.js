@@ -1,20 +1,15 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
-import { buildBlock } from './build.js';
+import { buildBlock, rateWindowMs } from './build.js';
+import { plannedOf } from './merge.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 /** @typedef {import('./build.js').RunFacts} RunFacts */
 /** @typedef {import('./schema.js').StageBlock} StageBlock */
-/**
- * @typedef {object} StageFacts
- * @property {string} name
- * @property {number} startMs from the start of the measured part
- * @property {number} endMs as planned
- * @property {number | null} due arrivals that the plan has in it; null: a closed loop plans none
- */
+/** @typedef {{name: string, startMs: number, endMs: number}} StageSpan as planned, from the start of the measured part */
 
 /**
  * @param {MergedOperation[]} cells all operations of the first stage, then all of the next
- * @param {readonly StageFacts[]} stages
+ * @param {readonly StageSpan[]} stages
  * @param {RunFacts} facts of the run
  * @returns {StageBlock[]}
  */
@@ -22,13 +17,15 @@ export function buildStages(cells, stages, facts) {
   return stages.map((stage, i) => {
     const own = cellsOf(cells, i, stage);
     const inTime = factsOf(own, stage, facts);
+    const windowMs = rateWindowMs(own, inTime);
     return {
       name: stage.name,
       startSeconds: stage.startMs / 1000,
       seconds: inTime.windowMs / 1000,
-      ...buildBlock(own, inTime),
+      windowSeconds: windowMs / 1000,
+      ...buildBlock(own, inTime, windowMs),
       operations: Object.fromEntries(
-        own.map((one) => [one.name, buildBlock([one], factsOf([one], { ...stage, due: null }, facts))]),
+        own.map((one) => [one.name, buildBlock([one], factsOf([one], stage, facts), windowMs)]),
       ),
     };
   });
@@ -37,48 +34,29 @@ export function buildStages(cells, stages, facts) {
 /**
  * @param {MergedOperation[]} cells
  * @param {number} index of the stage
- * @param {Pick<StageFacts, 'startMs'>} stage
- * @returns {MergedOperation[]} times from the start of the stage
+ * @param {Pick<StageSpan, 'startMs'>} stage
+ * @returns {MergedOperation[]} their last successes from the start of the stage; seconds are those of the run
  */
 export function cellsOf(cells, index, { startMs }) {
-  const second = Math.floor(startMs / 1000);
   return cells
     .filter(({ stage }) => stage === index)
-    .map((cell) => ({
-      ...cell,
-      lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs),
-      perSecond: {
-        sent: cell.perSecond.sent.slice(second),
-        succeeded: cell.perSecond.succeeded.slice(second),
-        failed: cell.perSecond.failed.slice(second),
-      },
-    }));
+    .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
 }
 
 /**
  * @param {MergedOperation[]} own of the stage
- * @param {StageFacts} stage
+ * @param {StageSpan} stage
  * @param {RunFacts} facts of the run
  * @returns {RunFacts}
  */
-export function factsOf(own, { startMs, endMs, due }, facts) {
-  const settled = own.reduce(
-    (sum, { outcomes, dropped }) =>
-      sum +
-      dropped +
-      Object.entries(outcomes).reduce(
-        (all, [name, { count }]) => all + (name === 'never_sent' ? 0 : count),
-        0,
-      ),
-    0,
-  );
-  const planned = Math.max(due ?? 0, settled + own.reduce((sum, { neverSentDue }) => sum + neverSentDue, 0));
-  const lengthMs = Number.isFinite(endMs) ? endMs - startMs : facts.windowMs - startMs;
+export function factsOf(own, { startMs, endMs }, { allOnTime, ...facts }) {
+  const goesOn = allOnTime !== undefined && facts.windowMs < endMs;
   return {
     ...facts,
-    planned,
-    neverSent: planned - settled,
-    windowMs: Math.max(0, Math.min(lengthMs, facts.windowMs - startMs)),
+    ...plannedOf(own, facts),
+    startMs,
+    windowMs: Math.max(0, Math.min(endMs, facts.windowMs) - startMs),
     endedMs: Math.max(0, facts.endedMs - startMs),
+    ...(goesOn ? { allOnTime } : {}),
   };
 }

@@ -75,7 +75,7 @@ const TABLE = [
       [6500, 15],
     ],
   ],
-  ['a slope that hardly is one', [line(100, 100.000001, 100_000)], [[50_000, 5000.00000025 * 1]]],
+  ['a slope that hardly is one', [line(100, 100.000001, 100_000)], [[50_000, 5000.0000125]]],
 ];
 
 describe('a profile', () => {
@@ -83,7 +83,7 @@ describe('a profile', () => {
     test(`of ${what} expects what it should, and when`, () => {
       const { expected, timeOf } = createProfile(segments);
       for (const [ms, arrivals] of points) {
-        assert.ok(Math.abs(expected(ms) - arrivals) < 1e-5, `${expected(ms)} at ${ms}, not ${arrivals}`);
+        assert.ok(Math.abs(expected(ms) - arrivals) < 1e-8, `${expected(ms)} at ${ms}, not ${arrivals}`);
         near(expected(timeOf(expected(ms))), expected(ms), `at ${ms}`);
       }
     });
@@ -108,7 +108,8 @@ describe('a profile', () => {
     assert.deepEqual([-1, 0, 500, 1000, 1999, 2000].map(ratePerSecond), [0, 0, 50, 20, 20, 0]);
   });
 
-  const rate = fc.double({ min: 0, max: 1e5, noNaN: true });
+  /** Nothing, or a request a month at least. */
+  const rate = fc.oneof(fc.constant(0), fc.double({ min: 4e-7, max: 1e5, noNaN: true }));
   const segments = fc.array(
     fc.record({
       durationMs: fc.double({ min: 0.001, max: 1e6, noNaN: true }),
@@ -120,22 +121,19 @@ describe('a profile', () => {
 
   test('finds again when so many are expected, never goes back, and forgets nothing of where it looked last', () => {
     fc.assert(
-      fc.property(
-        segments,
-        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 }),
-        (all, shares) => {
-          const profile = createProfile(all);
-          const total = profile.expected(profile.endMs);
-          for (const share of shares) {
-            const arrivals = share * total;
-            const ms = profile.timeOf(arrivals);
-            near(ms, createProfile(all).timeOf(arrivals), 'a profile of its own');
-            assert.ok(Math.abs(profile.expected(ms) - arrivals) <= 1e-6 * Math.max(1, total));
-          }
-          const times = [...shares].sort((a, b) => a - b).map((share) => profile.timeOf(share * total));
-          for (let i = 1; i < times.length; i++) assert.ok(times[i] >= times[i - 1]);
-        },
-      ),
+      fc.property(segments, fc.array(fc.integer({ min: 0, max: 1e6 }), { maxLength: 20 }), (all, parts) => {
+        const shares = parts.map((part) => part / 1e6);
+        const profile = createProfile(all);
+        const total = profile.expected(profile.endMs);
+        for (const share of shares) {
+          const arrivals = share * total;
+          const ms = profile.timeOf(arrivals);
+          near(ms, createProfile(all).timeOf(arrivals), 'a profile of its own');
+          assert.ok(Math.abs(profile.expected(ms) - arrivals) <= 1e-6 * Math.max(1, total));
+        }
+        const times = [...shares].sort((a, b) => a - b).map((share) => profile.timeOf(share * total));
+        for (let i = 1; i < times.length; i++) assert.ok(times[i] >= times[i - 1]);
+      }),
     );
   });
 
@@ -143,10 +141,8 @@ describe('a profile', () => {
     fc.assert(
       fc.property(segments, (all) => {
         const { expected, ratePerSecond, endMs } = createProfile(all);
-        const bounds = all.reduce(
-          (ends, { durationMs }) => [...ends, ends[ends.length - 1] + durationMs],
-          [0],
-        );
+        const bounds = [0];
+        for (const { durationMs } of all) bounds.push(bounds[bounds.length - 1] + durationMs);
         // A straight line's area is exact at its middle.
         const area = all.reduce(
           (sum, { durationMs }, i) => sum + (ratePerSecond(bounds[i] + durationMs / 2) / 1000) * durationMs,

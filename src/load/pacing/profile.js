@@ -102,6 +102,7 @@ function arrivalsIn({ rate, slope }, ms) {
 function timeIn({ startMs, endMs, rate, slope }, arrivals) {
   if (rate === 0 && slope === 0) return endMs;
   if (arrivals === 0) return startMs;
+  if (slope === 0) return Math.min(startMs + arrivals / rate, endMs);
   const root = Math.sqrt(Math.max(0, rate * rate + 2 * slope * arrivals));
   return Math.min(startMs + (2 * arrivals) / (rate + root), endMs);
 }

@@ -70,7 +70,7 @@ function reportSoFar(atMs) {
 function recordWaiting({ endedMs: done, next, waiting }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
-  const { memberOf } = mix.createRequester(fixture);
+  const { memberOf } = mix;
   const waited = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
   /** One for all: there may be a million. @type {import('./ring.js').Sample} */
   const sample = { ...waited, index: 0, intended: 0 };

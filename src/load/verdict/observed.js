@@ -32,8 +32,8 @@ import { mergeBacklogs } from '../watch/backlog.js';
  * @property {import('../watch/machine.js').MachineEnd} machine
  * @property {boolean} targetIsLocal on this machine
  * @property {import('../watch/backlog.js').BacklogEnd} backlog
- * @property {import('../../results/trend.js').Drift | null} latencyDrift of the median second by second; null: none found
- * @property {import('../../results/trend.js').Drift | null} rateDrift of the successes, in a closed loop
+ * @property {import('./window.js').RunDrift | null} latencyDrift of the median second by second; null: none found
+ * @property {import('./window.js').RunDrift | null} rateDrift of the successes, in a closed loop
  */
 
 /**

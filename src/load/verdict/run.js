@@ -90,6 +90,7 @@ function backlogGrowing(observed) {
 function stillChanging({ latencyDrift, rateDrift }) {
   const drift = latencyDrift ?? rateDrift;
   if (drift === null) return null;
+  const where = drift.stage === undefined ? 'over the run' : `in the stage ${drift.stage}`;
   const what =
     drift === latencyDrift
       ? `the median response time went from ${formatDuration(drift.from)} to ${formatDuration(drift.to)}`
@@ -97,7 +98,7 @@ function stillChanging({ latencyDrift, rateDrift }) {
   return {
     grade: 'suspect',
     code: 'still_changing',
-    text: `The target had not settled: ${what} over the run, so the figures depend on when it ended.`,
+    text: `The target had not settled: ${what} ${where}, so the figures depend on when it ended.`,
     remedy: 'Raise --warmup until it has settled, or --duration to cover the whole change.',
   };
 }

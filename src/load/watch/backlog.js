@@ -15,7 +15,7 @@
 const QUARTERS = 4;
 
 /**
- * @param {number} fromMs start of the measured part, or the end of the ramp-up: with the rate rises what is under way
+ * @param {number} fromMs from when on the rate does not rise: with it rises what is under way
  * @param {number} toMs when the last request is due
  */
 export function watchBacklog(fromMs, toMs) {

@@ -95,14 +95,15 @@ export function isSameBucket(a, b) {
 /**
  * @param {LatencyBlocks} whole
  * @param {LatencyBlocks[]} parts
+ * @param {string} [where] the parts are
  * @returns {string[]}
  */
-export function checkSums(whole, parts) {
+export function checkSums(whole, parts, where = 'outcomeDetails') {
   return SERIES.flatMap((series) => {
     const sum = sumOf(parts.map((part) => part[series]));
     const all = sumOf([whole[series]]);
     if (sum === null || all === null || sum === all) return [];
-    return [`latencyMs.${series}.histogram is not the sum of those in outcomeDetails`];
+    return [`latencyMs.${series}.histogram is not the sum of those in ${where}`];
   });
 }
 

@@ -13,6 +13,7 @@
  * - where a second says more of itself (its failures, its send lag, a histogram), that fits what was done in it; whether its
  *   histogram holds just that is for the reader of a file to ask (check-seconds.js), as is what a part of a plan has for
  *   `merge` (check-merge-block.js)
+ * - the stages together add up to the whole, and the operations of each to it
  * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
 
@@ -42,7 +43,8 @@ export function checkResult(result, { eachSecond = false } = {}) {
     ...checkBlock(result, ''),
     ...Object.entries(result.operations).flatMap(([name, block]) => checkBlock(block, `operation ${name}: `)),
     ...checkTimeline(result),
-    ...checkOperations(result),
+    ...checkParts('the operations', Object.values(result.operations), result),
+    ...checkStages(result),
     ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
 }
@@ -159,10 +161,54 @@ function checkVerification({ verification, outcomes, totals }) {
   ];
 }
 
-/** @param {Result} result */
-function checkOperations({ operations, ...whole }) {
-  const blocks = Object.values(operations);
-  if (blocks.length === 0) return ['there are no operations'];
+/**
+ * @param {Result} result
+ * @returns {string[]}
+ */
+function checkStages({ stages, operations, ...whole }) {
+  if (stages === undefined) return [];
+  const names = Object.keys(operations);
+  const inEach = stages.flatMap(({ operations: own, ...stage }) => {
+    const where = `stage ${stage.name}: `;
+    return [
+      ...checkBlock(stage, where),
+      ...checkWindow(stage).map((problem) => where + problem),
+      ...Object.entries(own).flatMap(([name, block]) => checkBlock(block, `${where}operation ${name}: `)),
+      ...checkParts('the operations', Object.values(own), stage).map((problem) => where + problem),
+      ...unless(
+        names.length === Object.keys(own).length && names.every((name) => Object.hasOwn(own, name)),
+        `${where}its operations are not those of the run`,
+      ),
+    ];
+  });
+  const together = names.flatMap((name) => {
+    const blocks = stages.flatMap((stage) =>
+      Object.hasOwn(stage.operations, name) ? stage.operations[name] : [],
+    );
+    return checkParts('the stages', blocks, operations[name]).map(
+      (problem) => `operation ${name}: ${problem}`,
+    );
+  });
+  return [...inEach, ...checkParts('the stages', stages, whole), ...together];
+}
+
+/** @param {import('../schema.js').StageBlock | Omit<import('../schema.js').StageBlock, 'operations'>} stage */
+function checkWindow({ windowSeconds, totals: { succeeded }, rates: { perSecond } }) {
+  const expected = windowSeconds > 0 ? succeeded / windowSeconds : 0;
+  return unless(
+    Math.abs(perSecond - expected) <= 1e-6 * expected,
+    `rates.perSecond is ${perSecond}, but ${succeeded} successes in ${windowSeconds} s are ${expected}/s`,
+  );
+}
+
+/**
+ * @param {string} name of the parts
+ * @param {readonly OperationBlock[]} blocks
+ * @param {OperationBlock} whole
+ * @returns {string[]}
+ */
+function checkParts(name, blocks, whole) {
+  if (blocks.length === 0) return [`there are no ${name.replace('the ', '')}`];
   /** @type {[string, (block: OperationBlock) => number][]} */
   const figures = [
     ...Object.keys(whole.totals).map((key) =>
@@ -176,9 +222,17 @@ function checkOperations({ operations, ...whole }) {
     figure('verification.passed', ({ verification }) => verification.passed),
     figure('verification.unchecked', ({ verification }) => verification.unchecked),
   ];
-  return figures.flatMap(([name, read]) =>
-    same(`the operations' ${name}`, total(blocks.map(read)), name, read(whole)),
-  );
+  return [
+    ...figures.flatMap(([key, read]) => same(`${name}' ${key}`, total(blocks.map(read)), key, read(whole))),
+    // One block, checked by itself, is the whole.
+    ...(blocks.length === 1
+      ? []
+      : checkSums(
+          whole.latencyMs,
+          blocks.map(({ latencyMs }) => latencyMs),
+          name,
+        )),
+  ];
 }
 
 /**

@@ -32,6 +32,14 @@ export function readPart({ name, result }, allowInterrupted) {
       'Run the parts again, or take what there is with --allow-interrupted.',
     );
   }
+  const scenario = ofScenario(result);
+  if (scenario !== null) {
+    throw usageError(
+      'not_mergeable',
+      `${name} cannot be added to other parts: its plan has ${scenario}, which a part does not tell apart.`,
+      'Run the scenario on one machine, with --threads.',
+    );
+  }
   const merge = MergeBlock.safeParse(result.merge);
   const missing = merge.success
     ? (missingIn(result, merge.data) ?? missingInPlan(result))
@@ -42,6 +50,18 @@ export function readPart({ name, result }, allowInterrupted) {
     `${name} does not hold what is needed to add it to other parts: ${missing}.`,
     'Give the file as --out FILE.json wrote it.',
   );
+}
+
+/**
+ * A merge block has the seconds and the ends of the whole only.
+ *
+ * @param {Result} result
+ * @returns {string | null} what it is that parts cannot have; null: nothing
+ */
+function ofScenario({ stages, operations, plan }) {
+  const load = /** @type {Record<string, unknown> | null} */ (plan.load ?? null);
+  if (stages !== undefined || (load?.stages ?? null) !== null) return 'stages';
+  return Object.keys(operations).length > 1 || (plan.mix ?? null) !== null ? 'several operations' : null;
 }
 
 /**
@@ -72,7 +92,9 @@ function missingInPlan({ plan, load, shard }) {
   const { load: planned, requirements } = plan;
   if (typeof planned !== 'object' || planned === null) return 'its plan has no load';
   const [own, given] = [flatten(load), flatten(planned)];
-  const other = [...new Set([...own.keys(), ...given.keys()])].find((key) => own.get(key) !== given.get(key));
+  // Of stages a part has none (ofScenario).
+  const keys = [...new Set([...own.keys(), ...given.keys()])].filter((key) => key !== 'stages');
+  const other = keys.find((key) => own.get(key) !== given.get(key));
   if (other !== undefined) return `its load and that of its plan differ in ${other}`;
   const { index, of } = /** @type {any} */ (load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) return 'its load is that of another part';

@@ -23,7 +23,7 @@ export function judgeRate(requirement, view) {
   const margin = rateMargin(requirement, actual);
   const seconds = view.completedPerSecond.length;
   if (seconds >= LEAST_SECONDS && offeredAndServed(requirement, view)) {
-    const offered = text(Number(view.offeredPerSecond));
+    const offered = `${text(Number(view.offeredPerSecond))}${view.offeredOnAverage ? ' on average' : ''}`;
     return {
       verdict: 'met',
       actual,
