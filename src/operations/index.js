@@ -11,10 +11,13 @@ import { usageError } from '../errors.js';
  * @property {string | null} token a secret: goes into request headers, nowhere else
  * @property {import('../http/tls.js').Tls} tls
  * @property {(everyMs: number) => void} keepAlive renews the token that often, from now to the end of the run
+ * @property {(end: () => Promise<void>) => void} onEnd what takes away what preparing makes; called once, the last first, whether or not
+ *   preparing came to its end. Say it before asking for what is made, so that an interruption in between leaves nothing
  * @property {(text: string) => void} notice what the user should know before the run
  * @property {(text: string) => void} warn
  * @property {(label: string, done: number, total: number) => void} progress of long preparations
  * @property {AbortSignal} signal
+ * @property {(index: number) => boolean} [owns] in a mix: which requests are this operation's; none: all are
  */
 /**
  * @typedef {object} Fixture plain data that every thread gets; an operation adds what it needs
@@ -35,6 +38,7 @@ import { usageError } from '../errors.js';
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
+ * @property {boolean} [usesUp] a run uses up what was prepared for it: the next one needs its own
  * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
  * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
@@ -42,7 +46,7 @@ import { usageError } from '../errors.js';
  * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
  *   preparing and sending have made, or says what is left; may throw
  */
-/** @typedef {Omit<PrepareContext, 'keepAlive' | 'progress'>} CleanupContext */
+/** @typedef {Omit<PrepareContext, 'keepAlive' | 'progress' | 'onEnd' | 'owns'>} CleanupContext */
 /**
  * @typedef {object} Keeper runs beside the recorder, off the sending thread
  * @property {(items: any[]) => void} write

@@ -1,14 +1,16 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
-import pLimit from 'p-limit';
 import { usageError } from '../errors.js';
-import { apiHeaders, apiPath, certificateParameters, expectedRequests, longestRunMs } from './issuance.js';
+import { parseTargetUrl } from '../http/request.js';
+import { checkPermission } from '../vault/preflight.js';
+import { apiHeaders, apiPath, longestRunMs } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { describeLifetime, issueBefore, lifetimeMs } from './issued-before.js';
+import { expandName } from './names.js';
+import { mostRequests, ownIndexes, placeOf } from './one-each.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './vault-call.js';
 
 const GROUP = 'Revocation';
 
-/** While they are issued. */
-const AT_ONCE = 8;
 const MOST = 100_000;
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
@@ -25,7 +27,7 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Their common name',
+    describe: 'Their common name; {n} is the number of the certificate, {random} differs each time',
   },
   pool: {
     type: 'integer',
@@ -33,8 +35,8 @@ const options = {
     placeholder: 'N',
     min: 1,
     max: MOST,
-    describe: 'Certificates to issue before the run',
-    defaultText: 'as many as will be revoked, where that is known; else 1000',
+    describe: 'Certificates to issue before the run, if it has as many requests',
+    defaultText: 'as many as it has requests; 1000 where that is not known',
   },
 };
 
@@ -43,7 +45,10 @@ const DEFAULT_POOL = 1000;
 const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already.';
 
-/** @typedef {import('./vault-call.js').CallFixture & {serials: string[]}} RevokeFixture */
+/**
+ * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: string[], indexes: Float64Array}} RevokeFixture
+ *   request `indexes[i]` is about `serials[i]`
+ */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -61,61 +66,27 @@ export const operation = {
     not_revoked: 'HTTP 2xx, but the answer does not say that it is revoked',
     ...CALL_OUTCOMES,
   }),
-  async prepare(context) {
-    const { plan, client, notice, progress, signal } = context;
-    const { role, cn, pool } = plan.options;
-    const size = pool ?? Math.min(MOST, expectedRequests(plan.load) ?? DEFAULT_POOL);
-    const { role: fields } = await checkIssuance(context, {
-      operation: 'issue',
-      role,
-      commonName: cn,
-      requests: size,
-      neededMs: longestRunMs(plan.load),
-    });
-    if (fields?.no_store === true) {
-      throw usageError(
-        'role_does_not_store',
-        `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
-        'Name a role that stores them with --role.',
-      );
-    }
-    const fixture = await prepareCalls(context);
-    const asked = certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs: null });
-    const limit = pLimit(AT_ONCE);
-    let done = 0;
-    const issueOne = async () => {
-      if (signal.aborted) return '';
-      const { data } = await client.write(`${plan.target.mount}/issue/${role}`, asked);
-      progress('Issuing certificates to revoke', ++done, size);
-      return String(data?.serial_number);
-    };
-    const serials = await Promise.all(Array.from({ length: size }, () => limit(issueOne)));
-    notice(
-      `Issued ${size} certificates with role ${role} to revoke; they stay in storage and, revoked, on the CRL.`,
-    );
-    return { ...fixture, headers: apiHeaders(context.token, plan.target.namespace), serials };
-  },
-  createRequester({ target: { mount } }, { basePath, headers, serials }) {
-    const path = apiPath(basePath, mount, 'revoke');
+  usesUp: true,
+  prepare,
+  createRequester(_plan, { path, headers, serials, indexes }) {
     const requests = serials.map((/** @type {string} */ serial) => ({
       method: /** @type {const} */ ('POST'),
       path,
       headers,
       body: JSON.stringify({ serial_number: serial }),
     }));
-    return (index) => requests[index % requests.length];
+    return (index) => {
+      const place = placeOf(indexes, index);
+      return requests[place < 0 ? index % requests.length : place];
+    };
   },
-  createClassifier(_plan, { serials }) {
-    const isRevoked = (/** @type {Record<string, any>} */ { data }) =>
-      data?.revocation_time > 0 ? null : 'not_revoked';
-    const [first, again] = [
-      createJsonClassifier('revoked', isRevoked),
-      createJsonClassifier('revoked_again', isRevoked),
-    ];
+  createClassifier(_plan, { indexes }) {
+    const first = createJsonClassifier('revoked', whyNotRevoked);
+    const again = createJsonClassifier('revoked_again', whyNotRevoked);
     let hasAgain = false;
     /** @type {import('../load/recording/recorder.js').Classify} */
     const classify = (status, body, index) => {
-      if (index < serials.length) return first(status, body, index);
+      if (placeOf(indexes, index) >= 0) return first(status, body, index);
       hasAgain = true;
       return again(status, body, index);
     };
@@ -123,3 +94,52 @@ export const operation = {
     return classify;
   },
 };
+
+/** @param {Record<string, any>} answer Vault says when, in seconds since 1970 */
+function whyNotRevoked({ data }) {
+  const isRevoked = data?.revocation_time > 0 && (data.state ?? 'revoked') === 'revoked';
+  return isRevoked ? null : 'not_revoked';
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<RevokeFixture>}
+ */
+async function prepare(context) {
+  const { plan, client, token, notice, owns } = context;
+  const { target, load } = plan;
+  const { role, cn, pool } = plan.options;
+  const isKnown = mostRequests(load) !== null;
+  const indexes = ownIndexes(load, { owns, most: pool ?? (isKnown ? MOST : DEFAULT_POOL) });
+  const size = Math.max(1, indexes.length);
+  const { health, role: fields } = await checkIssuance(context, {
+    operation: 'issue',
+    role,
+    commonName: expandName(cn, load.seed, 0),
+    ttl: `${Math.round(lifetimeMs(load) / 1000)}s`,
+    requests: 2 * size,
+    neededMs: longestRunMs(load),
+  });
+  await checkPermission(client, `${target.mount}/revoke`);
+  if (fields?.no_store === true) {
+    throw usageError(
+      'role_does_not_store',
+      `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`,
+      'Name a role that stores them with --role.',
+    );
+  }
+  notice(
+    `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL.`,
+  );
+  const issued = await issueBefore(context, { size, label: 'Issuing certificates to revoke' });
+  const { origin, basePath } = parseTargetUrl(target.url);
+  return {
+    origin,
+    targetUrl: target.url,
+    target: { product: health.product, version: health.version },
+    path: apiPath(basePath, target.mount, 'revoke'),
+    headers: apiHeaders(token, target.namespace),
+    serials: issued.map(({ serial }) => serial),
+    indexes,
+  };
+}

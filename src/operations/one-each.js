@@ -1,0 +1,53 @@
+/** Things made before a run of which each request takes one that no other takes, on whatever thread or machine. */
+
+/** With Poisson arrivals a run of n may have this many standard deviations more. */
+const SIGMAS = 5;
+
+/**
+ * @param {import('../plan.js').LoadPlan} load
+ * @returns {number | null} how many requests the whole plan has at most, warm-up and all; null: as many as the target answers
+ */
+export function mostRequests({ ratePerSecond, durationMs, warmupMs, requests, arrivals }) {
+  if (ratePerSecond === null) return requests;
+  const inWarmup = (warmupMs / 1000) * ratePerSecond;
+  const scheduled =
+    durationMs === null ? Number.POSITIVE_INFINITY : inWarmup + (durationMs / 1000) * ratePerSecond;
+  const expected = Math.ceil(
+    Math.min(scheduled, requests === null ? Number.POSITIVE_INFINITY : inWarmup + 1 + requests),
+  );
+  return arrivals === 'poisson' ? expected + Math.ceil(SIGMAS * Math.sqrt(expected)) : expected;
+}
+
+/**
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {object} what
+ * @param {(index: number) => boolean} [what.owns] which requests are about these things; none: all
+ * @param {number} what.most things
+ * @returns {Float64Array} ascending indexes of the requests that get a thing of their own: the first ones of this part of the plan
+ */
+export function ownIndexes(load, { owns = () => true, most }) {
+  const end = mostRequests(load) ?? Number.POSITIVE_INFINITY;
+  const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
+  const found = [];
+  for (let index = first; index < end && found.length < most; index += step) {
+    if (owns(index)) found.push(index);
+  }
+  return Float64Array.from(found);
+}
+
+/**
+ * @param {Float64Array} indexes ascending
+ * @param {number} index
+ * @returns {number} where it stands among them; -1: nowhere
+ */
+export function placeOf(indexes, index) {
+  let low = 0;
+  let high = indexes.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (indexes[middle] === index) return middle;
+    if (indexes[middle] < index) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
