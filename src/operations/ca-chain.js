@@ -1,12 +1,16 @@
 /** `ca-chain`: the issuer's certificate and those above it (`MOUNT/ca_chain`). No token. */
 import { X509Certificate } from 'node:crypto';
+import { parseCertificate } from '../pki/certificate-der.js';
 import { pemBlocks } from '../pki/pem.js';
+import { checkIssuer, checkMount } from '../vault/preflight.js';
 import { apiPath } from './issuance.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 import { failed, passed, prepareCalls } from './vault-call.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
+
+/** @typedef {{x509: X509Certificate, notBefore: number, notAfter: number}} Link */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -17,53 +21,86 @@ export const operation = {
   options: {},
   outcomes: Object.freeze({
     ...REFUSAL_OUTCOMES,
-    chain: 'certificates that are valid now, each signed by the next',
-    not_pem: 'HTTP 2xx, but no certificate can be read in the body',
-    broken_chain: 'a certificate is not signed by the one that follows it',
+    chain: "the issuer's certificate and those above it, each signed by the next, all valid now",
+    not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
+    other_issuer: "the first certificate is not the mount's issuer",
+    broken_chain: 'a certificate is not issued and signed by the one that follows it',
     not_valid_now: 'a certificate is expired, or not valid yet',
   }),
-  prepare: (context) => prepareCalls(context, { withToken: false }),
+  async prepare(context) {
+    const { client, plan } = context;
+    const fixture = await prepareCalls(context, { withToken: false });
+    await checkMount(client, plan.target.mount);
+    const { pem } = await checkIssuer(client, plan.target.mount);
+    return { ...fixture, issuerPem: pem };
+  },
   createRequester({ target: { mount } }, { basePath, headers }) {
     /** @type {import('../http/exchange.js').Request} */
     const request = { method: 'GET', path: apiPath(basePath, mount, 'ca_chain'), headers, body: null };
     return () => request;
   },
-  createClassifier() {
+  createClassifier(_plan, { issuerPem }) {
+    const issuer = new X509Certificate(issuerPem);
     const good = passed('chain');
-    /** What was checked last, and until when the verdict holds: a chain is mostly the one before. */
-    let last = { body: Buffer.alloc(0), verdict: failed('not_pem'), untilMs: 0 };
+    /** A chain is mostly the one before. @type {{body: Buffer, failure: string | null, fromMs: number, untilMs: number}} */
+    let last = { body: Buffer.alloc(0), failure: 'not_pem', fromMs: 0, untilMs: 0 };
     return (status, body) => {
       if (status < 200 || status > 299) return refusal(status);
+      if (!last.body.equals(body)) {
+        const copy = Buffer.from(body);
+        last = { body: copy, ...checkChain(copy.toString('latin1'), issuer) };
+      }
+      if (last.failure !== null) return failed(last.failure);
       const nowMs = Date.now();
-      if (nowMs < last.untilMs && last.body.equals(body)) return last.verdict;
-      const { failure, untilMs } = checkChain(Buffer.from(body).toString('latin1'), nowMs);
-      last = { body: Buffer.from(body), verdict: failure === null ? good : failed(failure), untilMs };
-      return last.verdict;
+      const isNow = nowMs >= last.fromMs - SKEW_MS && nowMs <= last.untilMs + SKEW_MS;
+      return isNow ? good : failed('not_valid_now');
     };
   },
 };
 
 /**
  * @param {string} text PEM
- * @param {number} nowMs
- * @returns {{failure: string | null, untilMs: number}} `untilMs`: when a certificate expires
+ * @param {X509Certificate} issuer
+ * @returns {{failure: string | null, fromMs: number, untilMs: number}} and when all certificates are valid
  */
-function checkChain(text, nowMs) {
+function checkChain(text, issuer) {
   const chain = readChain(text);
-  if (chain === null) return { failure: 'not_pem', untilMs: 0 };
-  const untilMs = Math.min(...chain.map(({ validTo }) => Date.parse(validTo)));
-  const fromMs = Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom)));
-  if (nowMs > untilMs + SKEW_MS || nowMs < fromMs - SKEW_MS) return { failure: 'not_valid_now', untilMs: 0 };
-  const isSigned = chain.every((one, i) => i === chain.length - 1 || one.verify(chain[i + 1].publicKey));
-  return isSigned ? { failure: null, untilMs } : { failure: 'broken_chain', untilMs: 0 };
+  if (chain === null) return { failure: 'not_pem', fromMs: 0, untilMs: 0 };
+  return {
+    failure: whyBroken(
+      chain.map(({ x509 }) => x509),
+      issuer,
+    ),
+    fromMs: Math.max(...chain.map(({ notBefore }) => notBefore)),
+    untilMs: Math.min(...chain.map(({ notAfter }) => notAfter)),
+  };
 }
 
-/** @param {string} text @returns {X509Certificate[] | null} */
+/**
+ * The last may be one that signed itself, or one whose own issuer the mount does not know.
+ *
+ * @param {X509Certificate[]} chain
+ * @param {X509Certificate} issuer
+ */
+function whyBroken(chain, issuer) {
+  if (!chain[0].raw.equals(issuer.raw)) return 'other_issuer';
+  const isIssued = chain.every((one, i) => {
+    const above = chain[i + 1] ?? (one.checkIssued(one) ? one : null);
+    return above === null || (one.checkIssued(above) && one.verify(above.publicKey));
+  });
+  return isIssued ? null : 'broken_chain';
+}
+
+/** @param {string} text @returns {Link[] | null} */
 function readChain(text) {
   try {
-    const chain = [...pemBlocks(text)]
-      .filter(({ label }) => label === 'CERTIFICATE')
-      .map(({ body }) => new X509Certificate(Buffer.from(String(body), 'base64')));
+    const chain = [];
+    for (const { label, body } of pemBlocks(text)) {
+      if (label !== 'CERTIFICATE' || body === null) return null;
+      const der = Buffer.from(body, 'base64');
+      const { notBefore, notAfter } = parseCertificate(der);
+      chain.push({ x509: new X509Certificate(der), notBefore, notAfter });
+    }
     return chain.length === 0 ? null : chain;
   } catch {
     return null;

@@ -1,9 +1,9 @@
 /** `crl`: the mount's revocation list (`MOUNT/crl`), read and checked; its size and age are told. No token. */
 import { X509Certificate } from 'node:crypto';
 import { parseCertificate } from '../pki/certificate-der.js';
-import { isSignedBy, parseCrl } from '../pki/crl.js';
+import { parseCrl, verifyCrl } from '../pki/crl.js';
 import { formatCount, formatDuration } from '../units.js';
-import { checkIssuer } from '../vault/preflight.js';
+import { checkIssuer, checkMount } from '../vault/preflight.js';
 import { apiPath } from './issuance.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 import { failed, passed, prepareCalls } from './vault-call.js';
@@ -11,7 +11,7 @@ import { failed, passed, prepareCalls } from './vault-call.js';
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
 
-/** @typedef {{failure: string | null, bytes: number, revoked: number, thisUpdateMs: number, nextUpdateMs: number}} Seen */
+/** What holds for the same bytes at any time. @typedef {{failure: string | null, revoked: number, thisUpdateMs: number, nextUpdateMs: number}} Seen */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -23,30 +23,35 @@ export const operation = {
   outcomes: Object.freeze({
     ...REFUSAL_OUTCOMES,
     crl: 'a CRL of the issuer, with a good signature, and current',
-    not_crl: 'HTTP 2xx, but the body is not a CRL',
+    not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
     other_issuer: 'a CRL of another issuer',
+    unsupported_signature_algorithm: 'the signature cannot be verified here',
     bad_signature: 'the signature is not that of the issuer',
-    not_current: 'thisUpdate is in the future, or nextUpdate is past',
+    unknown_critical_extension:
+      'a critical extension that is not understood here, such as that of a delta CRL or of a part of a list',
+    not_yet_valid: 'thisUpdate is in the future',
+    expired: 'nextUpdate has passed',
   }),
   async prepare(context) {
+    const { client, plan } = context;
     const fixture = await prepareCalls(context, { withToken: false });
-    const { pem } = await checkIssuer(context.client, context.plan.target.mount);
-    return { ...fixture, issuerPem: pem };
+    await checkMount(client, plan.target.mount);
+    const { pem } = await checkIssuer(client, plan.target.mount);
+    return { ...fixture, issuerPem: pem, most: new SharedArrayBuffer(3 * 8) };
   },
   createRequester({ target: { mount } }, { basePath, headers }) {
     /** @type {import('../http/exchange.js').Request} */
     const request = { method: 'GET', path: apiPath(basePath, mount, 'crl'), headers, body: null };
     return () => request;
   },
-  createClassifier(_plan, { issuerPem }) {
+  createClassifier(_plan, { issuerPem, most }) {
     const issuer = new X509Certificate(issuerPem);
     const subject = parseCertificate(issuer.raw).subject;
     const good = passed('crl');
+    const largest = openLargest(most);
     let last = Buffer.alloc(0);
     /** Of `last`. @type {Seen | null} */
     let seen = null;
-    /** Of all. */
-    const most = { bytes: 0, revoked: 0, ageMs: 0 };
     /** @type {import('../load/recording/recorder.js').Classify} */
     const classify = (status, body) => {
       if (status < 200 || status > 299) return refusal(status);
@@ -54,23 +59,46 @@ export const operation = {
         last = Buffer.from(body);
         seen = look(last, subject, issuer);
       }
-      const nowMs = Date.now();
-      most.bytes = Math.max(most.bytes, seen.bytes);
-      most.revoked = Math.max(most.revoked, seen.revoked);
       if (seen.failure !== null) return failed(seen.failure);
-      most.ageMs = Math.max(most.ageMs, nowMs - seen.thisUpdateMs);
-      const isCurrent = nowMs >= seen.thisUpdateMs - SKEW_MS && nowMs <= seen.nextUpdateMs + SKEW_MS;
-      return isCurrent ? good : failed('not_current');
+      const nowMs = Date.now();
+      largest.add(last.length, seen.revoked, nowMs - seen.thisUpdateMs);
+      if (seen.thisUpdateMs > nowMs + SKEW_MS) return failed('not_yet_valid');
+      return seen.nextUpdateMs < nowMs - SKEW_MS ? failed('expired') : good;
     };
-    classify.notes = () =>
-      seen === null
-        ? []
-        : [
-            `The largest CRL had ${formatCount(most.bytes)} bytes and ${formatCount(most.revoked)} entries; the oldest was ${formatDuration(most.ageMs)} old.`,
-          ];
+    classify.notes = () => largest.notes();
     return classify;
   },
 };
+
+/**
+ * The largest figures of a run, in memory that all threads share: one sentence for all of them.
+ *
+ * @param {SharedArrayBuffer} memory
+ */
+function openLargest(memory) {
+  const figures = new BigInt64Array(memory);
+  return {
+    /** @param {...number} values bytes, entries, age in ms: whole numbers; a clock that is behind makes an age negative */
+    add(...values) {
+      for (const [i, value] of values.entries()) {
+        const found = BigInt(Math.round(value));
+        for (let known = Atomics.load(figures, i); known < found; ) {
+          known = Atomics.compareExchange(figures, i, known, found);
+        }
+      }
+    },
+    /** @returns {string[]} */
+    notes() {
+      const [bytes, revoked, ageMs] = Array.from(figures, Number);
+      if (bytes === 0) return [];
+      const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
+      const seconds = Math.ceil(ageMs / 1000) * 1000;
+      return [
+        `The largest CRL had ${formatCount(bytes)} bytes, the longest ${entries}; the oldest was up to ${formatDuration(seconds)} old.`,
+      ];
+    },
+  };
+}
 
 /**
  * @param {Buffer} der
@@ -82,14 +110,22 @@ function look(der, subject, issuer) {
   try {
     const crl = parseCrl(der);
     const { revoked, thisUpdateMs, nextUpdateMs } = crl;
-    const failure = !crl.issuer.equals(subject)
-      ? 'other_issuer'
-      : isSignedBy(crl, issuer.publicKey)
-        ? null
-        : 'bad_signature';
     const until = nextUpdateMs ?? Number.POSITIVE_INFINITY;
-    return { failure, bytes: der.length, revoked, thisUpdateMs, nextUpdateMs: until };
+    return { failure: whyNot(crl, subject, issuer), revoked, thisUpdateMs, nextUpdateMs: until };
   } catch {
-    return { failure: 'not_crl', bytes: der.length, revoked: 0, thisUpdateMs: 0, nextUpdateMs: 0 };
+    return { failure: 'not_crl', revoked: 0, thisUpdateMs: 0, nextUpdateMs: 0 };
   }
+}
+
+/**
+ * @param {import('../pki/crl.js').Crl} crl
+ * @param {Buffer} subject
+ * @param {X509Certificate} issuer
+ * @returns {string | null} outcome; null: it may be relied on while it is current
+ */
+function whyNot(crl, subject, issuer) {
+  if (!crl.issuer.equals(subject)) return 'other_issuer';
+  const verdict = verifyCrl(crl, issuer.publicKey);
+  if (verdict !== 'valid') return verdict === 'bad' ? 'bad_signature' : 'unsupported_signature_algorithm';
+  return crl.critical === null ? null : 'unknown_critical_extension';
 }

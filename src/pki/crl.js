@@ -3,21 +3,27 @@ import { contextTag, DerError, DerReader, TAG } from './der.js';
 import { readAlgorithm, readName } from './ocsp-fields.js';
 import { verifySignature } from './signature.js';
 
+const CRL_NUMBER = '2.5.29.20';
+
 /**
  * @typedef {object} Crl
  * @property {Buffer} issuer DER of the name
  * @property {number} thisUpdateMs since 1970
  * @property {number | null} nextUpdateMs
  * @property {number} revoked entries
+ * @property {Buffer | null} number contents of the INTEGER in cRLNumber (5.2.3), where there is one
+ * @property {string | null} critical OID of a critical extension, of the list or of an entry: none is understood here, neither that of a
+ *   delta CRL (5.2.4) nor that of a part of a list (5.2.5), so such a list must not be relied on (5.2, 5.3)
  * @property {{oid: string, parameters: Uint8Array | null, data: Uint8Array, signature: Uint8Array}} signed
  */
 
 /**
- * @param {Uint8Array} der CertificateList
+ * @param {Uint8Array} der CertificateList; the result has views into it
+ * @param {(serial: Buffer, revokedMs: number) => void} [onEntry] contents of the INTEGER, and when
  * @returns {Crl}
  * @throws {DerError} where it is none
  */
-export function parseCrl(der) {
+export function parseCrl(der, onEntry = () => {}) {
   const outer = new DerReader(der);
   const list = outer.enter(TAG.sequence);
   outer.finish();
@@ -25,37 +31,109 @@ export function parseCrl(der) {
   const rawAlgorithm = list.readRaw(TAG.sequence);
   const signature = list.readBitString();
   list.finish();
-  const tbs = new DerReader(data).enter(TAG.sequence);
-  // Version 2 says so, version 1 says nothing (5.1.2.1).
-  if (tbs.tag === TAG.integer && tbs.readSmallNumber(TAG.integer) !== 1)
-    throw new DerError('Not a version of CRLs');
-  // 5.1.2.2: the algorithm stands inside and outside.
-  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
-  const issuer = Buffer.from(readName(tbs));
-  const thisUpdateMs = tbs.readTime();
-  const hasNext = tbs.tag === TAG.utcTime || tbs.tag === TAG.generalizedTime;
-  const nextUpdateMs = hasNext ? tbs.readTime() : null;
-  const revoked = countEntries(tbs.enterOptional(TAG.sequence));
-  if (tbs.tag === contextTag(0)) tbs.read(contextTag(0));
-  tbs.finish();
   const { oid, parameters } = readAlgorithm(new DerReader(rawAlgorithm));
-  return { issuer, thisUpdateMs, nextUpdateMs, revoked, signed: { oid, parameters, data, signature } };
+  const tbs = new DerReader(data).enter(TAG.sequence);
+  const fields = readTbs(tbs, rawAlgorithm, onEntry);
+  return { ...fields, signed: { oid, parameters, data, signature } };
+}
+
+/**
+ * @param {DerReader} tbs
+ * @param {Buffer} rawAlgorithm that must be the same inside (5.1.1.2)
+ * @param {(serial: Buffer, revokedMs: number) => void} onEntry
+ * @returns {Omit<Crl, 'signed'>}
+ */
+function readTbs(tbs, rawAlgorithm, onEntry) {
+  // Version 2 says so, version 1 says nothing and has no extensions (5.1.2.1).
+  const isV2 = tbs.tag === TAG.integer;
+  if (isV2 && tbs.readSmallNumber(TAG.integer) !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
+  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
+  const issuer = readName(tbs);
+  const thisUpdateMs = tbs.readTime();
+  const nextUpdateMs = isTime(tbs.tag) ? tbs.readTime() : null;
+  /** @type {Set<string>} */
+  const critical = new Set();
+  const revoked = readEntries(tbs.enterOptional(TAG.sequence), isV2, critical, onEntry);
+  const explicit = tbs.enterOptional(contextTag(0));
+  tbs.finish();
+  const extensions = explicit === null ? null : readExtensions(explicit, isV2, critical);
+  explicit?.finish();
+  const number = extensions?.get(CRL_NUMBER) ?? null;
+  const [first = null] = critical;
+  return {
+    issuer,
+    thisUpdateMs,
+    nextUpdateMs,
+    revoked,
+    number: number && readWholeInteger(number),
+    critical: first,
+  };
+}
+
+/** @param {number} tag */
+function isTime(tag) {
+  return tag === TAG.utcTime || tag === TAG.generalizedTime;
+}
+
+/**
+ * revokedCertificates is left out where there are none (5.1.2.6); some send an empty list all the same.
+ *
+ * @param {DerReader | null} entries
+ * @param {boolean} isV2
+ * @param {Set<string>} critical filled
+ * @param {(serial: Buffer, revokedMs: number) => void} onEntry
+ * @returns {number} how many
+ */
+function readEntries(entries, isV2, critical, onEntry) {
+  let count = 0;
+  while (entries !== null && !entries.atEnd) {
+    const entry = entries.enter(TAG.sequence);
+    onEntry(entry.readInteger(), entry.readTime());
+    if (!entry.atEnd) readExtensions(entry, isV2, critical);
+    entry.finish();
+    count++;
+  }
+  return count;
+}
+
+/**
+ * Extensions (4.2): each at most once.
+ *
+ * @param {DerReader} reader
+ * @param {boolean} isV2
+ * @param {Set<string>} critical filled
+ * @returns {Map<string, Buffer>} values by OID
+ */
+function readExtensions(reader, isV2, critical) {
+  if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
+  const list = reader.enter(TAG.sequence);
+  list.demandSome();
+  const values = new Map();
+  while (!list.atEnd) {
+    const extension = list.enter(TAG.sequence);
+    const oid = extension.readOid();
+    if (extension.tag === TAG.boolean && extension.readBoolean()) critical.add(oid);
+    const value = extension.read(TAG.octetString);
+    extension.finish();
+    if (values.has(oid)) throw new DerError('Extension occurs twice', list.pos);
+    values.set(oid, value);
+  }
+  return values;
+}
+
+/** @param {Buffer} value DER of an INTEGER and nothing else */
+function readWholeInteger(value) {
+  const reader = new DerReader(value);
+  const integer = reader.readInteger();
+  reader.finish();
+  return integer;
 }
 
 /**
  * @param {Crl} crl
  * @param {import('node:crypto').KeyObject} key of the issuer
+ * @returns {'valid' | 'bad' | 'unsupported'}
  */
-export function isSignedBy({ signed }, key) {
-  return verifySignature(signed, key) === 'valid';
-}
-
-/** @param {DerReader | null} entries revokedCertificates @returns {number} */
-function countEntries(entries) {
-  let count = 0;
-  while (entries !== null && !entries.atEnd) {
-    entries.next(TAG.sequence);
-    count++;
-  }
-  return count;
+export function verifyCrl({ signed }, key) {
+  return verifySignature(signed, key);
 }
