@@ -23,11 +23,15 @@ const commands = {
   },
   setup: {
     describe: 'Make a PKI fit for testing on a real Vault',
-    load: async () => (await import('./setup.js')).setup,
+    load: async () => (await import('./setup.js')).command,
   },
   teardown: {
     describe: 'Take away what setup has made, and nothing else',
-    load: async () => (await import('./setup.js')).teardown,
+    load: async () => (await import('./teardown.js')).command,
+  },
+  propagation: {
+    describe: 'Measure how long revocations take to be seen by OCSP',
+    load: async () => (await import('./propagation.js')).command,
   },
   dev: {
     describe: 'Run the embedded PKI server, to try things out',

@@ -1,88 +1,73 @@
-/** `setup` and `teardown`: a PKI fit for testing on a real Vault, and back. */
-import { commonOptions } from '../common-options.js';
-import { EXIT, usageError } from '../errors.js';
-import { readOptions } from '../options.js';
-import { ENGINES, nameOption, setupOptions } from '../setup/options.js';
-import { readEnvironment } from '../vault/environment.js';
+/** `setup`: a PKI fit for testing on a real Vault. */
+import { EXIT } from '../errors.js';
+import { DEFAULT_NAME, setupOptions } from '../setup/options.js';
+import { runOnVault, vaultOptions } from './vault-command.js';
 
-const target = Object.fromEntries(
-  Object.entries(commonOptions).filter(
-    ([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name),
-  ),
-);
+const EPILOGUE =
+  'Makes a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME for tokens that run operations on it, and what ' +
+  '--with names: NAME-kv (version 2), NAME-transit with a key, NAME-approle with a role. Everything carries a mark. It may be run ' +
+  'again: what is there is left, what is missing is made. A mount or policy of the same name without the mark is refused, and ' +
+  'nothing is changed. teardown takes all of it away.';
+
+/** Operations that need more than the PKI. @type {Readonly<Record<string, string>>} */
+const TRY = Object.freeze({
+  kv: 'kv-write --duration 10s',
+  transit: 'transit --duration 10s',
+  approle: 'approle-login --duration 10s',
+});
 
 /** @type {import('./declare.js').Command} */
-export const setup = {
-  options: { ...setupOptions, ...target },
-  examples: ['setup', 'setup --name load --ca-key-type ec --with kv,transit,approle'],
-  epilogue:
-    'Makes a root and an intermediate PKI with roles, and a policy; says what it made. It may be run again: what is there is ' +
-    'left. A mount or policy of the same name that it did not make is refused, and nothing is changed.',
-  run: (given) =>
-    withClient(setupOptions, given, async (client, options) => {
-      const unknown = options.with.find((/** @type {any} */ one) => !ENGINES.includes(one));
-      if (unknown !== undefined) {
-        throw usageError(
-          'bad_option',
-          `--with holds ${JSON.stringify(unknown)}, which is not one of ${ENGINES.join(', ')}.`,
-        );
-      }
+export const command = {
+  options: { ...setupOptions, ...vaultOptions },
+  examples: [
+    'setup',
+    'setup --name load --ca-key-type ec --with kv,transit,approle',
+    'setup --auto-rebuild --format json > setup.json',
+  ],
+  epilogue: EPILOGUE,
+  run(given) {
+    /** @type {import('../setup/setup.js').SetupReport & {mount?: string, policy?: string}} */
+    const report = { made: [], there: [] };
+    return runOnVault({ name: 'setup', specs: setupOptions, given }, report, async (work) => {
       const [{ planSetup }, { setUp }] = await Promise.all([
         import('../setup/plan.js'),
         import('../setup/setup.js'),
       ]);
-      const plan = planSetup(/** @type {any} */ (options));
-      await setUp(client, plan, say);
-      say(
-        `Use it with --mount ${plan.intermediate}; vault-pki-load teardown --name ${plan.name} takes it away.`,
-      );
-      return EXIT.ok;
-    }),
-};
-
-/** @type {import('./declare.js').Command} */
-export const teardown = {
-  options: { ...nameOption, ...target },
-  examples: ['teardown', 'teardown --name load'],
-  epilogue:
-    'Takes away what setup has made under this name, and nothing else. Certificates go with their mounts.',
-  run: (given) =>
-    withClient(nameOption, given, async (client, { name }) => {
-      const { tearDown } = await import('../setup/teardown.js');
-      return (await tearDown(client, name, say)) ? EXIT.ok : EXIT.target;
-    }),
+      const plan = planSetup(/** @type {any} */ (work.options));
+      await setUp(work.client, plan, work.say, report);
+      report.mount = plan.intermediate;
+      report.policy = plan.policy;
+      return { code: EXIT.ok, last: lastWords(plan, report, work) };
+    });
+  },
 };
 
 /**
- * @param {Record<string, import('../options.js').OptionSpec>} specs
- * @param {Record<string, unknown>} given
- * @param {(client: import('../vault/client.js').VaultClient, options: Record<string, any>) => Promise<number>} use
+ * @param {import('../setup/plan.js').SetupPlan} plan
+ * @param {import('../setup/setup.js').SetupReport} report
+ * @param {import('./vault-command.js').Work} work
  */
-async function withClient(specs, given, use) {
-  const options = readOptions(specs, given);
-  const common = readOptions(target, given);
-  const environment = readEnvironment();
-  const [{ planTarget }, { createVaultClient }, { loadTls }] = await Promise.all([
-    import('../plan.js'),
-    import('../vault/client.js'),
-    import('../http/tls.js'),
-  ]);
-  const { url, namespace, tls } = planTarget({ ...common, dev: false, mount: '' }, given, environment);
-  const client = createVaultClient({
-    url,
-    namespace,
-    token: environment.token,
-    tls: loadTls(tls),
-    timeoutMs: 30_000,
-  });
-  try {
-    return await use(client, options);
-  } finally {
-    await client.close();
-  }
-}
-
-/** @param {string} text */
-function say(text) {
-  process.stdout.write(`${text}\n`);
+function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
+  const mount = `--mount ${intermediate}${flags}`;
+  const beside = Object.entries(TRY).filter(([engine]) =>
+    [...made, ...there].some(({ kind, type }) => (kind === 'mount' || kind === 'auth') && type === engine),
+  );
+  const lines = [
+    ...(made.length === 0 ? ['Everything was there already; nothing was changed.'] : []),
+    '',
+    'Use it:',
+    '',
+    `  vault-pki-load issue ${mount} --duration 10s`,
+    `  vault-pki-load ocsp ${mount} --rate 20 --duration 10s`,
+    ...beside.map(([, words]) => `  vault-pki-load ${words}${flags}`),
+    '',
+    'With a token that may do this and nothing else:',
+    '',
+    `  export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)`,
+    '',
+    'Take it away:',
+    '',
+    `  vault-pki-load teardown${name === DEFAULT_NAME ? '' : ` --name ${name}`}${flags}`,
+  ];
+  return `${lines.join('\n')}\n`;
 }

@@ -1,37 +1,55 @@
-/** Mounts that a run makes for itself: under a name that is nobody else's, and gone when it is over. */
+/** Mounts that a run makes for itself: under a name that is nobody else's, with a mark, and gone when it is over. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../errors.js';
 
 /** What they are called; the rest is drawn. */
-const PREFIX = 'vault-pki-load';
+export const PREFIX = 'vault-pki-load';
+
+/** What they are described as, for whoever finds one: nothing that lacks it is taken away. */
+const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
 /** A mount is there a moment before it takes requests. */
 const READY_TRIES = 50;
 const READY_PAUSE_MS = 100;
 
+/** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
+const REMOVE_WITHIN_MS = 300_000;
+
+/** From then on it is said what is waited for. */
+const SLOW_MS = 2000;
+
+/** @typedef {'mounts' | 'auth'} Kind */
+
 /**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {'mounts' | 'auth'} kind
+ * A mount that is taken away at the end, whatever comes between.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @param {Kind} kind
  * @param {string} type e.g. `kv`
  * @param {Record<string, unknown>} [settings] beside its type
  * @returns {Promise<string>} its path, below `auth/` where it is an auth method
  * @throws {PkiLoadError} where the token may not do this
  */
-export async function makeOwnMount(client, kind, type, settings = {}) {
-  const path = `${PREFIX}-${type}-${randomBytes(4).toString('hex')}`;
-  const what = kind === 'auth' ? 'an auth method' : 'a secrets engine';
+export async function makeOwnMount(context, kind, type, settings = {}) {
+  const { client, notice, onEnd, signal } = context;
+  // 64 random bits: Vault would refuse a name that is taken, and then nothing would be taken away either.
+  const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
+  let isAsked = false;
+  onEnd(async () => {
+    if (isAsked) await removeOwnMount({ client, notice, signal }, kind, path);
+  });
+  isAsked = true;
   try {
-    await client.write(`sys/${kind}/${path}`, {
-      type,
-      description: 'made by vault-pki-load for a test, and to be taken away by it',
-      ...settings,
-    });
+    await client.write(`sys/${kind}/${path}`, { ...settings, type, description: MARK });
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
+    // What was refused is not there; what was not answered may be.
+    if (error.code === 'vault_permission_denied' || error.code === 'vault_bad_request') isAsked = false;
     throw targetError(
       'cannot_make_mount',
-      `${what[0].toUpperCase()}${what.slice(1)} of its own (${type}) cannot be mounted: ${error.message}`,
-      `The token needs create and update on sys/${kind}/${PREFIX}-*; or name a mount that is there.`,
+      `${kind === 'auth' ? 'An auth method' : 'A secrets engine'} of the run's own (${type}) cannot be mounted: ${error.message}`,
+      `The token needs create, update, read and delete on sys/${kind}/${PREFIX}-*.`,
       error,
     );
   }
@@ -39,31 +57,58 @@ export async function makeOwnMount(client, kind, type, settings = {}) {
 }
 
 /**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {'mounts' | 'auth'} kind
- * @param {string} path as makeOwnMount gave it
+ * @param {Pick<import('./index.js').PrepareContext, 'client' | 'notice' | 'signal'>} context
+ * @param {Kind} kind
+ * @param {string} path as makeOwnMount drew it
+ * @throws {PkiLoadError} which says what is left
  */
-export async function removeOwnMount(client, kind, path) {
-  if (!path.startsWith(`${PREFIX}-`)) throw new Error(`${path} is not a mount of our own`);
-  await client.remove(`sys/${kind}/${path}`);
+async function removeOwnMount({ client, notice, signal }, kind, path) {
+  const what = `${kind === 'auth' ? 'the auth method' : 'the secrets engine'} ${path}`;
+  const say = () => notice(`Taking away ${what} with all that is in it.`);
+  // A second Ctrl-C ends the program: by then it is said what would be left.
+  const slow = setTimeout(say, signal.aborted ? 0 : SLOW_MS);
+  try {
+    await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
+  } catch (error) {
+    const why = error instanceof PkiLoadError ? error.message : String(error);
+    const disable = `vault ${kind === 'auth' ? 'auth' : 'secrets'} disable ${path}`;
+    throw targetError(
+      'mount_left',
+      `Left behind: ${what}, which could not be taken away (${why}).`,
+      `Take it away with ${disable}.`,
+      error,
+    );
+  } finally {
+    clearTimeout(slow);
+  }
 }
 
 /**
  * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store, say, while it is set up.
  *
  * @param {() => Promise<unknown>} ask
+ * @param {AbortSignal} [signal]
  * @returns {Promise<void>}
  */
-export async function untilReady(ask) {
+export async function untilReady(ask, signal) {
   for (let tries = 1; ; tries++) {
     try {
       await ask();
       return;
     } catch (error) {
-      const isEarly =
-        error instanceof PkiLoadError && error.code !== 'vault_permission_denied' && tries < READY_TRIES;
-      if (!isEarly) throw error;
-      await new Promise((resolve) => setTimeout(resolve, READY_PAUSE_MS));
+      const isEarly = error instanceof PkiLoadError && EARLY.has(error.code) && tries < READY_TRIES;
+      if (!isEarly || signal?.aborted) throw error;
+      await sleep(READY_PAUSE_MS);
     }
   }
 }
+
+/** How Vault refuses what it is not ready for. */
+const EARLY = new Set([
+  'vault_bad_request',
+  'vault_not_found',
+  'vault_no_route',
+  'vault_internal_error',
+  'vault_unavailable',
+  'vault_unsupported',
+]);

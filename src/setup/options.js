@@ -2,6 +2,8 @@
 
 const GROUP = 'Set-up';
 
+export const DEFAULT_NAME = 'vault-pki-load';
+
 /** What operations may need beside a PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
@@ -11,7 +13,7 @@ export const nameOption = {
     type: 'text',
     group: GROUP,
     placeholder: 'NAME',
-    default: 'vault-pki-load',
+    default: DEFAULT_NAME,
     describe: 'What everything is called: NAME-root, NAME-int, ...',
   },
 };

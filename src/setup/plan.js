@@ -3,13 +3,18 @@
  * a mark, by which it is told from what people made themselves.
  */
 import { usageError } from '../errors.js';
+import { PREFIX } from '../operations/own-mount.js';
+import { DEFAULT_NAME, ENGINES } from './options.js';
 
 /** In the description of mounts, and as a comment in policies. */
 export const MARK = 'made by vault-pki-load setup';
 
-export const DEFAULT_NAME = 'vault-pki-load';
+/** In the AppRole method and the transit engine of a set-up. */
+export const ROLE = 'load';
+export const KEY = 'load';
 
-/** @typedef {{kind: 'mounts' | 'auth', path: string, type: string, settings: Record<string, unknown>}} Mount */
+/** @typedef {'mounts' | 'auth'} Kind */
+/** @typedef {{kind: Kind, path: string, type: string, settings: Record<string, unknown>}} Mount */
 /**
  * @typedef {object} SetupPlan
  * @property {string} name
@@ -17,7 +22,7 @@ export const DEFAULT_NAME = 'vault-pki-load';
  * @property {string} root path of the root PKI
  * @property {string} intermediate path of the PKI that issues
  * @property {string} policy
- * @property {Record<string, Record<string, unknown>>} roles of the intermediate
+ * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
  * @property {'rsa' | 'ec'} caKeyType
  * @property {boolean} autoRebuild of CRLs
  */
@@ -29,41 +34,41 @@ const NAMES = Object.freeze({
   max_ttl: '720h',
 });
 
-/** By name; the keys decide how fast certificates are issued. */
+/** By name, which are those of the embedded server; the keys decide how fast certificates are issued. */
 const ROLES = Object.freeze({
   'example-dot-com': { ...NAMES },
-  'ec-stored': { ...NAMES, key_type: 'ec', key_bits: 256 },
-  'ec-no-store': { ...NAMES, key_type: 'ec', key_bits: 256, no_store: true },
-  ed25519: { ...NAMES, key_type: 'ed25519' },
+  'example-dot-com-ec': { ...NAMES, key_type: 'ec', key_bits: 256 },
+  'example-dot-com-ec-no-store': { ...NAMES, key_type: 'ec', key_bits: 256, no_store: true },
+  'example-dot-com-ed25519': { ...NAMES, key_type: 'ed25519' },
+});
+
+/** What can stand beside the PKI, by what --with calls it. @type {Readonly<Record<string, Omit<Mount, 'path'>>>} */
+const BESIDE = Object.freeze({
+  kv: { kind: 'mounts', type: 'kv', settings: { options: { version: '2' } } },
+  transit: { kind: 'mounts', type: 'transit', settings: {} },
+  approle: { kind: 'auth', type: 'approle', settings: {} },
 });
 
 /**
- * @param {{name: string, caKeyType: 'rsa' | 'ec', autoRebuild: boolean, with: string[]}} options `with`: engines beside the PKI
+ * @param {{name?: string, caKeyType?: 'rsa' | 'ec', autoRebuild?: boolean, with?: readonly string[]}} [options] `with`: engines beside
+ *   the PKI, of options.js
  * @returns {SetupPlan}
+ * @throws {import('../errors.js').PkiLoadError} for a name or an engine that will not do
  */
-export function planSetup({ name, caKeyType, autoRebuild, with: others }) {
+export function planSetup(options = {}) {
+  const { name = DEFAULT_NAME, caKeyType = 'rsa', autoRebuild = false, with: others = [] } = options;
   checkName(name);
-  const description = describe(name);
-  const pki = (/** @type {string} */ suffix) => ({
-    kind: /** @type {const} */ ('mounts'),
-    path: `${name}-${suffix}`,
-    type: 'pki',
-    settings: { description, config: { max_lease_ttl: '87600h' } },
-  });
-  /** @type {Record<string, Mount>} */
-  const possible = {
-    kv: {
-      kind: 'mounts',
-      path: `${name}-kv`,
-      type: 'kv',
-      settings: { description, options: { version: '2' } },
-    },
-    transit: { kind: 'mounts', path: `${name}-transit`, type: 'transit', settings: { description } },
-    approle: { kind: 'auth', path: `${name}-approle`, type: 'approle', settings: { description } },
-  };
+  const unknown = others.find((one) => !Object.hasOwn(BESIDE, one));
+  if (unknown !== undefined) {
+    throw usageError(
+      'bad_option',
+      `--with holds ${JSON.stringify(unknown.slice(0, 40))}, which is not one of ${ENGINES.join(', ')}.`,
+    );
+  }
+  const all = possibleMounts(name);
   return {
     name,
-    mounts: [pki('root'), pki('int'), ...others.map((one) => possible[one])],
+    mounts: all.filter(({ path, type }) => type === 'pki' || others.some((one) => path === `${name}-${one}`)),
     root: `${name}-root`,
     intermediate: `${name}-int`,
     policy: name,
@@ -73,34 +78,35 @@ export function planSetup({ name, caKeyType, autoRebuild, with: others }) {
   };
 }
 
+/**
+ * @param {string} name
+ * @returns {Mount[]} all that a set-up of this name can have
+ */
+export function possibleMounts(name) {
+  const description = describe(name);
+  const pki = (/** @type {string} */ suffix) => ({
+    kind: /** @type {const} */ ('mounts'),
+    path: `${name}-${suffix}`,
+    type: 'pki',
+    settings: { description, config: { max_lease_ttl: '87600h' } },
+  });
+  const beside = Object.entries(BESIDE).map(([suffix, { kind, type, settings }]) => ({
+    kind,
+    path: `${name}-${suffix}`,
+    type,
+    settings: { description, ...settings },
+  }));
+  return [pki('root'), pki('int'), ...beside];
+}
+
 /** @param {string} name @returns {string} of every mount of this name */
 export function describe(name) {
   return `${MARK} (${name})`;
 }
 
-/**
- * What a token needs to run every operation on what was set up.
- *
- * @param {SetupPlan} plan
- * @returns {string} HCL
- */
-export function policyText({ name, intermediate }) {
-  const rules = [
-    [`${intermediate}/issue/*`, ['update']],
-    [`${intermediate}/sign/*`, ['update']],
-    [`${intermediate}/sign-verbatim`, ['update']],
-    [`${intermediate}/revoke`, ['update']],
-    [`${intermediate}/roles/*`, ['read', 'list']],
-    [`${name}-*`, ['create', 'read', 'update', 'delete', 'list']],
-    ['sys/mounts/vault-pki-load-*', ['create', 'read', 'update', 'delete', 'sudo']],
-    ['sys/auth/vault-pki-load-*', ['create', 'read', 'update', 'delete', 'sudo']],
-    ['auth/vault-pki-load-*', ['create', 'read', 'update', 'delete', 'list']],
-    ['vault-pki-load-*', ['create', 'read', 'update', 'delete', 'list']],
-  ];
-  const text = rules.map(
-    ([path, able]) => `path ${JSON.stringify(path)} {\n  capabilities = ${JSON.stringify(able)}\n}`,
-  );
-  return [`# ${describe(name)}`, ...text, ''].join('\n');
+/** @param {{kind: Kind, path: string}} mount @returns {string} its path below `/v1/` */
+export function fullPath({ kind, path }) {
+  return kind === 'auth' ? `auth/${path}` : path;
 }
 
 /**
@@ -108,14 +114,20 @@ export function policyText({ name, intermediate }) {
  * @throws {import('../errors.js').PkiLoadError} where it could be mistaken for something else
  */
 export function checkName(name) {
-  if (
-    /^[a-z][a-z0-9-]{2,40}$/.test(name) &&
-    !['sys', 'auth', 'identity', 'cubbyhole', 'default', 'root'].includes(name)
-  )
-    return;
+  if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name)) {
+    throw usageError(
+      'bad_setup_name',
+      `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a set-up.`,
+      `Use three to forty-one lower-case letters, digits and hyphens, such as ${DEFAULT_NAME}.`,
+    );
+  }
+  const kept = ENGINES.map((type) => `${PREFIX}-${type}`).find(
+    (one) => name === one || name.startsWith(`${one}-`),
+  );
+  if (kept === undefined) return;
   throw usageError(
     'bad_setup_name',
-    `The name ${JSON.stringify(name.slice(0, 80))} cannot be used for a set-up.`,
-    'Use three to forty-one lower-case letters, digits and hyphens, such as vault-pki-load.',
+    `The name ${name} is like those of the mounts that runs make for themselves (${kept}-...).`,
+    'Choose another with --name.',
   );
 }

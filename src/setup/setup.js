@@ -1,138 +1,156 @@
 /** Makes on a real Vault what operations need. What is there already, and ours, is left as it is; what is somebody else's is refused. */
-import { PkiLoadError, usageError } from '../errors.js';
-import { untilReady } from '../operations/own-mount.js';
-import { describe, policyText } from './plan.js';
+import { PkiLoadError } from '../errors.js';
+import { checkAuthorities, makeAuthorities } from './authorities.js';
+import { fullPath, KEY, possibleMounts, ROLE } from './plan.js';
+import { policyText } from './policy.js';
+import { whenReady } from './ready.js';
+import { checkRights, rightsToLook, rightsToSetUp } from './rights.js';
+import { lookAround, refuseOthers } from './there.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').SetupPlan} SetupPlan */
-/** @typedef {import('./plan.js').Mount} Mount */
+/**
+ * @typedef {object} Item
+ * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
+ * @property {string} path below `/v1/`; of a policy, its name
+ * @property {string} [type] of a mount; of a CA's key
+ */
+/** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
+/** @typedef {(item: Item, sentence: string) => void} Made */
 
 /**
+ * Everything is looked at before anything is made.
+ *
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {(text: string) => void} say what was made, a sentence each
+ * @param {SetupReport} [report] to be filled; it holds what was made even where this throws
+ * @returns {Promise<SetupReport>}
  * @throws {PkiLoadError} what was made until then stays, for teardown to take away
  */
-export async function setUp(client, plan, say) {
-  const there = await lookAround(client, plan);
-  for (const mount of plan.mounts) {
-    const full = mount.kind === 'auth' ? `auth/${mount.path}` : mount.path;
-    if (there.has(full)) say(`${full} is there already.`);
-    else {
-      await client.write(`sys/${mount.kind}/${mount.path}`, { type: mount.type, ...mount.settings });
-      say(`Mounted ${full} (${mount.type}).`);
-    }
-  }
-  await makeAuthorities(client, plan, say);
-  await client.write(`sys/policies/acl/${plan.policy}`, { policy: policyText(plan) });
-  say(`Wrote the policy ${plan.policy}.`);
-}
-
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @returns {Promise<Set<string>>} our mounts that are there, by their full path
- * @throws {PkiLoadError} code `not_ours`
- */
-async function lookAround(client, plan) {
-  /** @type {Set<string>} */
-  const ours = new Set();
-  for (const { kind, path, type } of plan.mounts) {
-    const found = (await mountsOf(client, kind))[`${path}/`];
-    if (found === undefined) continue;
-    const full = kind === 'auth' ? `auth/${path}` : path;
-    if (found.description !== describe(plan.name) || found.type !== type) {
-      throw usageError(
-        'not_ours',
-        `There is a mount ${full} (${found.type}) already, which this set-up did not make.`,
-        'Nothing was changed. Choose another name with --name.',
-      );
-    }
-    ours.add(full);
-  }
-  const policy = await readPolicy(client, plan.policy);
-  if (policy !== null && !policy.includes(`# ${describe(plan.name)}`)) {
-    throw usageError(
-      'not_ours',
-      `There is a policy ${plan.policy} already, which this set-up did not make.`,
-      'Nothing was changed. Choose another name with --name.',
-    );
-  }
-  return ours;
-}
-
-/**
- * @param {VaultClient} client
- * @param {'mounts' | 'auth'} kind
- * @returns {Promise<Record<string, any>>} by path, with a slash at the end
- */
-export async function mountsOf(client, kind) {
-  const { data } = await client.read(`sys/${kind}`);
-  return data ?? {};
-}
-
-/**
- * @param {VaultClient} client
- * @param {string} name
- * @returns {Promise<string | null>} null: there is none
- */
-export async function readPolicy(client, name) {
+export async function setUp(client, plan, say, report = { made: [], there: [] }) {
+  const { name } = plan;
+  await checkRights(client, rightsToLook(name), 'setup');
+  const there = await lookAround(client, name);
+  refuseOthers(there, name);
+  const present = new Set(there.mounts.map(({ full }) => full));
+  const whole = withPresent(plan, present);
+  await checkRights(client, rightsToSetUp(whole), 'setup');
+  await checkAuthorities(client, whole, present);
+  /** @type {Made} */
+  const made = (item, sentence) => {
+    report.made.push(item);
+    say(sentence);
+  };
+  /** @param {Item} item */
+  const found = (item) => void report.there.push(item);
   try {
-    return String((await client.read(`sys/policies/acl/${name}`)).data?.policy ?? '');
+    await makeMounts(client, whole, present, made, found);
+    await makeAuthorities(client, whole, made, found);
+    await makeContents(client, whole, made, found);
+    await makePolicy(client, whole, there.policy?.text ?? null, made, found);
   } catch (error) {
-    if (error instanceof PkiLoadError && error.code === 'vault_not_found') return null;
-    throw error;
+    throw report.made.length > 0 ? withWhatStays(error, name) : error;
+  }
+  return report;
+}
+
+/**
+ * @param {SetupPlan} plan
+ * @param {ReadonlySet<string>} present full paths of mounts of ours
+ * @returns {SetupPlan} engines that an earlier setup made and this one does not name belong to it
+ */
+function withPresent(plan, present) {
+  const asked = new Set(plan.mounts.map(fullPath));
+  const mounts = possibleMounts(plan.name).filter((mount) => {
+    const full = fullPath(mount);
+    return asked.has(full) || present.has(full);
+  });
+  return { ...plan, mounts };
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {ReadonlySet<string>} present
+ * @param {Made} made
+ * @param {(item: Item) => void} found
+ */
+async function makeMounts(client, plan, present, made, found) {
+  for (const mount of plan.mounts) {
+    const path = fullPath(mount);
+    const { type } = mount;
+    /** @type {Item} */
+    const item = { kind: mount.kind === 'auth' ? 'auth' : 'mount', path, type };
+    if (present.has(path)) found(item);
+    else {
+      await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
+      made(item, `Mounted ${path} (${type}).`);
+    }
   }
 }
 
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {(text: string) => void} say
+ * @param {Made} made
+ * @param {(item: Item) => void} found
  */
-async function makeAuthorities(client, { root, intermediate, roles, caKeyType, autoRebuild }, say) {
-  const key = { key_type: caKeyType, key_bits: caKeyType === 'ec' ? 256 : 2048 };
-  for (const mount of [root, intermediate]) {
-    const base = `${client.origin}${client.basePath}/v1/${mount}`;
-    await untilReady(() =>
-      client.write(`${mount}/config/urls`, {
-        issuing_certificates: `${base}/ca`,
-        crl_distribution_points: `${base}/crl`,
-        ocsp_servers: `${base}/ocsp`,
-      }),
-    );
-  }
-  if (await hasIssuer(client, intermediate)) say(`${intermediate} has its CA already.`);
-  else {
-    if (!(await hasIssuer(client, root))) {
-      const asked = { common_name: 'vault-pki-load test root', ttl: '87600h', ...key };
-      await client.write(`${root}/root/generate/internal`, asked);
+async function makeContents(client, { mounts, policy }, made, found) {
+  for (const mount of mounts) {
+    const path = fullPath(mount);
+    // A version 2 store refuses everything for a moment after it was mounted.
+    if (mount.type === 'kv') await whenReady(() => client.read(`${path}/config`));
+    if (mount.type === 'transit') {
+      /** @type {Item} */
+      const item = { kind: 'key', path: `${path}/keys/${KEY}` };
+      if ((await whenReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
+      else {
+        await client.write(item.path, { type: 'aes256-gcm96' });
+        made(item, `Made the key ${KEY} of ${path} (aes256-gcm96).`);
+      }
     }
-    const name = 'vault-pki-load test intermediate';
-    const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
-      common_name: name,
-      ...key,
-    });
-    const signed = await client.write(`${root}/root/sign-intermediate`, {
-      csr: request.data?.csr,
-      common_name: name,
-      ttl: '43800h',
-      format: 'pem_bundle',
-    });
-    await client.write(`${intermediate}/intermediate/set-signed`, { certificate: signed.data?.certificate });
-    say(
-      `Made a CA in ${intermediate}, signed by one in ${root} (${caKeyType === 'ec' ? 'P-256' : 'RSA-2048'}).`,
-    );
+    if (mount.type === 'approle') {
+      /** @type {Item} */
+      const item = { kind: 'role', path: `${path}/role/${ROLE}` };
+      if ((await whenReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
+      else {
+        await client.write(item.path, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' });
+        made(item, `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`);
+      }
+    }
   }
-  await client.write(`${intermediate}/config/crl`, { auto_rebuild: autoRebuild });
-  for (const [name, role] of Object.entries(roles)) await client.write(`${intermediate}/roles/${name}`, role);
-  say(`Wrote the roles ${Object.keys(roles).join(', ')} of ${intermediate}.`);
 }
 
 /**
  * @param {VaultClient} client
- * @param {string} mount
+ * @param {SetupPlan} plan
+ * @param {string | null} present its text
+ * @param {Made} made
+ * @param {(item: Item) => void} found
  */
-async function hasIssuer(client, mount) {
-  return (await client.list(`${mount}/issuers`)).length > 0;
+async function makePolicy(client, plan, present, made, found) {
+  /** @type {Item} */
+  const item = { kind: 'policy', path: plan.policy };
+  const text = policyText(plan);
+  if (present === text) found(item);
+  else {
+    await client.write(`sys/policies/acl/${plan.policy}`, { policy: text });
+    made(item, `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`);
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @param {string} name
+ */
+function withWhatStays(error, name) {
+  if (!(error instanceof PkiLoadError)) return error;
+  const { code, message, remedy, exitCode } = error;
+  const stays = `What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name ${name} to take it away.`;
+  return new PkiLoadError(code, message, {
+    remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
+    exitCode,
+    cause: error,
+  });
 }

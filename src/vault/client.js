@@ -43,11 +43,12 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
    * @param {string} method
    * @param {string} path below /v1/
    * @param {Json} [data]
+   * @param {number} [within] ms, where it may take longer than other calls
    * @returns {Promise<VaultResponse>}
    */
-  async function call(method, path, data) {
+  async function call(method, path, data, within = timeoutMs) {
     const body = data === undefined ? undefined : JSON.stringify(data);
-    const asked = { method, path: `${basePath}/v1/${encodePath(path)}`, headers: headers(), body };
+    const asked = { method, path: `${basePath}/v1/${encodePath(path)}`, headers: headers(), body, timeoutMs: within };
     const answer = await follow({ requester, origin, asked });
     if (answer.status === 204) return { data: null, auth: null, warnings: [] };
     const json = parseJson(answer.body);
@@ -61,10 +62,12 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
   return {
     origin,
     basePath,
+    namespace,
     hasToken: token !== null,
     read: (/** @type {string} */ path) => call('GET', path),
     write: (/** @type {string} */ path, /** @type {Json} */ data = {}) => call('POST', path, data),
-    remove: (/** @type {string} */ path) => call('DELETE', path),
+    remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
+      call('DELETE', path, undefined, within),
     /**
      * @param {string} path
      * @returns {Promise<string[]>} empty when there is nothing (Vault answers 404)

@@ -1,0 +1,30 @@
+/** `teardown`: takes away what `setup` has made, and nothing else. */
+import { EXIT } from '../errors.js';
+import { nameOption } from '../setup/options.js';
+import { runOnVault, vaultOptions } from './vault-command.js';
+
+const EPILOGUE =
+  'Takes away the mounts and the policy that setup has made under this name, with all that is in them: CAs, certificates, roles, ' +
+  'leases, secrets, keys. What does not carry the mark of setup is left, and said. It may be run again, and after a setup that ' +
+  'failed half-way. Exit codes: 0 nothing is left at these names, 2 something is, or the target refused.';
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options: { ...nameOption, ...vaultOptions },
+  examples: ['teardown', 'teardown --name load --format json'],
+  epilogue: EPILOGUE,
+  run(given) {
+    /** @type {import('../setup/teardown.js').TeardownReport} */
+    const report = { gone: [], left: [] };
+    return runOnVault({ name: 'teardown', specs: nameOption, given }, report, async (work) => {
+      const { takeAway } = await import('../setup/teardown.js');
+      const { name } = work.options;
+      const { gone, left } = await takeAway(work.client, name, work.say, report);
+      const isEmpty = gone.length + left.length === 0;
+      return {
+        code: left.length === 0 ? EXIT.ok : EXIT.target,
+        last: isEmpty ? `There is nothing of a set-up called ${name}.\n` : '',
+      };
+    });
+  },
+};

@@ -1,0 +1,157 @@
+/** The CAs of a set-up: a root, and an intermediate that it signed, with the URLs that certificates name, and roles. */
+import { X509Certificate } from 'node:crypto';
+import { usageError } from '../errors.js';
+import { whenReady } from './ready.js';
+
+/** @typedef {import('../vault/client.js').VaultClient} VaultClient */
+/** @typedef {import('./plan.js').SetupPlan} SetupPlan */
+/** @typedef {import('./setup.js').Item} Item */
+
+const NAME = 'vault-pki-load test';
+
+/** @type {Readonly<Record<'rsa' | 'ec', {text: string, key: Record<string, unknown>}>>} */
+const KEYS = Object.freeze({
+  rsa: { text: 'RSA-2048', key: { key_type: 'rsa', key_bits: 2048 } },
+  ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
+});
+
+/**
+ * A CA that is there is never replaced, so its key must be of the type that is asked for.
+ *
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {ReadonlySet<string>} present paths of mounts that are there
+ * @throws {import('../errors.js').PkiLoadError} code `other_ca_key`
+ */
+export async function checkAuthorities(client, { name, root, intermediate, caKeyType }, present) {
+  for (const mount of [root, intermediate]) {
+    if (!present.has(mount) || !(await hasCa(client, mount))) continue;
+    const { data } = await client.read(`${mount}/cert/ca`);
+    const actual = new X509Certificate(String(data?.certificate)).publicKey.asymmetricKeyType;
+    if (actual === caKeyType) continue;
+    throw usageError(
+      'other_ca_key',
+      `${mount} has a CA already, whose key is of type ${actual}, and --ca-key-type is ${caKeyType}.`,
+      `Nothing was changed. Run vault-pki-load teardown --name ${name} first, or choose another name with --name.`,
+    );
+  }
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {import('./setup.js').Made} made
+ * @param {(item: Item) => void} found
+ */
+export async function makeAuthorities(client, plan, made, found) {
+  const { root, intermediate, caKeyType } = plan;
+  const { text, key } = KEYS[caKeyType];
+  // First, since certificates name the URLs of the time when they are made.
+  for (const mount of [root, intermediate]) await setUrls(client, mount, made, found);
+  /** @type {Item} */
+  const top = { kind: 'ca', path: root, type: caKeyType };
+  if (await hasCa(client, root)) found(top);
+  else {
+    await client.write(`${root}/root/generate/internal`, {
+      common_name: `${NAME} root`,
+      ttl: '87600h',
+      ...key,
+    });
+    made(top, `Made a root CA in ${root} (${text}).`);
+  }
+  /** @type {Item} */
+  const issuing = { kind: 'ca', path: intermediate, type: caKeyType };
+  if (await hasCa(client, intermediate)) found(issuing);
+  else {
+    await makeIntermediate(client, plan, key);
+    made(issuing, `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`);
+  }
+  await setRebuild(client, plan, made, found);
+  await makeRoles(client, plan, made, found);
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {Record<string, unknown>} key
+ */
+async function makeIntermediate(client, { root, intermediate }, key) {
+  const common_name = `${NAME} intermediate`;
+  const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
+    common_name,
+    ...key,
+  });
+  const signed = await client.write(`${root}/root/sign-intermediate`, {
+    csr: request.data?.csr,
+    common_name,
+    ttl: '43800h',
+    format: 'pem_bundle',
+  });
+  await client.write(`${intermediate}/intermediate/set-signed`, { certificate: signed.data?.certificate });
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {string} mount
+ * @param {import('./setup.js').Made} made
+ * @param {(item: Item) => void} found
+ */
+async function setUrls(client, mount, made, found) {
+  /** @type {Item} */
+  const item = { kind: 'urls', path: `${mount}/config/urls` };
+  const { data } = await whenReady(() => client.read(item.path));
+  if ((data?.ocsp_servers ?? []).length > 0) return found(item);
+  const { origin, basePath, namespace } = client;
+  const inside = namespace === null ? '' : `${namespace.replace(/^\/+|\/+$/g, '')}/`;
+  const base = `${origin}${basePath}/v1/${inside}${mount}`;
+  await client.write(item.path, {
+    issuing_certificates: `${base}/ca`,
+    crl_distribution_points: `${base}/crl`,
+    ocsp_servers: `${base}/ocsp`,
+  });
+  made(item, `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`);
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {import('./setup.js').Made} made
+ * @param {(item: Item) => void} found
+ */
+async function setRebuild(client, { intermediate, autoRebuild }, made, found) {
+  /** @type {Item} */
+  const item = { kind: 'crl', path: `${intermediate}/config/crl` };
+  const { data } = await client.read(item.path);
+  if (Boolean(data?.auto_rebuild) === autoRebuild) return found(item);
+  await client.write(item.path, { auto_rebuild: autoRebuild });
+  const when = autoRebuild ? 'now and then (auto_rebuild)' : 'with every revocation';
+  made(item, `CRLs of ${intermediate} are rebuilt ${when}.`);
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {import('./setup.js').Made} made
+ * @param {(item: Item) => void} found
+ */
+async function makeRoles(client, { intermediate, roles }, made, found) {
+  const present = new Set(await client.list(`${intermediate}/roles`));
+  for (const [name, role] of Object.entries(roles)) {
+    /** @type {Item} */
+    const item = { kind: 'role', path: `${intermediate}/roles/${name}` };
+    if (present.has(name)) found(item);
+    else {
+      await client.write(item.path, role);
+      made(item, `Made the role ${name} of ${intermediate}.`);
+    }
+  }
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {string} mount
+ */
+async function hasCa(client, mount) {
+  const { data } = await whenReady(() => client.read(`${mount}/config/issuers`));
+  return Boolean(data?.default);
+}

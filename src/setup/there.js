@@ -1,0 +1,80 @@
+/** What is there already: looked at before anything is made or taken away, and held against the marks of a set-up. */
+import { PkiLoadError, usageError } from '../errors.js';
+import { describe, fullPath, possibleMounts } from './plan.js';
+
+/** @typedef {import('../vault/client.js').VaultClient} VaultClient */
+/** @typedef {import('./plan.js').Mount} Mount */
+/** @typedef {Mount & {full: string, isOurs: boolean, found: {type: string, description: string}}} FoundMount `full`: its path below `/v1/` */
+/**
+ * @typedef {object} There
+ * @property {FoundMount[]} mounts at the paths of the set-up, whoever made them
+ * @property {{isOurs: boolean, text: string} | null} policy
+ * @property {string[]} moved full paths of mounts that carry the mark, but are elsewhere
+ */
+
+/**
+ * @param {VaultClient} client
+ * @param {string} name of the set-up
+ * @returns {Promise<There>}
+ */
+export async function lookAround(client, name) {
+  const possible = possibleMounts(name);
+  const mark = describe(name);
+  /** @type {There} */
+  const there = { mounts: [], policy: null, moved: [] };
+  for (const kind of /** @type {const} */ (['mounts', 'auth'])) {
+    for (const [path, found] of Object.entries(await mountsOf(client, kind))) {
+      const own = path.replace(/\/$/, '');
+      const mount = possible.find((one) => one.kind === kind && one.path === own);
+      const full = fullPath({ kind, path: own });
+      if (mount !== undefined) {
+        const isOurs = found.description === mark && found.type === mount.type;
+        there.mounts.push({ ...mount, full, isOurs, found });
+      } else if (found.description === mark) there.moved.push(full);
+    }
+  }
+  const text = await readPolicy(client, name);
+  if (text !== null) there.policy = { isOurs: text.startsWith(`# ${mark}\n`), text };
+  return there;
+}
+
+/**
+ * @param {There} there
+ * @param {string} name
+ * @throws {PkiLoadError} code `not_ours`
+ */
+export function refuseOthers({ mounts, policy }, name) {
+  const others = mounts
+    .filter(({ isOurs }) => !isOurs)
+    .map(({ full, found }) => `a mount ${full} (${found.type})`);
+  if (policy?.isOurs === false) others.push(`a policy ${name}`);
+  if (others.length === 0) return;
+  throw usageError(
+    'not_ours',
+    `There is ${others.join(' and ')} already, which setup --name ${name} did not make.`,
+    'Nothing was changed. Choose another name with --name.',
+  );
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {import('./plan.js').Kind} kind
+ * @returns {Promise<Record<string, any>>} by path, with a slash at the end
+ */
+async function mountsOf(client, kind) {
+  return (await client.read(`sys/${kind}`)).data ?? {};
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {string} name
+ * @returns {Promise<string | null>} null: there is none
+ */
+async function readPolicy(client, name) {
+  try {
+    return String((await client.read(`sys/policies/acl/${name}`)).data?.policy ?? '');
+  } catch (error) {
+    if (error instanceof PkiLoadError && error.code === 'vault_not_found') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,327 @@
+/** `setup` on a Vault that is not there: what it makes, leaves and refuses, and what is left when any call fails. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { planSetup } from '../../src/setup/plan.js';
+import { setUp } from '../../src/setup/setup.js';
+import { takeAway, tearDown } from '../../src/setup/teardown.js';
+import { fakeVault } from './fake-vault.js';
+
+const ALL = planSetup({ with: ['kv', 'transit', 'approle'] });
+const MARK = 'made by vault-pki-load setup (vault-pki-load)';
+const silent = () => {};
+
+/** @param {{method: string, path: string}[]} calls that change something */
+const changes = (calls) =>
+  calls.filter(({ method, path }) => ['POST', 'DELETE'].includes(method) && path !== 'sys/capabilities-self');
+
+describe('setup', () => {
+  test('makes mounts with the mark, two CAs, roles, a key, an AppRole role and the policy, and says so', async () => {
+    const vault = fakeVault();
+    /** @type {string[]} */
+    const said = [];
+    const { made, there } = await setUp(vault.client, ALL, (text) => said.push(text));
+    assert.deepEqual(
+      there.map(({ kind }) => kind),
+      ['crl'],
+    );
+    assert.deepEqual(
+      made.map(({ kind, path }) => `${kind} ${path}`),
+      [
+        'mount vault-pki-load-root',
+        'mount vault-pki-load-int',
+        'mount vault-pki-load-kv',
+        'mount vault-pki-load-transit',
+        'auth auth/vault-pki-load-approle',
+        'urls vault-pki-load-root/config/urls',
+        'urls vault-pki-load-int/config/urls',
+        'ca vault-pki-load-root',
+        'ca vault-pki-load-int',
+        'role vault-pki-load-int/roles/example-dot-com',
+        'role vault-pki-load-int/roles/example-dot-com-ec',
+        'role vault-pki-load-int/roles/example-dot-com-ec-no-store',
+        'role vault-pki-load-int/roles/example-dot-com-ed25519',
+        'key vault-pki-load-transit/keys/load',
+        'role auth/vault-pki-load-approle/role/load',
+        'policy vault-pki-load',
+      ],
+    );
+    assert.equal(said.length, made.length);
+    for (const path of ['root', 'int', 'kv', 'transit']) {
+      assert.equal(vault.mounted.mounts.get(`vault-pki-load-${path}`)?.description, MARK);
+    }
+    assert.equal(vault.mounted.auth.get('vault-pki-load-approle')?.description, MARK);
+    assert.match(
+      String(vault.policies.get('vault-pki-load')),
+      /^# made by vault-pki-load setup \(vault-pki-load\)\n/,
+    );
+  });
+
+  test('a second time changes nothing', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    const [before, asked] = [vault.state(), vault.calls.length];
+    const { made, there } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
+    assert.deepEqual(made, []);
+    assert.equal(there.length, 17);
+    assert.deepEqual(vault.state(), before);
+    assert.deepEqual(changes(vault.calls.slice(asked)), []);
+  });
+
+  test('with another engine it adds that; without one that is there it leaves it, and its part of the policy', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
+    const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
+    assert.deepEqual(
+      made.map(({ path }) => path),
+      ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load'],
+    );
+    assert.match(
+      String(vault.policies.get('vault-pki-load')),
+      /vault-pki-load-kv\/\*[\s\S]*vault-pki-load-transit\/encrypt/,
+    );
+  });
+
+  test('--auto-rebuild is set, and unset by a setup without it', async () => {
+    const vault = fakeVault();
+    const crl = () => vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
+    await setUp(vault.client, planSetup({ autoRebuild: true }), silent);
+    assert.deepEqual(crl(), { auto_rebuild: true });
+    await setUp(vault.client, planSetup(), silent);
+    assert.deepEqual(crl(), { auto_rebuild: false });
+  });
+
+  test('URLs in certificates hold the namespace', async () => {
+    const vault = fakeVault({ namespace: 'team/a/' });
+    await setUp(vault.client, planSetup(), silent);
+    const urls = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/urls');
+    assert.equal(urls.ocsp_servers, 'http://vault.test:8200/v1/team/a/vault-pki-load-int/ocsp');
+  });
+});
+
+/** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, RegExp][]} */
+const REFUSED = [
+  [
+    'a mount of the same name',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'pki'),
+    /There is a mount vault-pki-load-int \(pki\) already, which setup --name vault-pki-load did not make/,
+  ],
+  [
+    'the last mount only',
+    (v) => v.own('mounts', 'vault-pki-load-transit', 'transit', 'ours'),
+    /a mount vault-pki-load-transit \(transit\)/,
+  ],
+  [
+    'an auth method',
+    (v) => v.own('auth', 'vault-pki-load-approle', 'approle'),
+    /a mount auth\/vault-pki-load-approle \(approle\)/,
+  ],
+  [
+    'our mark on another type',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'kv', MARK),
+    /vault-pki-load-int \(kv\)/,
+  ],
+  [
+    'the mark of a set-up of another name',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
+    /vault-pki-load-int/,
+  ],
+  [
+    'a policy',
+    (v) => void v.policies.set('vault-pki-load', 'path "x" {}'),
+    /a policy vault-pki-load already/,
+  ],
+  [
+    'a policy that holds the mark elsewhere',
+    (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
+    /a policy vault-pki-load/,
+  ],
+  [
+    'an engine that this setup does not ask for',
+    (v) => v.own('mounts', 'vault-pki-load-kv', 'kv'),
+    /vault-pki-load-kv \(kv\)/,
+  ],
+];
+
+describe("somebody else's is refused, and nothing is changed:", () => {
+  for (const [what, prepare, message] of REFUSED) {
+    test(what, async () => {
+      const vault = fakeVault();
+      prepare(vault);
+      const before = vault.state();
+      const plan = planSetup({ with: what.startsWith('an engine') ? [] : ['kv', 'transit', 'approle'] });
+      await assert.rejects(setUp(vault.client, plan, silent), { code: 'not_ours', message });
+      assert.deepEqual(vault.state(), before);
+      assert.deepEqual(changes(vault.calls), []);
+    });
+  }
+
+  test('a CA with a key of another type', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    const before = vault.state();
+    await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
+      code: 'other_ca_key',
+      message: /vault-pki-load-root has a CA already, whose key is of type rsa, and --ca-key-type is ec/,
+      remedy: /teardown --name vault-pki-load first/,
+    });
+    assert.deepEqual(vault.state(), before);
+  });
+});
+
+describe('a token without rights is told all that it lacks before anything is made:', () => {
+  test('setup', async () => {
+    const vault = fakeVault({
+      can: (path) =>
+        path === 'sys/auth/vault-pki-load-approle'
+          ? ['update']
+          : path.includes('/roles')
+            ? ['deny']
+            : ['create', 'read', 'update', 'list'],
+    });
+    await assert.rejects(setUp(vault.client, ALL, silent), {
+      code: 'missing_rights',
+      exitCode: 2,
+      message:
+        /it lacks sudo on sys\/auth\/vault-pki-load-approle, list on vault-pki-load-int\/roles, update on vault-pki-load-int\/roles\/example-dot-com,/,
+      remedy:
+        /Nothing was changed\. .*path "sys\/auth\/vault-pki-load-approle" \{ capabilities = \["update","sudo"\] \}/,
+    });
+    assert.deepEqual(changes(vault.calls), []);
+  });
+
+  test('teardown', async () => {
+    const able = { now: ['root'] };
+    const vault = fakeVault({ can: () => able.now });
+    await setUp(vault.client, ALL, silent);
+    able.now = ['read', 'delete'];
+    const before = vault.state();
+    await assert.rejects(tearDown(vault.client, 'vault-pki-load', silent), {
+      message: /lacks sudo on sys\/auth\/vault-pki-load-approle\.$/,
+    });
+    assert.deepEqual(vault.state(), before);
+  });
+});
+
+describe('whichever call of setup fails, another setup completes it and teardown leaves nothing:', () => {
+  for (const when of /** @type {const} */ (['before', 'after'])) {
+    test(`${when} it took effect`, async () => {
+      const reference = fakeVault();
+      const empty = reference.state();
+      await setUp(reference.client, ALL, silent);
+      const whole = reference.state();
+      const count = reference.calls.length;
+      assert.ok(count > 30);
+      for (let at = 1; at <= count; at++) {
+        const vault = fakeVault();
+        Object.assign(vault.fault, { at, when });
+        /** @type {import('../../src/setup/setup.js').SetupReport} */
+        const report = { made: [], there: [] };
+        await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
+          assert.match(error.message, /^failed at /);
+          assert.equal(
+            /What was made until then stays: .*teardown --name vault-pki-load/.test(error.remedy),
+            report.made.length > 0,
+          );
+          return true;
+        });
+        const half = fakeVaultFrom(vault);
+        assert.equal(await tearDown(half.client, 'vault-pki-load', silent), true);
+        assert.deepEqual(half.state(), empty, `after a failure at call ${at}`);
+        await setUp(vault.client, ALL, silent);
+        assert.deepEqual(shape(vault.state()), shape(whole), `completed after a failure at call ${at}`);
+        assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+        assert.deepEqual(vault.state(), empty);
+      }
+    });
+  }
+});
+
+describe('teardown', () => {
+  /** @param {import('../../src/setup/teardown.js').TeardownReport} report */
+  const paths = ({ gone, left }) => ({
+    gone: gone.map(({ path }) => path),
+    left: left.map(({ path }) => path),
+  });
+
+  test('leaves what lacks the mark, and says why', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    Object.assign(vault.mounted.mounts.get('vault-pki-load-kv') ?? {}, { description: 'ours now' });
+    vault.policies.set('vault-pki-load', 'path "x" {}');
+    /** @type {string[]} */
+    const said = [];
+    const report = await takeAway(vault.client, 'vault-pki-load', (text) => said.push(text));
+    assert.deepEqual(paths(report), {
+      gone: [
+        'auth/vault-pki-load-approle',
+        'vault-pki-load-int',
+        'vault-pki-load-transit',
+        'vault-pki-load-root',
+      ],
+      left: ['vault-pki-load-kv', 'vault-pki-load'],
+    });
+    assert.match(said.join('\n'), /^Left vault-pki-load-kv \(kv\): it does not carry the mark of setup/m);
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), false);
+  });
+
+  test('leaves what was moved elsewhere', async () => {
+    const vault = fakeVault();
+    vault.own('mounts', 'their-pki', 'pki', MARK);
+    const report = await takeAway(vault.client, 'vault-pki-load', silent);
+    assert.deepEqual(paths(report), { gone: [], left: ['their-pki'] });
+    assert.ok(vault.mounted.mounts.has('their-pki'));
+  });
+
+  test('knows set-ups apart whose names begin alike', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ name: 'load' }), silent);
+    const one = vault.state();
+    await setUp(vault.client, planSetup({ name: 'load-int', with: ['kv'] }), silent);
+    assert.equal(await tearDown(vault.client, 'load-int', silent), true);
+    assert.deepEqual(vault.state(), one);
+  });
+
+  test('one thing that cannot be taken away does not keep the others', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-int';
+    const report = await takeAway(vault.client, 'vault-pki-load', silent);
+    assert.deepEqual(paths(report).left, ['vault-pki-load-int']);
+    assert.match(report.left[0].why, /could not be taken away\. failed at DELETE .* Mend it\.$/);
+    assert.equal(vault.policies.has('vault-pki-load'), false);
+    vault.fault.every = () => false;
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+  });
+
+  test('of nothing is nothing', async () => {
+    const vault = fakeVault();
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', () => assert.fail()), true);
+    assert.deepEqual(changes(vault.calls), []);
+  });
+});
+
+/** @param {ReturnType<typeof fakeVault>} vault @returns {ReturnType<typeof fakeVault>} another with the same in it */
+function fakeVaultFrom(vault) {
+  const copy = fakeVault();
+  for (const kind of /** @type {const} */ (['mounts', 'auth'])) {
+    copy.mounted[kind].clear();
+    for (const [path, one] of vault.mounted[kind])
+      copy.mounted[kind].set(path, { ...one, writes: new Map(one.writes) });
+  }
+  copy.policies.clear();
+  for (const [name, text] of vault.policies) copy.policies.set(name, text);
+  return copy;
+}
+
+/** @param {ReturnType<ReturnType<typeof fakeVault>['state']>} state @returns {unknown} in any order */
+function shape({ mounts, auth, policies }) {
+  const sorted = (/** @type {any[]} */ list) =>
+    [...list]
+      .map((one) =>
+        JSON.stringify(
+          one.map((/** @type {any} */ part) => (Array.isArray(part) ? part.map(String).sort() : part)),
+        ),
+      )
+      .sort();
+  return { mounts: sorted(mounts), auth: sorted(auth), policies: sorted(policies) };
+}
