@@ -4,8 +4,10 @@
  */
 import { z } from 'zod';
 import { commonOptions } from '../common-options.js';
-import { camelCase } from '../options.js';
-import { shapeSchemas } from './stages.js';
+import { ENGINES, setupOptions } from '../setup/options.js';
+import { amount, flag, optionSchemas } from './option-schema.js';
+import { SHAPES } from './stages.js';
+import { DECLARATION } from './variables.js';
 
 /** @typedef {import('../options.js').OptionSpec} OptionSpec */
 
@@ -17,6 +19,9 @@ const NOT_IN_FILES = Object.freeze(['shard', 'start-at']);
 /** What target and load may hold: the flags of these groups. */
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', NOT_IN_FILES);
+
+/** Lists longer than these are not written by people. */
+const MOST = Object.freeze({ entries: 100, stages: 200, runs: 100, requirements: 100, env: 100, out: 20 });
 
 /**
  * @param {string} group
@@ -30,75 +35,99 @@ function optionsOf(group, without) {
 }
 
 /**
- * A group of settings; what it does not know is told with what it does.
+ * A group of settings; what it does not know is told with what it does, as names separated by commas.
  *
  * @template {Record<string, z.ZodType>} Shape
  * @param {Shape} shape
  */
 function settings(shape) {
-  const known = Object.keys(shape).join(', ');
+  const known = Object.keys(shape)
+    .filter((key) => key !== '$schema')
+    .join(', ');
   return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `${issue.keys.join(', ')}: not known here; known are ${known}`
-        : undefined,
+    error: (issue) => (issue.code === 'unrecognized_keys' ? known : undefined),
   });
 }
 
-/**
- * @param {Record<string, OptionSpec>} specs
- * @returns {Record<string, z.ZodType>} by kebab-case name
- */
-export function optionSchemas(specs) {
-  return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [
-      name,
-      optionSchema(spec).describe(spec.describe).optional(),
-    ]),
-  );
-}
+/** A variable's value is a text: `weight: ${WEIGHT}`. @param {unknown} value */
+const asNumber = (value) =>
+  typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value;
 
-/**
- * Whether a value will do is for options.js to say; this is what kind it is.
- *
- * @param {OptionSpec} spec
- * @returns {z.ZodType}
- */
-function optionSchema({ type, choices = [], repeatable = false }) {
-  const amount = z.union([z.number(), z.string()]);
-  const one =
-    type === 'flag'
-      ? z.boolean()
-      : type === 'choice'
-        ? z.enum(/** @type {[string, ...string[]]} */ ([...choices]))
-        : type === 'integer' || type === 'duration' || type === 'rate' || type === 'milliseconds'
-          ? amount
-          : z.string();
-  return repeatable || type === 'list' ? z.union([one, z.array(one)]) : one;
-}
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'holds a line break or another control character');
 
-const name = z.string().min(1).max(200);
 const requirements = z
-  .array(z.string())
+  .union([z.string(), z.array(z.string()).max(MOST.requirements)])
   .describe("Requirements, e.g. 'p99<200ms', 'rate>=1000/h', 'errors<0.1%'");
 
-/**
- * @param {readonly string[]} operations names
- */
-export function scenarioSchema(operations) {
-  const entry = settings({
+/** @param {readonly string[]} operations names */
+function entrySchema(operations) {
+  return settings({
     operation: z.enum(/** @type {[string, ...string[]]} */ ([...operations])).describe('What is sent'),
     name: name.describe('In results; the name of the operation where it is left out').optional(),
-    weight: z.number().positive().describe('Its share of the requests is this of the sum; 1').optional(),
+    weight: z
+      .preprocess(asNumber, z.number().positive().max(1e9))
+      .describe('Its share of the requests is this of the sum; 1')
+      .optional(),
     options: z.record(z.string(), z.unknown()).describe("The operation's own, as its flags").optional(),
     require: requirements.optional(),
   });
-  const stage = settings({
+}
+
+/** What is held: which of them, is for the model to say. @type {[string, z.ZodType][]} */
+const EITHER = [
+  ['rate', amount('level').optional()],
+  ['concurrency', amount('integer').optional()],
+];
+
+/** Each shape by its name, only one of which a stage may have. */
+function stageSchema() {
+  /** @type {[string, z.ZodType][]} */
+  const shapes = Object.entries(SHAPES).map(([shape, { describe, fields }]) => {
+    /** @type {[string, z.ZodType][]} */
+    const keys = Object.entries(fields).flatMap(([field, type]) =>
+      field === 'level' ? EITHER : [[field, amount(type === 'level' ? 'level' : 'duration')]],
+    );
+    return [shape, settings(Object.fromEntries(keys)).describe(describe).optional()];
+  });
+  return settings({
     name: name.describe('In results').optional(),
-    ...shapeSchemas(),
+    ...Object.fromEntries(shapes),
     require: requirements.optional(),
   });
-  const parts = {
+}
+
+const setup = z
+  .union([
+    flag,
+    settings({
+      ...optionSchemas(setupOptions),
+      with: z
+        .union([z.enum(ENGINES), z.array(z.enum(ENGINES))])
+        .describe(setupOptions.with.describe)
+        .optional(),
+      keep: flag.describe('Leave it there after the last run; else it is taken away').optional(),
+    }),
+  ])
+  .describe('Make a PKI on each target before the first run, as the command setup does, and take it away');
+
+const target = {
+  ...optionSchemas(targetOptions),
+  'token-env': z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable')
+    .describe('Environment variable that holds the token; else BAO_TOKEN, VAULT_TOKEN or ~/.vault-token')
+    .optional(),
+};
+
+/** @param {readonly string[]} operations names */
+function partSchemas(operations) {
+  return {
     load: settings({
       model: z
         .enum(['open', 'closed'])
@@ -106,93 +135,58 @@ export function scenarioSchema(operations) {
         .optional(),
       ...optionSchemas(loadOptions),
     }).optional(),
-    mix: z.array(entry).min(1).describe('Operations, by weight').optional(),
-    stages: z.array(stage).min(1).describe('How the load goes, one after the other').optional(),
+    mix: z
+      .array(entrySchema(operations))
+      .min(1)
+      .max(MOST.entries)
+      .describe('Operations, by weight')
+      .optional(),
+    stages: z
+      .array(stageSchema())
+      .min(1)
+      .max(MOST.stages)
+      .describe('How the load goes, one after the other')
+      .optional(),
     require: requirements.optional(),
   };
-  const target = {
-    ...optionSchemas(targetOptions),
-    'token-env': z
-      .string()
-      .regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable')
-      .describe('Environment variable that holds the token; else BAO_TOKEN, VAULT_TOKEN or ~/.vault-token')
-      .optional(),
-  };
+}
+
+/**
+ * @param {readonly string[]} operations names
+ */
+export function scenarioSchema(operations) {
+  const parts = partSchemas(operations);
   return settings({
     $schema: z.string().optional(),
-    name,
-    description: z.string().optional(),
+    name: name.describe('In results'),
+    description: z.string().max(10_000).optional(),
     env: z
-      .array(z.string().regex(/^[A-Za-z_]\w*$/, 'is not the name of an environment variable'))
-      .describe('Environment variables that may stand in this file, as ${NAME}')
+      .array(z.string().regex(DECLARATION, 'is neither NAME nor NAME=DEFAULT of an environment variable'))
+      .max(MOST.env)
+      .describe(`Environment variables that may stand in this file, as \${NAME}; NAME=DEFAULT has a default`)
       .optional(),
+    setup: setup.optional(),
     target: settings(target).optional(),
     targets: z
       .array(settings({ name: name.describe('In results'), ...target }))
       .min(1)
+      .max(MOST.runs)
       .describe('Several, which take turns')
       .optional(),
     ...parts,
     runs: z
       .array(settings({ name, ...parts }))
       .min(1)
+      .max(MOST.runs)
       .describe('Several, one after the other; what one of them leaves out is that of the scenario')
       .optional(),
-    repeat: z.int().min(1).max(1000).describe('Run it all so often').optional(),
-    pause: z.union([z.number(), z.string()]).describe('Between runs').optional(),
+    repeat: z.preprocess(asNumber, z.int().min(1).max(1000)).describe('Run it all so often').optional(),
+    pause: amount('duration').describe('Between runs').optional(),
     out: z
-      .union([z.string(), z.array(z.string())])
+      .union([z.string(), z.array(z.string()).max(MOST.out)])
       .describe('Files for the results, as --out')
       .optional(),
   }).meta({ title: 'A scenario of vault-pki-load' });
 }
 
 /** @typedef {z.infer<ReturnType<typeof scenarioSchema>>} Scenario */
-
-/**
- * @param {Record<string, Record<string, OptionSpec>>} options of each operation, by its name
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12), with the options of each operation
- */
-export function scenarioJsonSchema(options) {
-  const schema = scenarioSchema(Object.keys(options));
-  const { $schema, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
-  const $defs = Object.fromEntries(
-    Object.entries(options).map(([operation, specs]) => {
-      const { $schema: _, ...own } = z.toJSONSchema(z.strictObject(bothSpellings(specs)), {
-        target: 'draft-2020-12',
-        io: 'input',
-      });
-      return [`options-of-${operation}`, own];
-    }),
-  );
-  return { $schema, $id: SCENARIO_SCHEMA_ID, ...withOptions(rest, Object.keys(options)), $defs };
-}
-
-/** @param {Record<string, OptionSpec>} specs */
-function bothSpellings(specs) {
-  const schemas = optionSchemas(specs);
-  return {
-    ...Object.fromEntries(Object.entries(schemas).map(([key, schema]) => [camelCase(key), schema])),
-    ...schemas,
-  };
-}
-
-/**
- * @param {any} node of a JSON Schema
- * @param {string[]} operations
- * @returns {any} the same; an entry of a mix says by its operation which options it takes
- */
-function withOptions(node, operations) {
-  if (Array.isArray(node)) return node.map((one) => withOptions(one, operations));
-  if (typeof node !== 'object' || node === null) return node;
-  const own = Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [key, withOptions(value, operations)]),
-  );
-  if (own.properties?.operation === undefined || own.properties.options === undefined) return own;
-  const allOf = operations.map((operation) => ({
-    if: { properties: { operation: { const: operation } }, required: ['operation'] },
-    // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
-    then: { properties: { options: { $ref: `#/$defs/options-of-${operation}` } } },
-  }));
-  return { ...own, allOf };
-}

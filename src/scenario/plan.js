@@ -1,16 +1,19 @@
 /** A run of a scenario, on one of its targets -> Plan. */
 import { commonOptions } from '../common-options.js';
-import { usageError } from '../errors.js';
+import { PkiLoadError, usageError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { camelCase, readOptions } from '../options.js';
 import { deepFreeze, planTarget } from '../plan.js';
 import { planLoad } from '../plan-load.js';
 import { parseRequirement } from '../results/requirements/requirements.js';
 
-/** @typedef {import('./read.js').ScenarioRun} ScenarioRun */
+/** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
 /** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */
+/** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('../vault/environment.js').VaultEnvironment} VaultEnvironment */
 /** @typedef {import('../plan.js').Plan} Plan */
+
+const FLAG = /--([a-z][\w-]*)/g;
 
 /** With any of these on the command line, it says how the load goes: stages are left out. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp']);
@@ -25,30 +28,27 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  */
 export async function planRun(run, target, flags, environment) {
   const own = camelKeys(flags);
-  const isReplaced = INSTEAD_OF_STAGES.some((key) => own[key] !== undefined);
-  const stages = isReplaced ? null : run.stages;
+  const stages = stagesOf(run, own);
   const given = {
-    ...camelKeys(target.options),
+    ...ofTarget(run, target, own),
     ...camelKeys(run.load),
     ...(stages === null ? {} : mostOf(run)),
     ...own,
   };
-  const common = readOptions(commonOptions, given);
-  if (run.model === 'closed' && common.rate !== null) {
-    throw usageError(
-      'contradiction',
-      `${run.name} is a closed loop (model: closed), but there is a rate.`,
-      'Leave one of them out.',
-    );
-  }
-  const mix = await readMix(run, common);
+  const pathOf = (/** @type {string} */ name) =>
+    own[camelCase(name)] === undefined ? loadPath(run, name) : null;
+  const { common, load } = inFile(run, own, { pathOf, group: null }, () => {
+    const read = readOptions(commonOptions, given);
+    checkModel(run, read, own);
+    return { common: read, load: planLoad(read, environment) };
+  });
   return deepFreeze({
     operation: run.name,
     dev: common.dev,
     target: planTarget(common, given, environment),
-    load: { ...planLoad(common, environment), stages },
+    load: { ...load, stages },
     options: {},
-    mix,
+    mix: await readMix(run, common, own),
     requirements: [
       ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
       ...common.require.map((/** @type {string} */ text) => parseRequirement(text)),
@@ -57,42 +57,154 @@ export async function planRun(run, target, flags, environment) {
 }
 
 /**
- * What stages come to: the highest rate or most requests in flight, and how long they are together.
- *
- * @param {ScenarioRun} run with stages
- * @returns {Record<string, unknown>} options of the load
+ * @param {ScenarioRun} run
+ * @param {Record<string, unknown>} flags by camelCase name
+ * @returns {ScenarioRun['stages']} null: there are none, or the command line says how the load goes
  */
-function mostOf({ model, stages, load }) {
-  const lines = (stages ?? []).flatMap((stage) => stage.lines);
-  const most = lines.reduce((highest, { from, to }) => Math.max(highest, from, to), 0);
-  const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);
-  for (const key of ['rate', 'duration', 'requests', 'ramp-up', 'rampUp']) {
-    if (load[key] === undefined) continue;
-    throw usageError(
-      'contradiction',
-      `The scenario has stages, and a load with ${key}, too.`,
-      `Leave ${key} out: the stages say it.`,
-    );
-  }
-  const level = model === 'closed' ? { concurrency: most } : { rate: most };
-  return { ...level, duration: durationMs / 1000 };
+function stagesOf({ stages, model }, flags) {
+  const level = model === 'closed' ? 'concurrency' : 'rate';
+  const instead = [...INSTEAD_OF_STAGES, ...(model === 'closed' ? ['concurrency'] : [])];
+  const found = instead.find((key) => flags[key] !== undefined);
+  if (stages === null || found === undefined) return stages;
+  if (flags[level] !== undefined) return null;
+  throw usageError(
+    'contradiction',
+    `--${found === 'rampUp' ? 'ramp-up' : found} takes the place of the scenario's stages, but then nothing says the ${level}.`,
+    `Add --${level}, or leave it out.`,
+  );
+}
+
+/**
+ * The embedded server is another target than any that the scenario names: where those are, how they are trusted and what was set up
+ * there says nothing of it.
+ *
+ * @param {ScenarioRun} run
+ * @param {ScenarioTarget} target
+ * @param {Record<string, unknown>} flags
+ * @returns {Record<string, unknown>} by camelCase name
+ */
+function ofTarget({ setup }, { options }, { dev }) {
+  const given = camelKeys(options);
+  if (dev === true || dev === 'true') return given.mount === undefined ? {} : { mount: given.mount };
+  return setup === null ? given : { mount: `${setup.name}-int`, ...given };
 }
 
 /**
  * @param {ScenarioRun} run
  * @param {Record<string, any>} common
+ * @param {Record<string, unknown>} flags
+ */
+function checkModel(run, { rate }, flags) {
+  const { source, model, name } = run;
+  if (model === 'closed' && rate !== null) {
+    const path = flags.rate === undefined ? loadPath(run, 'rate') : null;
+    const remedy = 'Leave one of them out.';
+    if (path !== null) {
+      throw source.error(path, 'is there, but the load is a closed loop (model: closed)', remedy);
+    }
+    throw usageError(
+      'contradiction',
+      `${name} is a closed loop (model: closed), but --rate is given.`,
+      remedy,
+    );
+  }
+  if (model === 'open' && rate === null) {
+    throw source.error(
+      loadPath(run, 'model') ?? run.at('load'),
+      'is open, but there is no rate at which requests are due',
+      'Add rate, e.g. rate: 20/s, or stages.',
+    );
+  }
+}
+
+/**
+ * What stages come to: the highest rate or most requests in flight, and how long they are together.
+ *
+ * @param {ScenarioRun} run with stages
+ * @returns {Record<string, unknown>} options of the load
+ */
+function mostOf(run) {
+  const { model, stages, load, source } = run;
+  const lines = (stages ?? []).flatMap((stage) => stage.lines);
+  const most = lines.reduce((highest, { from, to }) => Math.max(highest, from, to), 0);
+  const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);
+  const level = model === 'closed' ? 'concurrency' : 'rate';
+  for (const key of ['rate', 'duration', 'requests', 'ramp-up', 'rampUp', level]) {
+    if (load[key] === undefined) continue;
+    throw source.error(
+      loadPath(run, key) ?? run.at('load'),
+      'stands beside stages, which say it themselves',
+      `Leave ${key} out.`,
+      'key',
+    );
+  }
+  return { [level]: most, duration: durationMs / 1000 };
+}
+
+/**
+ * @param {ScenarioRun} run
+ * @param {Record<string, any>} common
+ * @param {Record<string, unknown>} flags
  * @returns {Promise<import('../plan.js').MixEntry[]>}
  */
-async function readMix({ mix }, common) {
+async function readMix(run, common, flags) {
   /** @type {import('../plan.js').MixEntry[]} */
   const entries = [];
-  for (const entry of mix) {
+  for (const [i, entry] of run.mix.entries()) {
     const operation = await loadOperation(entry.operation);
     const options = readOptions(operation.options, entry.options);
-    operation.check?.(options, common);
+    const group = [...run.at('mix'), i, 'options'];
+    const pathOf = (/** @type {string} */ name) => pathIn(run.source, group, name);
+    inFile(run, flags, { pathOf, group }, () => operation.check?.(options, common));
     entries.push({ ...entry, options });
   }
   return entries;
+}
+
+/**
+ * @param {ScenarioRun} run
+ * @param {string} name of an option of the load
+ * @returns {Path | null} where it stands: in the run's own load, or in that of the scenario
+ */
+function loadPath(run, name) {
+  return pathIn(run.source, run.at('load'), name) ?? pathIn(run.source, ['load'], name);
+}
+
+/**
+ * @param {import('./source.js').Source} source
+ * @param {Path} group
+ * @param {string} name kebab-case
+ * @returns {Path | null} null: it is not there
+ */
+function pathIn(source, group, name) {
+  const value = group.reduce((one, step) => Object(one)[step], /** @type {any} */ (source.value));
+  const key = [name, camelCase(name)].find((one) => Object.hasOwn(Object(value), one));
+  return key === undefined ? null : [...group, key];
+}
+
+/**
+ * What the command line says of flags that contradict each other, at the place of the first of them that stands in the file.
+ *
+ * @template T
+ * @param {ScenarioRun} run
+ * @param {Record<string, unknown>} flags those that are given on the command line keep their dashes
+ * @param {{pathOf: (name: string) => Path | null, group: Path | null}} where `pathOf` an option, where it stands in the file and
+ *   counts; `group`: where it is that does not say which; null: it may be the command line
+ * @param {() => T} act
+ * @returns {T}
+ */
+function inFile({ source }, flags, { pathOf, group }, act) {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
+    const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
+    const path = names.map(pathOf).find((one) => one !== null) ?? group;
+    if (path === null) throw error;
+    const plain = (/** @type {string} */ text) =>
+      text.replace(FLAG, (flag, name) => (flags[camelCase(name)] === undefined ? name : flag));
+    throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
+  }
 }
 
 /**

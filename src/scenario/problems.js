@@ -1,7 +1,9 @@
 /** What zod finds wrong with a scenario -> one sentence that says where, what stands there, and what may. */
+import { closest } from './closest.js';
 
 /** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('./source.js').Source} Source */
+/** @typedef {import('zod').z.core.$ZodIssue} Issue */
 
 /** @type {Record<string, string>} */
 const KINDS = {
@@ -14,69 +16,128 @@ const KINDS = {
   record: 'a group of settings',
 };
 
+/** What to do where there is no scenario at all. */
+const LEAST = 'The least is name: NAME and mix: [{operation: issue}].';
+
 /**
  * @param {Source} source
- * @param {import('zod').z.core.$ZodIssue[]} issues at least one
- * @returns {import('../errors.js').PkiLoadError} about the first of them
+ * @param {readonly Issue[]} issues at least one
+ * @param {(key: string) => string | null} homeOf where a key belongs that is not known where it stands
+ * @param {Path} [base] what the issues' paths begin at
+ * @returns {import('../errors.js').PkiLoadError} about that which stands first in the file
  */
-export function firstProblem(source, issues) {
-  const [issue] = [...issues].sort((a, b) => lineOf(source, a) - lineOf(source, b));
-  const path = /** @type {Path} */ (issue.path);
+export function firstProblem(source, issues, homeOf, base = []) {
+  const placed = issues.map((found) => {
+    const { issue, path } = innermost(source, found, [...base, .../** @type {Path} */ (found.path)]);
+    const at = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]] : path;
+    return { issue, path: at, ...source.placeOf(at, 'key') };
+  });
+  // What is missing may be what an unknown key stands for.
+  const isMissing = (/** @type {{path: Path}} */ { path }) => valueAt(source.value, path) === undefined;
+  const [{ issue, path }] = placed.sort(
+    (a, b) => Number(isMissing(a)) - Number(isMissing(b)) || a.line - b.line || a.column - b.column,
+  );
   if (issue.code === 'unrecognized_keys') {
-    return source.error([...path, issue.keys[0]], issue.message, undefined, 'key');
+    return unknownKey(source, path, issue.message.split(', '), homeOf);
   }
-  return source.error(path, describe(source, issue, path));
+  const { problem, remedy } = describe(issue, valueAt(source.value, path));
+  return source.error(path, problem, remedy ?? (path.length === 0 ? LEAST : undefined));
 }
 
 /**
  * @param {Source} source
- * @param {import('zod').z.core.$ZodIssue} issue
+ * @param {Path} path of the key
+ * @param {readonly string[]} known
+ * @param {(key: string) => string | null} homeOf
  */
-function lineOf(source, { path }) {
-  return source.placeOf(/** @type {Path} */ (path)).line;
+export function unknownKey(source, path, known, homeOf) {
+  const key = String(path[path.length - 1]);
+  const home = homeOf(key);
+  const near = home === null ? closest(key, known) : null;
+  const isOption = known.includes('operation') ? 'What the operation is told stands in options. ' : '';
+  const hint = home !== null ? `${home} ` : near !== null ? `Did you mean ${near}? ` : isOption;
+  const problem = known.length === 0 ? 'not known here; there is nothing to be set' : 'not known here';
+  const remedy = `${hint}${known.length === 0 ? '' : `Known here: ${known.join(', ')}.`}`;
+  return source.error(path, problem, remedy.trim() === '' ? undefined : remedy.trim(), 'key');
 }
 
 /**
+ * Of a choice between kinds, what is wrong with the kind that the value is of.
+ *
  * @param {Source} source
- * @param {import('zod').z.core.$ZodIssue} issue
- * @param {Path} path
- * @returns {string}
+ * @param {Issue} issue
+ * @param {Path} path from the top
+ * @returns {{issue: Issue, path: Path}}
  */
-function describe(source, issue, path) {
+function innermost(source, issue, path) {
+  if (issue.code !== 'invalid_union') return { issue, path };
   const value = valueAt(source.value, path);
-  if (value === undefined) return 'is missing';
+  const isWithin = typeof value === 'object' && value !== null;
+  const branch = issue.errors.find((errors) =>
+    errors.some(({ code, path: own }) =>
+      isWithin ? own.length > 0 || code === 'unrecognized_keys' : own.length === 0 && code !== 'invalid_type',
+    ),
+  );
+  if (branch === undefined) return { issue, path };
+  const [inner] = branch;
+  return innermost(source, inner, [...path, .../** @type {Path} */ (inner.path)]);
+}
+
+/**
+ * @param {Issue} issue
+ * @param {unknown} value
+ * @returns {{problem: string, remedy?: string}}
+ */
+function describe(issue, value) {
+  if (value === undefined) return { problem: 'is missing' };
+  if (value === null) return { problem: 'is empty', remedy: `It is to be ${wanted(issue)}.` };
   const is = `is ${shown(value)}`;
+  if (typeof value === 'number' && !Number.isFinite(value)) return { problem: `${is}, not a finite number` };
   switch (issue.code) {
     case 'invalid_type':
-      return `${is}, not ${KINDS[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `${is}, not one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
-      return `${is}, not ${kindsOf(issue)}`;
+      return {
+        problem: `${is}, not ${wanted(issue)}`,
+        ...(isScalar(value) && wanted(issue) === KINDS.string ? { remedy: 'Put it in quotes.' } : {}),
+      };
+    case 'invalid_value': {
+      const choices = issue.values.map(String);
+      const near = closest(String(value), choices);
+      return {
+        problem: `${is}, not one of ${choices.join(', ')}`,
+        ...(near === null ? {} : { remedy: `Did you mean ${near}?` }),
+      };
+    }
     case 'too_small':
-      if (issue.origin === 'array') return `is empty; there must be at least ${issue.minimum}`;
-      if (issue.origin === 'string') return 'is empty';
-      return `${is}; it must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`;
+      if (issue.origin === 'array') return { problem: 'is empty; there must be at least one' };
+      if (issue.origin === 'string') return { problem: 'is empty' };
+      return { problem: `${is}; it must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}` };
     case 'too_big':
+      if (issue.origin === 'array') return { problem: `has more than ${issue.maximum} entries` };
       return issue.origin === 'string'
-        ? `is longer than ${issue.maximum} characters`
-        : `${is}; it must be at most ${issue.maximum}`;
+        ? { problem: `is longer than ${issue.maximum} characters` }
+        : { problem: `${is}; it must be at most ${issue.maximum}` };
     case 'invalid_format':
-      return `${is}, which ${issue.message}`;
+      return { problem: `${is}, which ${issue.message}` };
     default:
-      return issue.message;
+      return { problem: `${is}: ${issue.message}` };
   }
 }
 
-/** @param {any} issue */
-function kindsOf(issue) {
-  const kinds = issue.errors
-    .flat()
-    .flatMap((/** @type {any} */ one) =>
-      one.code === 'invalid_type' ? [KINDS[one.expected] ?? one.expected] : [],
-    );
-  const unique = [...new Set(kinds)];
-  return unique.length === 0 ? 'what may stand here' : unique.join(' or ');
+/**
+ * @param {Issue} issue
+ * @returns {string} what may stand there
+ */
+function wanted(issue) {
+  if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected;
+  if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code !== 'invalid_union') return 'something else';
+  return [...new Set(issue.errors.flat().map(wanted))].join(' or ');
+}
+
+/** @param {unknown} value */
+function isScalar(value) {
+  return typeof value === 'number' || typeof value === 'boolean';
 }
 
 /**
@@ -84,13 +145,16 @@ function kindsOf(issue) {
  * @param {Path} path
  */
 function valueAt(value, path) {
-  return path.reduce((one, step) => Object(one)[step], /** @type {any} */ (value));
+  return path.reduce(
+    (one, step) => (Object.hasOwn(Object(one), step) ? one[step] : undefined),
+    /** @type {any} */ (value),
+  );
 }
 
 /** @param {unknown} value */
-function shown(value) {
+export function shown(value) {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a group of settings';
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length <= 60 ? text : `${text.slice(0, 60)}...`;
 }

@@ -1,16 +1,17 @@
 /**
  * The shapes that a stage can have -> straight lines of rate (open loop) or of requests in flight (closed loop). A new shape is
- * one more entry in SHAPES: the schema, the validation and the help follow from it.
+ * one more entry in SHAPES: the schema and the validation follow from it.
  */
-import { z } from 'zod';
-import { parseDuration, parseRate } from '../units.js';
+import { commonOptions } from '../common-options.js';
+import { formatDuration, parseDuration, parseRate } from '../units.js';
 
-/** @typedef {{durationMs: number, from: number, to: number}} Line requests a second, or requests in flight */
+/** @typedef {import('../plan-load.js').Line} Line */
+/** @typedef {'rate' | 'concurrency'} Level what the levels of a stage are: requests a second, or requests in flight */
 /**
  * @typedef {object} Shape
  * @property {string} describe a sentence
- * @property {Record<string, 'level' | 'duration'>} fields all needed but those in `optional`
- * @property {Record<string, unknown>} [optional] defaults, as a user would write them
+ * @property {Record<string, 'level' | 'duration' | 'pause'>} fields all needed; a pause may be 0. `level` itself is called rate, or
+ *   concurrency in a closed loop
  * @property {(values: Record<string, number>) => Line[]} lines levels per second or in flight, durations in ms
  * @property {(values: Record<string, number>) => [field: string, problem: string] | null} [check]
  */
@@ -22,13 +23,13 @@ const MOST_LINES = 1000;
 export const SHAPES = Object.freeze({
   hold: {
     describe: 'the same all the time',
-    fields: { rate: 'level', duration: 'duration' },
-    lines: ({ rate, duration }) => [hold(rate, duration)],
+    fields: { level: 'level', duration: 'duration' },
+    lines: ({ level, duration }) => [hold(level, duration)],
   },
   soak: {
     describe: 'the same for long: like hold, and says what it is for',
-    fields: { rate: 'level', duration: 'duration' },
-    lines: ({ rate, duration }) => [hold(rate, duration)],
+    fields: { level: 'level', duration: 'duration' },
+    lines: ({ level, duration }) => [hold(level, duration)],
   },
   ramp: {
     describe: 'from one to another, in a straight line',
@@ -36,12 +37,14 @@ export const SHAPES = Object.freeze({
     lines: ({ from, to, duration }) => [{ durationMs: duration, from, to }],
   },
   steps: {
-    describe: 'from one to another, so much at a time, each for so long',
+    describe: 'from one to another, so much at a time, each for so long; the last step is `to` itself',
     fields: { from: 'level', to: 'level', by: 'level', every: 'duration' },
     lines: ({ from, to, by, every }) => {
-      const count = Math.floor(Math.abs(to - from) / by + 1e-9);
+      const count = Math.ceil(Math.abs(to - from) / by - 1e-9);
       const sign = Math.sign(to - from);
-      return Array.from({ length: count + 1 }, (_, i) => hold(from + sign * i * by, every));
+      return Array.from({ length: count + 1 }, (_, i) =>
+        hold(i === count ? to : from + sign * i * by, every),
+      );
     },
     check: ({ from, to, by }) => {
       if (by === 0) return ['by', 'is 0: no step leads anywhere'];
@@ -52,7 +55,7 @@ export const SHAPES = Object.freeze({
     },
   },
   burst: {
-    describe: 'a base that is raised to a peak again and again',
+    describe: 'a peak again and again, and a base in between: every period begins with the peak',
     fields: { base: 'level', peak: 'level', every: 'duration', for: 'duration', duration: 'duration' },
     lines: ({ base, peak, every, for: high, duration }) => {
       /** @type {Line[]} */
@@ -66,12 +69,15 @@ export const SHAPES = Object.freeze({
     },
     check: ({ every, for: high, duration }) => {
       if (high >= every) return ['for', 'is not shorter than every: the peak would never end'];
-      return (2 * duration) / every > MOST_LINES ? ['every', 'makes too many bursts'] : null;
+      const count = duration / every;
+      return 2 * count > MOST_LINES
+        ? ['every', `makes ${Math.ceil(count)} bursts; ${MOST_LINES / 2} are the most`]
+        : null;
     },
   },
   spike: {
     describe: 'a base, a peak once, and the base again',
-    fields: { base: 'level', peak: 'level', before: 'duration', for: 'duration', after: 'duration' },
+    fields: { base: 'level', peak: 'level', before: 'pause', for: 'duration', after: 'pause' },
     lines: ({ base, peak, before, for: high, after }) => [
       hold(base, before),
       hold(peak, high),
@@ -83,38 +89,50 @@ export const SHAPES = Object.freeze({
 /**
  * @param {string} shape key of SHAPES
  * @param {Record<string, unknown>} given as the scenario has it
- * @param {'rate' | 'concurrency'} level what its levels are
- * @returns {Line[]}
+ * @param {Level} level what its levels are
+ * @returns {Line[]} of which some may be at 0
  * @throws {StageError} naming the field
  */
 export function linesOf(shape, given, level) {
-  const { fields, optional = {}, lines, check } = SHAPES[shape];
+  const { fields, lines, check } = SHAPES[shape];
+  checkModel(fields, given, level);
   /** @type {Record<string, number>} */
   const values = {};
   for (const [field, type] of Object.entries(fields)) {
-    values[field] = readField(
-      nameOf(field, level),
-      type,
-      given[nameOf(field, level)] ?? optional[field],
-      level,
-    );
+    const name = nameOf(field, level);
+    const raw = given[name];
+    if (raw === undefined) throw new StageError(null, `has no ${name}`);
+    values[field] = readField(name, type, raw, level);
   }
   const problem = check?.(values) ?? null;
   if (problem !== null) throw new StageError(problem[0], problem[1]);
-  const drawn = lines(values).filter(({ durationMs }) => durationMs > 0);
-  if (drawn.every(({ from, to }) => from === 0 && to === 0)) {
-    throw new StageError(null, 'sends nothing at all');
-  }
-  return drawn;
+  return lines(values).filter(({ durationMs }) => durationMs > 0);
+}
+
+/**
+ * @param {Shape['fields']} fields
+ * @param {Record<string, unknown>} given
+ * @param {Level} level
+ */
+function checkModel(fields, given, level) {
+  const other = level === 'rate' ? 'concurrency' : 'rate';
+  if (!('level' in fields) || given[other] === undefined) return;
+  throw new StageError(
+    other,
+    level === 'rate'
+      ? 'is about requests in flight, but the load is an open loop'
+      : 'is about arrivals, but the load is a closed loop (model: closed)',
+    level === 'rate' ? 'Write rate, or load: {model: closed}.' : 'Write concurrency, or load: {model: open}.',
+  );
 }
 
 /**
  * @param {string} field
- * @param {'rate' | 'concurrency'} level
- * @returns {string} in the scenario: what is held in a closed loop is no rate
+ * @param {Level} level
+ * @returns {string} in the scenario
  */
 function nameOf(field, level) {
-  return field === 'rate' ? level : field;
+  return field === 'level' ? level : field;
 }
 
 /** What is wrong with a stage, and in which field; null: in the whole. */
@@ -122,32 +140,51 @@ export class StageError extends Error {
   /**
    * @param {string | null} field
    * @param {string} message goes behind the name of the field
+   * @param {string} [remedy]
    */
-  constructor(field, message) {
+  constructor(field, message, remedy) {
     super(message);
     this.name = 'StageError';
     this.field = field;
+    this.remedy = remedy;
   }
 }
 
 /**
  * @param {string} field
- * @param {'level' | 'duration'} type
+ * @param {'level' | 'duration' | 'pause'} type
  * @param {unknown} raw
- * @param {'rate' | 'concurrency'} level
+ * @param {Level} level
  * @returns {number}
  */
 function readField(field, type, raw, level) {
-  if (raw === undefined || raw === null) throw new StageError(null, `has no ${field}`);
   try {
     const text = /** @type {string | number} */ (raw);
-    if (type === 'duration') return parseDuration(text, field);
+    if (type !== 'level') return readDuration(field, type, text);
     return level === 'rate' ? parseLevel(text, field) : parseInFlight(text, field);
   } catch (error) {
     if (error instanceof StageError) throw error;
     const { message } = /** @type {Error} */ (error);
-    throw new StageError(field, message.replace(`${field} is`, 'is').replace(/\.$/, ''));
+    throw new StageError(
+      field,
+      message.replace(`${field} is`, 'is').replace('above zero such as', 'such as 0,').replace(/\.$/, ''),
+    );
   }
+}
+
+/**
+ * @param {string} field
+ * @param {'duration' | 'pause'} type
+ * @param {string | number} text
+ */
+function readDuration(field, type, text) {
+  const ms = parseDuration(text, field);
+  const { min = 1, max = Number.POSITIVE_INFINITY } = commonOptions.duration;
+  if (ms > max) {
+    throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${formatDuration(max)}`);
+  }
+  if (ms >= min || (ms === 0 && type === 'pause')) return ms;
+  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at least ${formatDuration(min)}`);
 }
 
 /**
@@ -157,7 +194,11 @@ function readField(field, type, raw, level) {
  * @param {string} field
  */
 function parseLevel(text, field) {
-  return /^0+(?:\.0+)?(?:\s*\/.*)?$/.test(String(text).trim()) ? 0 : parseRate(text, field);
+  if (/^0+(?:\.0+)?(?:\s*\/.*)?$/.test(String(text).trim())) return 0;
+  const rate = parseRate(text, field);
+  const { max = Number.POSITIVE_INFINITY } = commonOptions.rate;
+  if (rate <= max) return rate;
+  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max}/s`);
 }
 
 /**
@@ -165,11 +206,15 @@ function parseLevel(text, field) {
  * @param {string} field
  */
 function parseInFlight(text, field) {
-  if (/^\d+$/.test(String(text).trim())) return Number(text);
-  throw new StageError(
-    field,
-    `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`,
-  );
+  const { max = Number.POSITIVE_INFINITY } = commonOptions.concurrency;
+  if (!/^\d+$/.test(String(text).trim())) {
+    throw new StageError(
+      field,
+      `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`,
+    );
+  }
+  if (Number(text) <= max) return Number(text);
+  throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max} in flight`);
 }
 
 /**
@@ -179,25 +224,4 @@ function parseInFlight(text, field) {
  */
 function hold(level, durationMs) {
   return { durationMs, from: level, to: level };
-}
-
-const amount = z.union([z.number(), z.string()]);
-
-/**
- * @returns {Record<string, z.ZodType>} for the declaration of a stage: each shape by its name, only one of which a stage may have
- */
-export function shapeSchemas() {
-  return Object.fromEntries(
-    Object.entries(SHAPES).map(([name, { describe, fields, optional = {} }]) => {
-      const keys = Object.keys(fields).flatMap((field) =>
-        field === 'rate'
-          ? [
-              ['rate', amount.optional()],
-              ['concurrency', amount.optional()],
-            ]
-          : [[field, field in optional ? amount.optional() : amount]],
-      );
-      return [name, z.strictObject(Object.fromEntries(keys)).describe(describe).optional()];
-    }),
-  );
 }

@@ -1,0 +1,37 @@
+/** What somebody may have meant who wrote something else. */
+
+/**
+ * @param {string} word
+ * @param {readonly string[]} known
+ * @returns {string | null} the nearest, where it is near enough that a slip explains the difference
+ */
+export function closest(word, known) {
+  if (word.length > 40) return null;
+  const plain = (/** @type {string} */ text) => text.toLowerCase().replace(/[\s_-]/g, '');
+  const most = word.length <= 4 ? 1 : word.length <= 8 ? 2 : 3;
+  const near = known
+    .map((one) => ({ one, far: distance(plain(word), plain(one)) }))
+    .filter(({ one, far }) => far <= most && far < one.length)
+    .sort((a, b) => a.far - b.far);
+  return near[0]?.one ?? null;
+}
+
+/**
+ * @param {string} a
+ * @param {string} b
+ * @returns {number} letters that are too many, missing, wrong or swapped with the next (optimal string alignment)
+ */
+function distance(a, b) {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + same);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwapped) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+    }
+    rows.push(row);
+  }
+  return rows[a.length][b.length];
+}
