@@ -33,6 +33,9 @@ import { colonHex, fromPem, toPem } from './text.js';
  * @property {import('./extensions.js').IssuerUrls} urls replaced as a whole, never changed in place
  */
 
+const COMMON_NAME_IGNORED =
+  'the common_name field was provided but the role is set with "use_csr_common_name" set to true';
+
 /**
  * @param {Ca} ca
  * @param {Role} role
@@ -76,39 +79,41 @@ export async function signCsr(ca, role, params) {
     includeCommonName: !flagParam(params, 'exclude_cn_from_sans'),
   });
   if (textParam(params, 'common_name') !== '') {
-    warnings.push(
-      'the common_name field was provided but the role is set with "use_csr_common_name" set to true',
-    );
+    warnings.push(COMMON_NAME_IGNORED);
   }
   const issued = await certify(ca, role, { commonName: csr.commonName, names, spki: csr.spki, seconds });
   return { data: answer(ca, issued, format, null), warnings: [...warnings, ...ignored(params, 'sign')] };
 }
 
-/** What no role limits, and what the role of a CSR as it is would say. */
-const VERBATIM = Object.freeze({ no_store: false, not_before_duration: 30, ttl: 0, max_ttl: 768 * 3600 });
+/** What holds without a role. @type {Pick<Role, 'no_store' | 'not_before_duration' | 'ttl' | 'max_ttl'>} */
+const NO_ROLE = Object.freeze({ no_store: false, not_before_duration: 30, ttl: 0, max_ttl: 768 * 3600 });
 
 /**
- * Names and key are those of the CSR, whatever they are.
+ * Names and key are those of the CSR, whatever they are, but of its subject only the common name, and no URIs: Vault takes all of it.
  *
  * @param {Ca} ca
+ * @param {Role | null} role says how long, and whether it is stored; nothing else
  * @param {Params} params
  * @returns {Promise<Issued>}
  */
-export async function signVerbatim(ca, params) {
+export async function signVerbatim(ca, role, params) {
   const format = readFormat(params);
-  const { seconds, warnings } = lifetime(/** @type {Role} */ (VERBATIM), params);
+  const limits = /** @type {Role} */ (role ?? NO_ROLE);
+  const { seconds, warnings } = lifetime(limits, params);
   const { commonName, altNames, spki } = parseCsr(textParam(params, 'csr'));
-  const subject = { commonName, names: altNames, spki, seconds };
-  const issued = await certify(ca, /** @type {Role} */ (VERBATIM), subject);
+  if (textParam(params, 'common_name') !== '') warnings.push(COMMON_NAME_IGNORED);
+  const subject = { commonName, names: altNames, spki, seconds, usage: [] };
+  const issued = await certify(ca, limits, subject);
   return { data: answer(ca, issued, format, null), warnings };
 }
 
 /**
  * @param {Ca} ca
  * @param {Role} role
- * @param {{commonName: string, names: import('./extensions.js').AltNames, spki: Buffer, seconds: number}} subject
+ * @param {{commonName: string, names: import('./extensions.js').AltNames, spki: Buffer, seconds: number, usage?: Buffer[]}} subject
+ *   `usage`: the extended one, as an extension
  */
-async function certify(ca, role, { commonName, names, spki, seconds }) {
+async function certify(ca, role, { commonName, names, spki, seconds, usage = [LEAF_EXTENDED_KEY_USAGE] }) {
   const { issuer, store } = ca;
   const { access, crl } = urlExtensionsOf(ca);
   const serial = newSerial();
@@ -124,7 +129,7 @@ async function certify(ca, role, { commonName, names, spki, seconds }) {
     spki,
     extensions: (ski) => [
       LEAF_KEY_USAGE,
-      LEAF_EXTENDED_KEY_USAGE,
+      ...usage,
       ski,
       authorityKeyIdentifier(issuer.keyId),
       access,

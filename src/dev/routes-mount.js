@@ -28,7 +28,9 @@ export function mountRoutes(world) {
       method: 'POST',
       path: new RegExp(`^sign-verbatim(?:/${NAME})?$`),
       handle: async (call) => {
-        const { data, warnings } = await signVerbatim(ca, paramsOf(call));
+        const name = call.match[1];
+        const role = name === undefined ? null : roleOf(roles, name);
+        const { data, warnings } = await signVerbatim(ca, role, paramsOf(call));
         return pki(data, warnings);
       },
     },
@@ -70,9 +72,17 @@ const paramsOf = ({ request }) => readParams(request.body, request.headers['cont
 async function certify({ ca, roles }, make, call) {
   const name = call.match[1];
   const params = paramsOf(call);
-  if (!Object.hasOwn(roles, name)) throw new VaultError(400, `unknown role: ${name}`);
-  const { data, warnings } = await make(ca, roles[name], params);
+  const { data, warnings } = await make(ca, roleOf(roles, name), params);
   return pki(data, warnings);
+}
+
+/**
+ * @param {World['roles']} roles
+ * @param {string} name
+ */
+function roleOf(roles, name) {
+  if (!Object.hasOwn(roles, name)) throw new VaultError(400, `unknown role: ${name}`);
+  return roles[name];
 }
 
 /**

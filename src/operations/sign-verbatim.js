@@ -1,7 +1,7 @@
 /** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
-import { checkIssuer, checkMount } from '../vault/preflight.js';
+import { checkIssuer, checkMount, checkPermission, describeFootprint } from '../vault/preflight.js';
 import { makeCsrs } from './csrs.js';
-import { apiPath } from './issuance.js';
+import { apiPath, expectedRequests } from './issuance.js';
 import { operation as issue } from './issue.js';
 import { openKeepFile } from './keep.js';
 import { createSerialMemory } from './serial-set.js';
@@ -39,8 +39,11 @@ export const operation = {
     const fixture = await prepareCalls(context);
     await checkMount(client, mount);
     await checkIssuer(client, mount);
-    if (!plan.dev)
-      notice(`sign-verbatim stores every certificate in ${mount}, and no role limits what is certified.`);
+    await checkPermission(client, `${mount}/sign-verbatim`);
+    if (!plan.dev) {
+      describeFootprint({ role: {}, count: expectedRequests(plan.load), mount }).forEach(notice);
+      notice('No role limits what sign-verbatim certifies: what the CSR asks for is in the certificate.');
+    }
     return {
       ...fixture,
       path: apiPath(fixture.basePath, mount, 'sign-verbatim'),
