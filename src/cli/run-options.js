@@ -3,6 +3,7 @@ import { usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { reporters } from '../reporters/index.js';
 import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
+import { readSearch, searchOptions } from './search-options.js';
 
 const GROUP = 'Requirements and results';
 
@@ -46,8 +47,9 @@ export const runOptions = {
     placeholder: 'TIME',
     default: 0,
     max: 86_400_000,
-    describe: 'With --repeat: wait for so long between runs',
+    describe: 'With --repeat: wait for so long between runs; in a search between steps',
   },
+  ...searchOptions,
 };
 
 /**
@@ -60,19 +62,25 @@ export const runOptions = {
  * @property {string | null} otlp
  * @property {number} repeat
  * @property {number} pauseMs between runs
+ * @property {import('./search-options.js').AskedSearch | null} search
  */
 
 /**
  * @param {Record<string, unknown>} given
+ * @param {number} [steps] that are run one after the other, each as often as `repeat` says
  * @returns {Promise<RunSettings>}
  * @throws {import('../errors.js').PkiLoadError} what could not be done at the end, said before the run
  */
-export async function readRunOptions(given) {
-  const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause } = readOptions(runOptions, given);
-  const kind = repeat > 1 ? 'run-set' : 'result';
+export async function readRunOptions(given, steps = 1) {
+  const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = readOptions(
+    runOptions,
+    given,
+  );
+  const search = readSearch(rest, repeat);
+  const kind = search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result';
   checkOutputs(out, kind);
   checkKind(reporters[format], kind, `--format ${format}`);
-  if (pause > 0 && repeat === 1) {
+  if (pause > 0 && repeat * steps === 1) {
     throw usageError(
       'contradiction',
       '--pause is between runs, but there is only one.',
@@ -88,6 +96,7 @@ export async function readRunOptions(given) {
     otlp: otlp === null ? null : await receiver(otlp),
     repeat,
     pauseMs: pause,
+    search,
   };
 }
 

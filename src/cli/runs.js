@@ -17,8 +17,18 @@ import { appendSummary, print, writeFiles } from './output.js';
  * @property {(document: Document, settings: RunSettings) => Promise<unknown[]>} [report] gives why something could not be written
  */
 
-/** The worst first. An interruption tells more than what was not proven because of it. */
-const WORST_FIRST = [EXIT.interrupted, EXIT.invalidMeasurement, EXIT.requirement, EXIT.ok];
+/**
+ * The worst first. An interruption tells more than what was not proven because of it, and that a target of several could not be
+ * measured more than what others showed.
+ */
+const WORST_FIRST = [
+  EXIT.interrupted,
+  EXIT.usage,
+  EXIT.target,
+  EXIT.invalidMeasurement,
+  EXIT.requirement,
+  EXIT.ok,
+];
 
 /**
  * @param {Context} context

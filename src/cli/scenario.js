@@ -1,16 +1,16 @@
 /** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { readEnvironment } from '../vault/environment.js';
+import { onInterrupt } from './interrupt.js';
 import { runPlan, splitOptions } from './operation.js';
 import { readRunOptions, runOptions } from './run-options.js';
-import { worstOf } from './runs.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
-/** @typedef {{name: string, plan: Readonly<import('../plan.js').Plan>, token: string | null}} Step a run on a target */
+/** @typedef {import('./scenario-run.js').Step} Step */
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const scenarioOptions = {
@@ -35,40 +35,91 @@ export const command = {
   ],
   epilogue: [
     'Flags win over what the scenario says; --rate, --duration, --requests and --ramp-up take the place of its stages.',
-    'Of several runs or targets, each has files of its own: result.json becomes result-NAME.json.',
-    'Exit codes are those of issue; of several runs, the worst.',
+    '',
+    'Of several runs or targets, result.json holds the tables of all of them together, and each has a file of its own beside it:',
+    'result-NAME.json. Formats that show one run or one set of runs (.csv, .hlog, .hgrm, .prom) are written for each alone. Repeats',
+    'take turns: all runs on all targets, then all of them again, another target first. A target that refuses is left out, and the',
+    'others go on.',
+    '',
+    'What the scenario has set up (setup) is made on each target first and taken away at the end, also after Ctrl-C.',
+    'Exit codes are those of issue; of several runs, the worst: 130, 1, 2, 98, 99, 0.',
   ].join('\n'),
   async run({ files, 'dry-run': dryRun, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
     if (more.length > 0)
       throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
+    // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
+    setFlagsFromString('--no-memory-reducer');
     const { dryRun: isDry } = readOptions(scenarioOptions, { 'dry-run': dryRun });
     const scenario = await read(file);
     const { planned, asked } = splitOptions(given);
-    const settings = await readRunOptions({
-      ...(scenario.repeat > 1 ? { repeat: scenario.repeat } : {}),
-      ...(scenario.repeat > 1 && scenario.pauseMs > 0 ? { pause: scenario.pauseMs / 1000 } : {}),
-      ...(scenario.out.length > 0 ? { out: scenario.out } : {}),
-      ...asked,
-    });
     const steps = await stepsOf(scenario, planned);
+    const settings = await readRunOptions(wanted(scenario, steps.length, asked), steps.length);
     if (isDry) {
       const { describeSteps } = await import('../scenario/describe.js');
       process.stdout.write(describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
-    /** @type {number[]} */
-    const codes = [];
-    for (const { name, plan, token } of steps) {
-      const own =
-        steps.length === 1 ? settings : { ...settings, out: settings.out.map((path) => named(path, name)) };
-      const { code } = await runPlan(plan, { token, settings: own, line });
-      codes.push(code);
-      if (code === EXIT.interrupted) break;
-    }
-    return worstOf(codes);
+    const code = await withSetup(scenario, steps, settings, async (refused) => {
+      if (steps.length > 1) {
+        const { runSteps } = await import('./scenario-run.js');
+        return runSteps({ scenario, steps, settings, line, refused });
+      }
+      const [{ plan, token }] = steps;
+      for (const error of refused.values()) throw error;
+      return (await runPlan(plan, { token, settings, line })).code;
+    });
+    return code;
   },
 };
+
+/**
+ * @param {ReadScenario} scenario
+ * @param {number} steps
+ * @param {Record<string, unknown>} asked flags: they win
+ * @returns {Record<string, unknown>} options of the run
+ */
+function wanted({ repeat, pauseMs, out }, steps, asked) {
+  const isRepeated = Number(asked.repeat ?? repeat) * steps > 1;
+  return {
+    ...(repeat > 1 ? { repeat } : {}),
+    ...(isRepeated && pauseMs > 0 ? { pause: pauseMs / 1000 } : {}),
+    ...(out.length > 0 ? { out } : {}),
+    ...asked,
+  };
+}
+
+/**
+ * What the scenario wants set up is there while `act` goes on, and gone afterwards, whatever becomes of it.
+ *
+ * @param {ReadScenario} scenario
+ * @param {readonly Step[]} steps
+ * @param {import('./run-options.js').RunSettings} settings
+ * @param {(refused: ReadonlyMap<number, import('../errors.js').PkiLoadError>) => Promise<number>} act
+ * @returns {Promise<number>}
+ */
+async function withSetup({ setup }, steps, { quiet }, act) {
+  if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map());
+  const { createScenarioSetup } = await import('../scenario/run-setup.js');
+  const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
+  const made = createScenarioSetup(setup, steps, {
+    say: quiet ? () => {} : tell,
+    warn: (text) => tell(`Warning: ${text}`),
+  });
+  // Until all is taken away again no signal ends the process; while runs go on, they hear it themselves.
+  const interrupt = onInterrupt(process, () =>
+    tell('Interrupted: what was set up is taken away. Press Ctrl-C again to end at once.'),
+  );
+  try {
+    const refused = await made.up(interrupt.stop);
+    if (interrupt.stop.aborted) return EXIT.interrupted;
+    interrupt.over(() => {});
+    return await act(refused);
+  } finally {
+    await made.down();
+    interrupt.release();
+  }
+}
 
 /** @param {string} file @returns {Promise<ReadScenario>} */
 async function read(file) {
@@ -89,24 +140,32 @@ async function textOf(file) {
 }
 
 /**
- * Targets take turns within each run: what a machine does meanwhile falls on all of them.
- *
  * @param {ReadScenario} scenario
  * @param {Record<string, unknown>} flags
- * @returns {Promise<Step[]>}
+ * @returns {Promise<Step[]>} all targets of the first run, then all of the next
  */
 async function stepsOf({ runs, targets }, flags) {
+  if (targets.length > 1 && flags.url !== undefined) {
+    throw usageError(
+      'contradiction',
+      `--url names one target, but the scenario has ${targets.length}.`,
+      'Leave --url out, or the targets of the scenario but one.',
+    );
+  }
   const { planRun } = await import('../scenario/plan.js');
   const environment = readEnvironment();
   /** @type {Step[]} */
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {
+      const plan = await planRun(run, target, flags, environment);
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
       steps.push({
         name: names.join('-') || run.name,
-        plan: await planRun(run, target, flags, environment),
-        token: target.tokenEnv === null ? environment.token : tokenIn(target.tokenEnv),
+        run: run.name,
+        target: target.name ?? (plan.dev ? 'embedded server' : plan.target.url),
+        plan,
+        token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
       });
     }
   }
@@ -122,18 +181,4 @@ function tokenIn(variable) {
     `The environment variable ${variable} (token-env) is not set.`,
     `Set ${variable}.`,
   );
-}
-
-/**
- * @param {string} path
- * @param {string} name of a run or a target
- * @returns {string} `result.json` -> `result-ramp-up.json`
- */
-function named(path, name) {
-  const extension = extname(path);
-  const plain = name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
-  return `${path.slice(0, path.length - extension.length)}-${plain}${extension}`;
 }

@@ -52,7 +52,7 @@ function judged(step) {
     ...(verdict === null || verdict === 'valid'
       ? []
       : [
-          `**${verdict}** ${name}: ${plain(measurementText(step))}. ${plain(reasons.map(({ text }) => text).join(' '))}`,
+          `**${verdict}** ${name}: the measurement is ${plain(measurementText(step))}. ${plain(reasons.map(({ text }) => text).join(' '))}`,
         ]),
   ];
 }

@@ -73,7 +73,11 @@ function judged(step, color) {
   ];
   if (verdict === null || verdict === 'valid') return lines;
   const because = reasons.flatMap(({ text }) => labelled('', text));
-  return [...lines, ...painted(verdict, `${step.name}: ${measurementText(step)}`, color), ...because];
+  return [
+    ...lines,
+    ...painted(verdict, `${step.name}: the measurement is ${measurementText(step)}`, color),
+    ...because,
+  ];
 }
 
 /**

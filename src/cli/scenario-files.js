@@ -1,0 +1,71 @@
+/** Files of a scenario with several steps: the summary in the file that was named, each step's own results beside it. */
+import { extname } from 'node:path';
+import { reporterForFile, reporters } from '../reporters/index.js';
+import { makeRunSet } from '../results/runs/run-set.js';
+import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
+
+/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('./run-options.js').RunSettings} RunSettings */
+
+/**
+ * Says before anything runs what could not be written afterwards.
+ *
+ * @param {readonly string[]} names of the steps
+ * @param {RunSettings} settings
+ */
+export function scenarioFiles(names, { out, format, repeat, summary }) {
+  const plain = plainNames(names);
+  const own = plain.map((name) => out.map((path) => named(path, name)));
+  const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
+  checkKind(reporters[format], 'scenario-result', `--format ${format}`);
+  checkOutputs([...together, ...own.flat()]);
+  return {
+    /**
+     * @param {number} step
+     * @param {readonly Result[]} results that it has given so far
+     * @returns {Promise<unknown[]>} why some files could not be written
+     */
+    async writeStep(step, results) {
+      if (results.length === 0 || out.length === 0) return [];
+      return writeFiles(repeat === 1 ? results[0] : makeRunSet(names[step], [...results]), own[step]);
+    },
+    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why some files could not be written */
+    writeSummary: (scenario) => writeFiles(scenario, together),
+    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why something could not be written */
+    async show(scenario) {
+      await print(scenario, format);
+      return summary === null ? [] : appendSummary(scenario, summary);
+    },
+  };
+}
+
+/**
+ * @param {string} path
+ * @param {string} name
+ * @returns {string} `result.json` -> `result-ramp-up.json`
+ */
+export function named(path, name) {
+  const extension = extname(path);
+  return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
+}
+
+/**
+ * @param {readonly string[]} names
+ * @returns {string[]} fit for files, and no two the same
+ */
+export function plainNames(names) {
+  /** @type {string[]} */
+  const plain = [];
+  for (const name of names) {
+    const own =
+      name
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '-')
+        .replace(/^-|-$/g, '') || 'step';
+    let free = own;
+    for (let i = 2; plain.includes(free); i++) free = `${own}-${i}`;
+    plain.push(free);
+  }
+  return plain;
+}

@@ -1,0 +1,154 @@
+/** A scenario of several steps, run to its end: shown, written after each run, and told together. */
+import { EXIT, PkiLoadError } from '../errors.js';
+import { planOfRun } from '../plan.js';
+import { createScenarioSummary } from '../results/scenario/scenario-result.js';
+import { run } from '../run.js';
+import { turnsOf } from '../scenario/run-order.js';
+import { runScenario } from '../scenario/run-scenario.js';
+import { exitCodeOf } from './exit-code.js';
+import { onInterrupt } from './interrupt.js';
+import { withoutQuery } from './run-options.js';
+import { worstOf } from './runs.js';
+import { scenarioFiles } from './scenario-files.js';
+import { startShowing } from './showing.js';
+
+/** @typedef {import('./run-options.js').RunSettings} RunSettings */
+/** @typedef {import('../scenario/run-scenario.js').Step & {token: string | null}} Step */
+/**
+ * @typedef {object} Given
+ * @property {import('../scenario/read.js').ReadScenario} scenario
+ * @property {readonly Step[]} steps more than one
+ * @property {RunSettings} settings
+ * @property {string} line the command line
+ * @property {ReadonlyMap<number, PkiLoadError>} refused steps that cannot be run, and why
+ */
+
+/**
+ * @param {Given} given
+ * @returns {Promise<number>} exit code: of the worst of the runs; of a target that refused, its error's
+ */
+export async function runSteps(given) {
+  const { steps, settings, line } = given;
+  const command = withoutQuery(line, settings.otlp);
+  const files = scenarioFiles(
+    steps.map(({ name }) => name),
+    settings,
+  );
+  const turns = turnsOf(steps, settings.repeat).length;
+  // Files are written between runs, here: they are of more than the run that goes on.
+  const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat: turns }, command);
+  const { stderr } = process;
+  const onResize = () => live.resize(stderr.columns, stderr.rows);
+  stderr.on('resize', onResize);
+  const interrupt = onInterrupt(process, (text) => live.event({ type: 'warning', text }));
+  try {
+    return await measureAll(given, { command, files, live, interrupt });
+  } finally {
+    stderr.off('resize', onResize);
+    // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
+    interrupt.over(live.cutShort);
+    await live.close();
+    interrupt.release();
+  }
+}
+
+/**
+ * @param {Given} given
+ * @param {object} with_
+ * @param {string} with_.command
+ * @param {ReturnType<typeof scenarioFiles>} with_.files
+ * @param {import('./showing.js').Live} with_.live
+ * @param {ReturnType<typeof onInterrupt>} with_.interrupt
+ */
+async function measureAll(
+  { scenario, steps, settings, refused },
+  { command, files, live, interrupt: { stop, cutOff } },
+) {
+  const { repeat, pauseMs } = settings;
+  const startedAt = new Date();
+  const begunMs = performance.now();
+  const summary = createScenarioSummary({
+    name: scenario.name,
+    description: scenario.description,
+    command,
+    startedAt,
+    repeat,
+    steps: steps.map(({ name, run: of, target, plan }) => ({ name, run: of, target, load: plan.load })),
+  });
+  const durationMs = () => performance.now() - begunMs;
+  const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
+    planOfRun(steps[step].plan, number);
+  const ended = await runScenario({
+    steps,
+    repeat,
+    pauseMs,
+    refused,
+    live,
+    stop,
+    planOf,
+    runOnce: (step, number) =>
+      run(planOf(step, number), {
+        token: steps[step].token,
+        signal: stop,
+        cutOff,
+        command,
+        // The result goes there when it is finished with.
+        onEvent: (one) => one.type !== 'result' && live.event(one),
+        live: live.hook,
+      }),
+    onResult: (step, result) => summary.add(step, result),
+    onRefused: (step, { code, full }) => summary.fail(step, { code, text: full }),
+    // What cannot be written is said when it is tried for the last time.
+    between: async (step) => {
+      await files.writeStep(step, summary.resultsOf(step));
+      await files.writeSummary(summary.result({ durationMs: durationMs(), unfinished: true }));
+    },
+  });
+  const results = steps.flatMap((_, step) => summary.resultsOf(step));
+  // Nothing was measured anywhere: as with a single run, that is an error and no report.
+  if (results.length === 0) throw ended.fault ?? [...ended.refused.values()][0] ?? nothingSent();
+  const failures = await report({ summary, steps, files }, { ...ended, durationMs: durationMs() });
+  const codes = [
+    ...results.map(exitCodeOf),
+    ...[...ended.refused.values()].map(({ exitCode }) => exitCode),
+    ...(ended.interrupted ? [EXIT.interrupted] : []),
+  ];
+  if (ended.fault !== undefined) throw ended.fault;
+  return conclude(failures, worstOf(codes), live);
+}
+
+/**
+ * @param {{summary: ReturnType<typeof createScenarioSummary>, steps: readonly Step[], files: ReturnType<typeof scenarioFiles>}} what
+ * @param {{durationMs: number, interrupted: boolean}} how
+ * @returns {Promise<unknown[]>} why something could not be written
+ */
+async function report({ summary, steps, files }, { durationMs, interrupted }) {
+  const scenario = summary.result({ durationMs, interrupted });
+  const failures = await files.writeSummary(scenario);
+  for (const step of steps.keys()) failures.push(...(await files.writeStep(step, summary.resultsOf(step))));
+  failures.push(...(await files.show(scenario)));
+  return failures;
+}
+
+/**
+ * What the runs have shown tells more than that some file could not be written.
+ *
+ * @param {unknown[]} failures
+ * @param {number} code
+ * @param {import('./showing.js').Live} live
+ */
+function conclude(failures, code, live) {
+  for (const failure of failures) {
+    live.event({
+      type: 'warning',
+      text: failure instanceof PkiLoadError ? failure.full : String(failure),
+    });
+  }
+  return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
+}
+
+function nothingSent() {
+  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
+    exitCode: EXIT.interrupted,
+  });
+}
