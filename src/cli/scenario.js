@@ -57,7 +57,7 @@ export const command = {
     const settings = await readRunOptions(wanted(scenario, steps.length, asked), steps.length);
     if (isDry) {
       const { describeSteps } = await import('../scenario/describe.js');
-      process.stdout.write(describeSteps(scenario, steps, settings));
+      process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
     const code = await withSetup(scenario, steps, settings, async (refused) => {

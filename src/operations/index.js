@@ -37,6 +37,8 @@ import { usageError } from '../errors.js';
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
+ * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target when the run is over, a phrase; null or
+ *   without it: nothing
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {boolean} [usesUp] a run uses up what was prepared for it: the next one needs its own
  * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
