@@ -11,6 +11,8 @@ export { calibrate } from './calibrate/calibrate.js';
 export { EXIT, PkiLoadError } from './errors.js';
 export { mergeResults } from './merge-results.js';
 export { operations } from './operations/index.js';
+export { planPropagation } from './propagation/plan.js';
+export { measurePropagation } from './propagation/propagate.js';
 export { renderDocument, reporters } from './reporters/index.js';
 export { checkResult } from './results/check/check.js';
 export { compareGroups } from './results/comparison/compare.js';

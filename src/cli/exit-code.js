@@ -1,7 +1,8 @@
 import { EXIT } from '../errors.js';
 
 /**
- * @param {import('../results/schema.js').Result} result
+ * @param {Pick<import('../results/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
+ *   measurement
  * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
  *   does not answer for requirements, which are judged on the sum of all parts
  */

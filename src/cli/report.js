@@ -2,7 +2,7 @@
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { reporters } from '../reporters/index.js';
-import { isComparison, isResult, isScenarioResult } from '../results/document.js';
+import { isComparison, isPropagation, isResult, isScenarioResult } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
@@ -64,6 +64,13 @@ async function together(read) {
       throw usageError(
         'cannot_combine',
         `${file} is a comparison, which is no run of a set.`,
+        'Report it alone.',
+      );
+    }
+    if (isPropagation(document)) {
+      throw usageError(
+        'cannot_combine',
+        `${file} is a measurement of propagation, which is no run of a set.`,
         'Report it alone.',
       );
     }

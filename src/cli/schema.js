@@ -7,7 +7,10 @@ const SCHEMAS = Object.freeze({
   result: new URL('../results/result.schema.json', import.meta.url),
   'run-set': new URL('../results/run-set.schema.json', import.meta.url),
   comparison: new URL('../results/comparison.schema.json', import.meta.url),
+  search: new URL('../results/search.schema.json', import.meta.url),
+  propagation: new URL('../results/propagation.schema.json', import.meta.url),
   'scenario-result': new URL('../results/scenario-result.schema.json', import.meta.url),
+  scenario: new URL('../scenario/scenario.schema.json', import.meta.url),
 });
 
 const NAMES = Object.keys(SCHEMAS).join(', ');

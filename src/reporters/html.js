@@ -1,6 +1,7 @@
 /** One HTML file that fetches nothing: a result, a run set or a comparison for people who decide. */
 import { kindOf } from '../results/document.js';
 import { render as renderComparison } from './html/comparison.js';
+import { render as renderPropagation } from './html/propagation.js';
 import { render as renderResult } from './html/result-page.js';
 import { render as renderRunSet } from './html/run-set.js';
 import { render as renderScenario } from './html/scenario.js';
@@ -10,6 +11,7 @@ const PAGES = {
   result: renderResult,
   'run-set': renderRunSet,
   comparison: renderComparison,
+  propagation: renderPropagation,
   'scenario-result': renderScenario,
 };
 

@@ -23,26 +23,32 @@ import { kindOf } from '../results/document.js';
  */
 
 /** @type {readonly DocumentKind[]} */
-const ALL = ['result', 'run-set', 'comparison', 'scenario-result'];
+const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result', 'search'];
 
 /** @type {readonly DocumentKind[]} */
 const RESULT = ['result'];
 
 const textOthers = {
+  search: () => import('./search-text.js'),
   'run-set': () => import('./run-set-text.js'),
   comparison: () => import('./comparison-text.js'),
+  propagation: () => import('./propagation-text.js'),
   'scenario-result': () => import('./scenario-text.js'),
 };
 
 const markdownOthers = {
+  search: () => import('./search-markdown.js'),
   'run-set': () => import('./run-set-markdown.js'),
   comparison: () => import('./comparison-markdown.js'),
+  propagation: () => import('./propagation-markdown.js'),
   'scenario-result': () => import('./scenario-markdown.js'),
 };
 
 const junitOthers = {
+  search: () => import('./search-junit.js'),
   'run-set': () => import('./junit-run-set.js'),
   comparison: () => import('./junit-comparison.js'),
+  propagation: () => import('./propagation-junit.js'),
   'scenario-result': () => import('./scenario-junit.js'),
 };
 
@@ -83,10 +89,13 @@ export const reporters = Object.freeze({
   },
   csv: {
     extension: '.csv',
-    kinds: ['result', 'run-set'],
+    kinds: ['result', 'run-set', 'propagation'],
     describe: 'the timeline, a row a second',
     load: () => import('./csv.js'),
-    others: { 'run-set': () => import('./csv-run-set.js') },
+    others: {
+      'run-set': () => import('./csv-run-set.js'),
+      propagation: () => import('./propagation-csv.js'),
+    },
   },
   hlog: {
     extension: '.hlog',
@@ -113,6 +122,8 @@ const NAMES = {
   result: 'a result',
   'run-set': 'a set of runs',
   comparison: 'a comparison',
+  search: 'a search',
+  propagation: 'a measurement of propagation',
   'scenario-result': 'the result of a scenario',
 };
 

@@ -5,20 +5,26 @@ import { SCHEMA_ID } from './schema-id.js';
 /** Values of `schema`; apart from the schemas so that a reader need not load their library. */
 export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
+export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
+export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
 export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
 
 /** @typedef {import('./schema.js').Result} Result */
 /** @typedef {import('./runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('./propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('./scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {Result | RunSet | Comparison | ScenarioResult} Document */
-/** @typedef {'result' | 'run-set' | 'comparison' | 'scenario-result'} DocumentKind */
+/** @typedef {import('./search/search-schema.js').Search} Search */
+/** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
+/** @typedef {'result' | 'run-set' | 'comparison' | 'propagation' | 'scenario-result' | 'search'} DocumentKind */
 
 /** @type {Readonly<Record<string, DocumentKind>>} */
 const KINDS = {
   [SCHEMA_ID]: 'result',
   [RUN_SET_SCHEMA_ID]: 'run-set',
   [COMPARISON_SCHEMA_ID]: 'comparison',
+  [PROPAGATION_SCHEMA_ID]: 'propagation',
+  [SEARCH_SCHEMA_ID]: 'search',
   [SCENARIO_RESULT_SCHEMA_ID]: 'scenario-result',
 };
 
@@ -71,6 +77,22 @@ export function isComparison(value) {
  */
 export function isScenarioResult(value) {
   return schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Search} by its `schema` alone
+ */
+export function isSearch(value) {
+  return schemaOf(value) === SEARCH_SCHEMA_ID;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Propagation} by its `schema` alone
+ */
+export function isPropagation(value) {
+  return schemaOf(value) === PROPAGATION_SCHEMA_ID;
 }
 
 /**

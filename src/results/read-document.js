@@ -7,9 +7,12 @@ import { checkComparison } from './check/check-comparison.js';
 import { validateComparison } from './comparison/comparison-schema.js';
 import { isResult, kindOf } from './document.js';
 import { placeOfJsonError } from './json-place.js';
+import { checkPropagation } from './propagation/check-propagation.js';
+import { validatePropagation } from './propagation/propagation-schema.js';
 import { validateRunSet } from './runs/run-set.js';
 import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
+import { validateSearch } from './search/search-schema.js';
 import { findUnreadable } from './unreadable.js';
 
 /** @typedef {import('./document.js').Document} Document */
@@ -108,6 +111,13 @@ export function parseDocument(bytes, name) {
       for (const { comparison } of scenario.comparisons) checkedComparison(comparison, name);
       return scenario;
     }
+    case 'propagation':
+      return checkedPropagation(validatePropagation(value, name), name);
+    case 'search': {
+      const search = validateSearch(value, name);
+      if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
+      return search;
+    }
     default:
       return checkedComparison(validateComparison(value, name), name);
   }
@@ -157,7 +167,9 @@ function notJson(text, name, cause) {
 function kindOfFile(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
   const [, number] =
-    /^vault-pki-load\/(?:result|run-set|comparison|scenario-result)\/(\d+)$/.exec(String(schema)) ?? [];
+    /^vault-pki-load\/(?:result|run-set|comparison|search|propagation|scenario-result)\/(\d+)$/.exec(
+      String(schema),
+    ) ?? [];
   if (number !== undefined && Number(number) > 1) {
     const version = typeof tool?.version === 'string' ? ` ${tool.version.slice(0, 40)}` : '';
     throw usageError(
@@ -192,6 +204,20 @@ function checked(result, name) {
 function unreadable(result) {
   const place = findUnreadable(result);
   return place === null ? [] : [`${place} cannot be read`];
+}
+
+/**
+ * @param {import('./document.js').Propagation} found
+ * @param {string} name
+ */
+function checkedPropagation(found, name) {
+  const [problem] = checkPropagation(found);
+  if (problem === undefined) return found;
+  throw usageError(
+    'inconsistent_propagation',
+    `${name} does not add up: ${problem}.`,
+    'Give the file as vault-pki-load propagation wrote it.',
+  );
 }
 
 /**

@@ -1,0 +1,74 @@
+/** `propagation`: how long revocations take to be seen by OCSP, at one node or at several. */
+import { camelCase, readOptions } from '../options.js';
+import { propagationOptions } from '../propagation/options.js';
+import { planPropagation } from '../propagation/plan.js';
+import { reporters } from '../reporters/index.js';
+import { readEnvironment } from '../vault/environment.js';
+import { exitCodeOf } from './exit-code.js';
+import { onInterrupt } from './interrupt.js';
+import { checkKind, checkOutputs, outputOptions, print, writeFiles } from './output.js';
+
+/** @type {import('./declare.js').Command} */
+export const command = {
+  options: { ...propagationOptions, ...outputOptions },
+  examples: [
+    'propagation --dev --certificates 20',
+    "propagation --certificates 300 --require 'p99<2s' --out propagation.html",
+    'propagation --node http://10.0.0.1:8200 --node http://10.0.0.2:8200 --poll 10ms',
+  ],
+  epilogue: [
+    'Each certificate is issued, asked about at every node to see it good, and revoked at --url; from then on every node is asked every',
+    '--poll until it says revoked. What is known of a delay is an interval, so the report has a lower and an upper bound of every',
+    'figure; requirements are judged on the upper one, of the last node to know, from when the revocation was answered.',
+    '',
+    'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token. Revoked certificates stay in storage and on the CRL.',
+    '',
+    'Exit codes: 0 done, every requirement met; 1 wrong usage or a local error; 2 the target refused or could not be reached before',
+    'the first certificate; 98 the measurement is invalid; 99 a requirement is not met or not proven; 130 interrupted: what was',
+    'measured until then is reported',
+  ].join('\n'),
+  async run(given, line) {
+    const { asked, planned } = split(given);
+    const { out, format, quiet } = readOptions(outputOptions, asked);
+    checkOutputs(out, 'propagation');
+    checkKind(reporters[format], 'propagation', `--format ${format}`);
+    const environment = readEnvironment();
+    const plan = planPropagation(planned, environment);
+    const [{ measurePropagation }, { createProgress }] = await Promise.all([
+      import('../propagation/propagate.js'),
+      import('../live/progress.js'),
+    ]);
+    const { stderr } = process;
+    const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });
+    const interrupt = onInterrupt(process, (text) => progress.event({ type: 'warning', text }));
+    try {
+      const found = await measurePropagation(plan, {
+        token: environment.token,
+        signal: interrupt.stop,
+        cutOff: interrupt.cutOff,
+        onEvent: progress.event,
+        command: line,
+      });
+      progress.close();
+      const failures = await writeFiles(found, out);
+      await print(found, format);
+      if (failures.length > 0) throw failures[0];
+      return exitCodeOf(found);
+    } finally {
+      progress.close();
+      interrupt.release();
+    }
+  },
+};
+
+/** @param {Record<string, unknown>} given */
+function split(given) {
+  const aliases = new Set(Object.values(propagationOptions).flatMap(({ alias = [] }) => alias));
+  const own = Object.entries(given).filter(([key]) => !aliases.has(key));
+  const isAsked = (/** @type {[string, unknown]} */ [key]) =>
+    Object.hasOwn(outputOptions, key) || Object.keys(outputOptions).map(camelCase).includes(key);
+  return {
+    asked: Object.fromEntries(own.filter(isAsked)),
+    planned: Object.fromEntries(own.filter((entry) => !isAsked(entry))),
+  };
+}

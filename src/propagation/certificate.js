@@ -1,0 +1,242 @@
+/** One certificate: issue it, see that every node calls it good, revoke it, and poll every node until it calls it revoked. */
+import { PkiLoadError } from '../errors.js';
+import { certificateParameters } from '../operations/issuance.js';
+import { assertIssued, readCertificates } from '../pki/certificate.js';
+import { uniform } from '../random.js';
+import { createBounds } from './bounds.js';
+import { startPoller } from './poller.js';
+
+/** @typedef {import('./asker.js').Question} Question */
+/** @typedef {import('./bounds.js').Interval} Interval */
+/**
+ * @typedef {object} NodeRow what one node said of one certificate
+ * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
+ * @property {string} [before] with `not_good_before`: what it said instead
+ * @property {Interval | null} interval from when the revocation was sent; null unless revoked
+ */
+/**
+ * @typedef {object} Row
+ * @property {number} certificate from 1
+ * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: the nodes tell
+ * @property {string} [failure] code of what went wrong with a call
+ * @property {number | null} revokeMs how long the revocation took to be answered
+ * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
+ * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
+ */
+/**
+ * @typedef {object} NodeWatch a node that is asked, and what has been counted there
+ * @property {import('./asker.js').Asker} asker
+ * @property {Record<string, number>} answers by outcome, first looks included
+ * @property {import('./poller.js').PollCounts} counts
+ */
+/**
+ * @typedef {object} Circumstances of all certificates of a run
+ * @property {import('./plan.js').PropagationPlan} plan
+ * @property {NodeWatch[]} nodes
+ * @property {import('./poller.js').PollClock} clock
+ * @property {(ms: number) => void} onLag
+ * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Question>} about
+ * @property {AbortSignal} stop ends the waiting
+ */
+
+/** Keeps the phases of polling apart from what else is drawn from a seed. */
+const PHASE_STREAM = 31;
+
+/**
+ * @param {number} certificate from 1
+ * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client with nothing else to do meanwhile
+ * @param {Circumstances} circumstances
+ * @returns {Promise<Row>} never throws for what a server does
+ */
+export async function followCertificate(certificate, client, circumstances) {
+  const { plan, nodes, about, clock, stop } = circumstances;
+  /** @type {Row} */
+  const row = { certificate, outcome: 'followed', revokeMs: null, followedMs: 0, nodes: [] };
+  const issued = await attempt(() => issue(client, plan));
+  if ('failure' in issued) return { ...row, ...failed('issue_failed', issued.failure) };
+  if (stop.aborted) return { ...row, outcome: 'undecided' };
+  const question = await about(issued.value.issuer, issued.value.serial);
+  const looks = await Promise.all(nodes.map((node) => lookOnce(node, question)));
+  if (stop.aborted) return { ...row, outcome: 'undecided' };
+  if (looks.every((look) => look !== 'good')) {
+    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood) };
+  }
+  const sentMs = clock.now();
+  const watches = nodes.map((node, i) =>
+    looks[i] === 'good' ? watchNode(node, i, { certificate, question, sentMs }, circumstances) : null,
+  );
+  const revoked = await attempt(() => revoke(client, plan, issued.value.serialText));
+  if ('failure' in revoked) {
+    await Promise.all(watches.map((watch) => watch?.end()));
+    return { ...row, ...failed('revoke_failed', revoked.failure) };
+  }
+  const answeredMs = clock.now();
+  const ends = await Promise.all(watches.map((watch) => watch?.until(answeredMs)));
+  return {
+    ...row,
+    revokeMs: answeredMs - sentMs,
+    followedMs: Math.max(0, clock.now() - answeredMs),
+    nodes: ends.map((end, i) => end ?? notGood(looks[i])),
+  };
+}
+
+/**
+ * @param {'issue_failed' | 'revoke_failed'} outcome
+ * @param {string} failure code
+ * @returns {Pick<Row, 'outcome' | 'failure'>} a call that we ended ourselves is no fault of the target
+ */
+function failed(outcome, failure) {
+  return failure === 'aborted' ? { outcome: 'undecided' } : { outcome, failure };
+}
+
+/** @param {string} look @returns {NodeRow} */
+function notGood(look) {
+  return { outcome: 'not_good_before', before: look, interval: null };
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} call
+ * @returns {Promise<{value: T} | {failure: string}>} the code of what the target did
+ */
+async function attempt(call) {
+  try {
+    return { value: await call() };
+  } catch (error) {
+    if (error instanceof PkiLoadError) return { failure: error.code };
+    throw error;
+  }
+}
+
+/**
+ * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client
+ * @param {import('./plan.js').PropagationPlan} plan
+ */
+async function issue(client, { target: { mount }, role, cn, ttlMs }) {
+  const { data } = await client.write(
+    `${mount}/issue/${role}`,
+    certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs }),
+  );
+  const names = { leaf: 'the certificate that was issued', issuer: 'the issuing_ca it came with' };
+  const [leaf] = readCertificates(Buffer.from(String(data?.certificate)), names.leaf);
+  const [issuer] = readCertificates(Buffer.from(String(data?.issuing_ca)), names.issuer);
+  assertIssued(leaf, issuer, names);
+  return { issuer, serial: leaf.serial, serialText: String(data?.serial_number) };
+}
+
+/**
+ * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client
+ * @param {import('./plan.js').PropagationPlan} plan
+ * @param {string} serial
+ */
+async function revoke(client, { target: { mount } }, serial) {
+  const { data } = await client.write(`${mount}/revoke`, { serial_number: serial });
+  if (data?.revocation_time > 0) return;
+  throw new PkiLoadError('not_revoked', 'The answer does not say that the certificate is revoked.');
+}
+
+/**
+ * @param {NodeWatch} node
+ * @param {Question} question
+ * @returns {Promise<string>} outcome
+ */
+function lookOnce({ asker, answers }, question) {
+  return new Promise((resolve) => {
+    const isAsked = asker.ask(question, ({ outcome }) => {
+      count(answers, outcome);
+      resolve(outcome);
+    });
+    if (!isAsked) resolve('no_connection');
+  });
+}
+
+/**
+ * Polls from the sending of the revocation on: it may be in effect before that is answered. The first poll comes somewhere within
+ * the first interval, for a grid that always began with the revocation would favour some delays.
+ *
+ * @param {NodeWatch} node
+ * @param {number} number of the node
+ * @param {{certificate: number, question: Question, sentMs: number}} subject
+ * @param {Circumstances} circumstances
+ */
+function watchNode({ asker, answers, counts }, number, subject, { plan, clock, onLag, stop, nodes }) {
+  const { certificate, question, sentMs } = subject;
+  const bounds = createBounds();
+  let underWay = 0;
+  let lastNotRevoked = Number.NEGATIVE_INFINITY;
+  let onChange = () => {};
+
+  const ask = () => {
+    const isAsked = asker.ask(question, ({ outcome, sentMs: askedMs, arrivedMs }) => {
+      underWay--;
+      count(answers, outcome);
+      if (outcome === 'good') bounds.good(Number(askedMs));
+      if (outcome === 'good' || outcome === 'unknown') {
+        lastNotRevoked = Math.max(lastNotRevoked, Number(askedMs));
+      }
+      if (outcome === 'revoked') {
+        bounds.revoked(arrivedMs);
+        poller.stop();
+      }
+      onChange();
+    });
+    if (isAsked) underWay++;
+    return isAsked;
+  };
+  const phase = uniform(plan.seed, certificate * nodes.length + number, PHASE_STREAM);
+  const poller = startPoller({
+    firstMs: sentMs + phase * plan.pollMs,
+    everyMs: plan.pollMs,
+    clock,
+    ask,
+    counts,
+    onLag,
+  });
+
+  /** @returns {Promise<void>} when what was asked is answered: an earlier poll may still say good */
+  function end() {
+    poller.stop();
+    return new Promise((resolve) => {
+      onChange = () => underWay === 0 && resolve();
+      onChange();
+    });
+  }
+
+  return {
+    end,
+    /**
+     * @param {number} answeredMs when the revocation was
+     * @returns {Promise<NodeRow>}
+     */
+    async until(answeredMs) {
+      const giveUpMs = answeredMs + plan.giveUpMs;
+      /** @type {any} */
+      let timer;
+      let onStop = () => {};
+      await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
+        timer = clock.setTimer(resolve, Math.max(0, giveUpMs - clock.now()));
+        onStop = () => resolve();
+        stop.addEventListener('abort', onStop);
+        onChange = () => bounds.isRevoked && resolve();
+        onChange();
+        if (stop.aborted) resolve();
+      });
+      clock.clearTimer(timer);
+      stop.removeEventListener('abort', onStop);
+      const isGivenUp = clock.now() >= giveUpMs;
+      await end();
+      const interval = bounds.interval(sentMs);
+      if (interval !== null) return { outcome: 'revoked', interval };
+      if (!isGivenUp) return { outcome: 'undecided', interval: null };
+      return { outcome: lastNotRevoked >= answeredMs ? 'never_revoked' : 'never_answered', interval: null };
+    },
+  };
+}
+
+/**
+ * @param {Record<string, number>} counts
+ * @param {string} name
+ */
+function count(counts, name) {
+  counts[name] = (counts[name] ?? 0) + 1;
+}

@@ -1,0 +1,88 @@
+/**
+ * Requirements on the delay until every node says revoked, judged on its upper bound: the truth is no longer than that, so what is
+ * met on it is met. A certificate of which nobody said revoked never helps.
+ */
+import { createHistogram, recordMs, valueAtRank } from '../histogram.js';
+import { judgeRequirement } from '../results/requirements/judge.js';
+import { formatCount } from '../units.js';
+
+/** @typedef {import('../results/schema.js').RequirementVerdict} RequirementVerdict */
+/** @typedef {import('hdr-histogram-js').Histogram} Histogram */
+/**
+ * @typedef {object} Seen
+ * @property {Histogram} upper bounds since the revocation was answered
+ * @property {{outcome: string, followedMs: number}[]} rows of all certificates that were begun
+ * @property {boolean} measurementValid
+ */
+
+/**
+ * @param {import('../results/requirements/requirements.js').Requirement} requirement of a time, or of errors
+ * @param {Seen} seen
+ * @returns {RequirementVerdict}
+ */
+export function judgeDelay(requirement, { upper, rows, measurementValid }) {
+  const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
+  const lost = rows.filter(({ outcome }) => outcome !== 'undecided' && outcome !== 'revoked');
+  const judge = (/** @type {typeof rows} */ others) =>
+    inWords(judgeRequirement(requirement, viewOf(upper, others, measurementValid)));
+  const atWorst = judge([...lost, ...undecided]);
+  if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
+  const without = judge(lost);
+  if (without.verdict === 'not met') return without;
+  const left = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'} undecided when it was interrupted.`;
+  return { ...without, verdict: 'not proven', reason: `${without.reason} But ${left}` };
+}
+
+/**
+ * @param {Histogram} upper
+ * @param {{followedMs: number}[]} lost with the age they reached
+ * @param {boolean} measurementValid
+ * @returns {import('../results/requirements/judge.js').RunView}
+ */
+function viewOf(upper, lost, measurementValid) {
+  const withLost = createHistogram();
+  withLost.add(upper);
+  for (const { followedMs } of lost) recordMs(withLost, followedMs);
+  const [own, all] = [upper, withLost].map(quantilesOf);
+  return {
+    series: { response: own, service: own, sendLag: own },
+    all: { response: all, service: all, sendLag: all },
+    succeeded: upper.totalCount,
+    failed: lost.length,
+    dropped: 0,
+    neverSentDue: 0,
+    ratePerSecond: 0,
+    completedPerSecond: [],
+    model: 'closed',
+    offeredPerSecond: null,
+    arrivals: 'constant',
+    allOnTime: false,
+    measurementValid,
+  };
+}
+
+/** @param {Histogram} histogram @returns {import('../results/requirements/judge.js').Quantiles} */
+function quantilesOf(histogram) {
+  const count = histogram.totalCount;
+  return {
+    count,
+    valueAtRank: (rank) => valueAtRank(histogram, rank),
+    min: count === 0 ? null : valueAtRank(histogram, 1),
+    mean: count === 0 ? null : histogram.mean / 1000,
+    max: count === 0 ? null : histogram.maxValue / 1000,
+  };
+}
+
+/**
+ * What is judged elsewhere is requests.
+ *
+ * @param {RequirementVerdict} verdict
+ * @returns {RequirementVerdict}
+ */
+function inWords(verdict) {
+  const reason = verdict.reason
+    .replaceAll('requests had no good answer', 'revocations were not seen everywhere')
+    .replaceAll('a request without a good answer', 'a revocation that was not seen everywhere')
+    .replaceAll('requests', 'revocations');
+  return { ...verdict, reason };
+}

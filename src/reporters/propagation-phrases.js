@@ -1,0 +1,108 @@
+/** What the reports of propagation say in words, and the figures they all show. */
+import { formatCount, formatDuration, formatLatency } from '../units.js';
+import { counted, targetPhrase, timeText } from './phrases.js';
+
+/** @typedef {import('../results/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../results/propagation/propagation-schema.js').DelayBlock} DelayBlock */
+/** @typedef {{name: string, delay: DelayBlock}} Place where a revocation is seen */
+
+export const DELAY_COLUMNS = Object.freeze(
+  /** @type {const} */ (['min', 'mean', 'p50', 'p90', 'p95', 'p99', 'max']),
+);
+
+/** By outcome. @type {Readonly<Record<string, string>>} */
+export const OUTCOME_MEANINGS = Object.freeze({
+  revoked: 'good before, and revoked afterwards',
+  never_revoked: 'not revoked yet when it was given up (--give-up)',
+  never_answered: 'no answer of use since the revocation was answered, until it was given up (--give-up)',
+  not_good_before: 'not good before it was to be revoked, so it would prove nothing',
+  issue_failed: 'could not be issued',
+  revoke_failed: 'the call to revoke it failed',
+  undecided: 'under way when the measurement was interrupted',
+});
+
+/** @param {Propagation} found */
+export function propagationHeadline({ everywhere: { revoked, sinceAnswered }, nodes }) {
+  const where = nodes.length === 1 ? 'at one node' : `at all ${nodes.length} nodes`;
+  const { p50, p99 } = sinceAnswered.upper;
+  if (revoked === 0 || p50 === null || p99 === null) return `No revocation was seen ${where}`;
+  return `Revocations were seen ${where} within ${formatLatency(p99)} (p99), half within ${formatLatency(p50)}`;
+}
+
+/** @param {Propagation} found @returns {string} empty where it is whole */
+export function interruptedPhrase({ interrupted, certificates: { planned, begun } }) {
+  if (!interrupted) return '';
+  return `Interrupted: ${formatCount(begun)} of ${formatCount(planned)} certificates were begun.`;
+}
+
+/** @param {Propagation} found */
+export function subjectLine({ target, plan }) {
+  return `Revocations on ${targetPhrase(target)}, mount ${plan.mount}, role ${plan.role}`;
+}
+
+/** @param {Propagation} found */
+export function pollingPhrase({ plan: { concurrency, pollMs, giveUpMs, pauseMs, seed } }) {
+  const paused = pauseMs > 0 ? `, ${formatDuration(pauseMs)} between them` : '';
+  return `${formatCount(concurrency)} at once${paused}; every node asked every ${formatDuration(pollMs)}, given up after ${formatDuration(giveUpMs)}; seed ${seed}`;
+}
+
+/** @param {Propagation['crl']} crl */
+export function rebuildText({ autoRebuild }) {
+  return autoRebuild === null ? 'could not be seen' : autoRebuild ? 'on' : 'off';
+}
+
+/** @param {Propagation} found @returns {Place[]} the whole first, where there are several nodes */
+export function placesOf({ nodes, everywhere }) {
+  const own = nodes.map(({ url, state, delay }) => ({
+    name: state === null ? url : `${url} (${state})`,
+    delay,
+  }));
+  return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
+}
+
+/** @param {DelayBlock} delay @returns {string[][]} label and figures by DELAY_COLUMNS */
+export function delayRows({ sinceAnswered, sinceSent, widthMs }) {
+  const rows = /** @type {const} */ ([
+    ['answered, lower', sinceAnswered.lower],
+    ['answered, upper', sinceAnswered.upper],
+    ['sent, lower', sinceSent.lower],
+    ['sent, upper', sinceSent.upper],
+    ['left open', widthMs],
+  ]);
+  return rows.map(([label, block]) => [label, ...DELAY_COLUMNS.map((key) => timeText(block[key]))]);
+}
+
+/** @param {DelayBlock} delay */
+export function seenPhrase({ revoked, beforeAnswered }) {
+  const early =
+    beforeAnswered === 0
+      ? 'none of them before the revocation was answered'
+      : `${formatCount(beforeAnswered)} of them before the revocation was answered`;
+  return `${counted(revoked, 'revocation')} seen, ${early}`;
+}
+
+/** @param {Record<string, number>} counts @returns {[string, number][]} the most first */
+export function byCount(counts) {
+  return Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+}
+
+/** @param {Propagation['nodes'][number]} node */
+export function askedPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
+  const lost = [
+    missed === 0 ? '' : `${formatCount(missed)} missed`,
+    skipped === 0 ? '' : `${formatCount(skipped)} left out`,
+  ].filter((part) => part !== '');
+  const said = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
+  return [
+    [`${counted(looks, 'look')} beforehand, ${counted(polls, 'poll')}`, ...lost].join(', '),
+    said.join(', '),
+  ]
+    .filter((part) => part !== '')
+    .join(': ');
+}
+
+/** @param {Propagation['pollLagMs']} lag */
+export function lagPhrase({ count, p50, p99, max }) {
+  if (count === 0) return 'no poll was due';
+  return `polls were ${timeText(p50)} (p50), ${timeText(p99)} (p99), ${timeText(max)} (longest) late`;
+}
