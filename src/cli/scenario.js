@@ -5,9 +5,10 @@ import { commonOptions } from '../common-options.js';
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { readEnvironment } from '../vault/environment.js';
-import { onInterrupt } from './interrupt.js';
 import { runPlan, splitOptions } from './operation.js';
 import { readRunOptions, runOptions } from './run-options.js';
+import { withSetup } from './scenario-setup.js';
+import { plannedForSearch } from './search-options.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('./scenario-run.js').Step} Step */
@@ -53,14 +54,20 @@ export const command = {
     const { dryRun: isDry } = readOptions(scenarioOptions, { 'dry-run': dryRun });
     const scenario = await read(file);
     const { planned, asked } = splitOptions(given);
-    const steps = await stepsOf(scenario, planned);
-    const settings = await readRunOptions(wanted(scenario, steps.length, asked), steps.length);
+    const count = scenario.runs.length * scenario.targets.length;
+    const settings = await readRunOptions(wanted(scenario, count, asked), count);
+    const flags = plannedForSearch(settings.search ?? null, planned);
+    const steps = await stepsOf(scenario, flags);
     if (isDry) {
       const { describeSteps } = await import('../scenario/describe.js');
       process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
-    const code = await withSetup(scenario, steps, settings, async (refused) => {
+    return withSetup(scenario, steps, settings, async (refused) => {
+      if (settings.search) {
+        const { searchSteps } = await import('./scenario-search.js');
+        return searchSteps({ steps, settings, line, refused, given: flags });
+      }
       if (steps.length > 1) {
         const { runSteps } = await import('./scenario-run.js');
         return runSteps({ scenario, steps, settings, line, refused });
@@ -69,7 +76,6 @@ export const command = {
       for (const error of refused.values()) throw error;
       return (await runPlan(plan, { token, settings, line })).code;
     });
-    return code;
   },
 };
 
@@ -80,45 +86,15 @@ export const command = {
  * @returns {Record<string, unknown>} options of the run
  */
 function wanted({ repeat, pauseMs, out }, steps, asked) {
-  const isRepeated = Number(asked.repeat ?? repeat) * steps > 1;
+  // A search runs a plan as often as it needs.
+  const isSearch = asked['find-max-rate'] !== undefined || asked['max-concurrency'] !== undefined;
+  const isRepeated = Number(asked.repeat ?? repeat) * steps > 1 && !isSearch;
   return {
-    ...(repeat > 1 ? { repeat } : {}),
+    ...(repeat > 1 && !isSearch ? { repeat } : {}),
     ...(isRepeated && pauseMs > 0 ? { pause: pauseMs / 1000 } : {}),
     ...(out.length > 0 ? { out } : {}),
     ...asked,
   };
-}
-
-/**
- * What the scenario wants set up is there while `act` goes on, and gone afterwards, whatever becomes of it.
- *
- * @param {ReadScenario} scenario
- * @param {readonly Step[]} steps
- * @param {import('./run-options.js').RunSettings} settings
- * @param {(refused: ReadonlyMap<number, import('../errors.js').PkiLoadError>) => Promise<number>} act
- * @returns {Promise<number>}
- */
-async function withSetup({ setup }, steps, { quiet }, act) {
-  if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map());
-  const { createScenarioSetup } = await import('../scenario/run-setup.js');
-  const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
-  const made = createScenarioSetup(setup, steps, {
-    say: quiet ? () => {} : tell,
-    warn: (text) => tell(`Warning: ${text}`),
-  });
-  // Until all is taken away again no signal ends the process; while runs go on, they hear it themselves.
-  const interrupt = onInterrupt(process, () =>
-    tell('Interrupted: what was set up is taken away. Press Ctrl-C again to end at once.'),
-  );
-  try {
-    const refused = await made.up(interrupt.stop);
-    if (interrupt.stop.aborted) return EXIT.interrupted;
-    interrupt.over(() => {});
-    return await act(refused);
-  } finally {
-    await made.down();
-    interrupt.release();
-  }
 }
 
 /** @param {string} file @returns {Promise<ReadScenario>} */

@@ -53,11 +53,15 @@ export function createScenarioSetup(setup, steps, { say, warn }, system = { setU
       }
       return refused;
     },
+    /** @returns {string[]} what would be left if all ended now, a sentence for each target */
+    left: () =>
+      setup.keep ? [] : made.map(({ url }) => `${setup.name} is left at ${url}. ${remedyFor(setup, url)}`),
     /** Never throws: what could not be taken away is said. */
     async down() {
-      for (const place of made.splice(0)) {
+      for (const place of [...made]) {
         if (setup.keep) say(`Left ${setup.name} at ${place.url}, as the scenario says (keep).`);
         else await tearDownAt(setup, place, { say, warn }, system);
+        made.splice(made.indexOf(place), 1);
       }
     },
   };
@@ -91,9 +95,10 @@ async function setUpAt(setup, place, say, system, onMade) {
  * @param {{say: (text: string) => void, warn: (text: string) => void}} how
  * @param {System} system
  */
-async function tearDownAt({ name }, place, { say, warn }, system) {
+async function tearDownAt(setup, place, { say, warn }, system) {
   const client = place.connect();
-  const remedy = `Take it away with vault-pki-load teardown --url ${place.url} --name ${name}.`;
+  const { name } = setup;
+  const remedy = remedyFor(setup, place.url);
   try {
     const isGone = await system.tearDown(client, name, (text) => say(`${place.url}: ${text}`));
     if (!isGone) warn(`Not all of ${name} at ${place.url} could be taken away. ${remedy}`);
@@ -128,4 +133,12 @@ function placesOf(steps, connect) {
 function connect({ plan: { target }, token }) {
   const { url, namespace, tls } = target;
   return createVaultClient({ url, namespace, token, tls: loadTls(tls), timeoutMs: CALL_TIMEOUT_MS });
+}
+
+/**
+ * @param {Setup} setup
+ * @param {string} url
+ */
+function remedyFor({ name }, url) {
+  return `Take it away with vault-pki-load teardown --url ${url} --name ${name}.`;
 }
