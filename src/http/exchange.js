@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Request
- * @property {'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE'} method
+ * @property {'GET' | 'POST' | 'PUT' | 'PATCH' | 'LIST' | 'DELETE'} method
  * @property {string} path
  * @property {Record<string, string>} headers
  * @property {Uint8Array | string | null} body

@@ -8,7 +8,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Methods whose requests say their length even when it is 0 (RFC 9110, 8.6). */
-const WITH_BODY = new Set(['POST', 'PUT']);
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
  * Requests are mostly the one before again, or share its header fields: what is the same object is not written anew.

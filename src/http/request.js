@@ -14,7 +14,8 @@ import { connectOptions } from './tls.js';
 export { describeTransportError } from './failures.js';
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
-/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer}} Asked */
+/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer, timeoutMs?: number}} Asked `timeoutMs`:
+ *   another than the requester's */
 
 /** @typedef {{origin: string, named: string}} Target */
 
@@ -62,11 +63,11 @@ export function createRequester({
      * @param {Asked} asked
      * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) when there is no answer
      */
-    async request({ method = 'GET', path, headers, body }) {
+    async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs }) {
       const deadline = new AbortController();
       const signal = AbortSignal.any([deadline.signal, closing.signal]);
       const progress = { headersSeen: false };
-      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      const timer = setTimeout(() => deadline.abort(), within);
       /** What is wrong with an answer is told to the request; the message only hears that it ends there. @type {unknown} */
       let broken = null;
       try {

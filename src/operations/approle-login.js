@@ -1,10 +1,17 @@
-/** `approle-login`: logins by AppRole, with a role of its own that is taken away after the run, tokens and all. */
-import { apiHeaders, apiPath } from './issuance.js';
-import { makeOwnMount, removeOwnMount, untilReady } from './own-mount.js';
+/** `approle-login`: logins by AppRole, with a method and a role of its own that are taken away after the run, tokens and all. */
+import { formatDuration } from '../units.js';
+import { apiHeaders, apiPath, longestRunMs } from './issuance.js';
+import { makeOwnMount, untilReady } from './own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'AppRole';
 const ROLE = 'load';
+
+/** What a login's token may do: as good as nothing. */
+const POLICIES = Object.freeze(['default']);
+
+/** The secret ID outlives the run, and several that share it; but not for ever, should the method be left behind. */
+const SECRET_ID_MS = 24 * 3_600_000;
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
@@ -22,7 +29,7 @@ const options = {
     default: '5m',
     min: 1000,
     max: 86_400_000,
-    describe: 'How long they live; they are revoked with the auth method after the run',
+    describe: 'How long they live; those that are stored are revoked with the auth method after the run',
   },
 };
 
@@ -39,41 +46,35 @@ export const operation = {
   ],
   options,
   outcomes: Object.freeze({
-    logged_in: 'a token, with a lease as long as was asked for',
+    logged_in: 'a token of the type, with the policies and the lifetime that were asked for',
     no_token: 'HTTP 2xx, but without a token',
-    wrong_lease: 'HTTP 2xx, but the token lives for longer than was asked for',
+    no_accessor: 'HTTP 2xx, but the service token has no accessor, by which it could be revoked',
+    other_token: 'HTTP 2xx, but the token is of another type, or has other policies',
+    other_lease: 'HTTP 2xx, but the token lives for a time other than was asked for',
     ...CALL_OUTCOMES,
   }),
   async prepare(context) {
-    const { client, plan } = context;
+    const { client, notice, plan, signal } = context;
+    const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context);
-    const mount = await makeOwnMount(client, 'auth', 'approle');
-    try {
-      const { tokenType, tokenTtl } = plan.options;
-      const ttl = `${Math.round(tokenTtl / 1000)}s`;
-      const role = `auth/${mount}/role/${ROLE}`;
-      await untilReady(() =>
-        client.write(role, {
-          token_type: tokenType,
-          token_ttl: ttl,
-          token_max_ttl: ttl,
-          secret_id_num_uses: 0,
-        }),
+    const mount = await makeOwnMount(context, 'auth', 'approle');
+    const role = `auth/${mount}/role/${ROLE}`;
+    await untilReady(() => client.write(role, roleFields(plan)), signal);
+    const { data: named } = await client.read(`${role}/role-id`);
+    const { data: secret } = await client.write(`${role}/secret-id`);
+    if (tokenType === 'service') {
+      notice(
+        `Every login leaves a token in storage, for at most ${formatDuration(tokenTtl)}; after the run they are revoked with ${mount}.`,
       );
-      const { data: named } = await client.read(`${role}/role-id`);
-      const { data: secret } = await client.write(`${role}/secret-id`);
-      return {
-        ...fixture,
-        // Whoever logs in has no token yet.
-        headers: apiHeaders(null, plan.target.namespace),
-        mount,
-        roleId: String(named?.role_id),
-        secretId: String(secret?.secret_id),
-      };
-    } catch (error) {
-      await removeOwnMount(client, 'auth', mount);
-      throw error;
     }
+    return {
+      ...fixture,
+      // Whoever logs in has no token yet.
+      headers: apiHeaders(null, plan.target.namespace),
+      mount,
+      roleId: String(named?.role_id),
+      secretId: String(secret?.secret_id),
+    };
   },
   createRequester(_plan, { basePath, headers, mount, roleId, secretId }) {
     /** @type {import('../http/exchange.js').Request} */
@@ -85,12 +86,42 @@ export const operation = {
     };
     return () => request;
   },
-  createClassifier({ options: { tokenTtl } }) {
+  createClassifier({ options: { tokenTtl, tokenType } }) {
     const seconds = Math.round(tokenTtl / 1000);
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (typeof auth?.client_token !== 'string' || auth.client_token === '') return 'no_token';
-      return auth.lease_duration > seconds ? 'wrong_lease' : null;
+      if (auth.token_type !== tokenType || !isSameSet(auth.policies, POLICIES)) return 'other_token';
+      // Vault gives batch tokens none.
+      if (tokenType === 'service' && !(typeof auth.accessor === 'string' && auth.accessor !== ''))
+        return 'no_accessor';
+      return auth.lease_duration === seconds ? null : 'other_lease';
     });
   },
-  cleanup: ({ client }, { mount }) => removeOwnMount(client, 'auth', mount),
 };
+
+/**
+ * As many logins as will be, from anywhere.
+ *
+ * @param {import('../plan.js').Plan} plan
+ */
+function roleFields({ load, options: { tokenType, tokenTtl } }) {
+  const ttl = `${Math.round(tokenTtl / 1000)}s`;
+  const secretIdMs = Math.max(SECRET_ID_MS, 2 * (longestRunMs(load) ?? 0));
+  return {
+    token_type: tokenType,
+    token_policies: POLICIES,
+    token_ttl: ttl,
+    token_max_ttl: ttl,
+    token_num_uses: 0,
+    secret_id_num_uses: 0,
+    secret_id_ttl: `${Math.ceil(secretIdMs / 1000)}s`,
+  };
+}
+
+/**
+ * @param {unknown} list
+ * @param {readonly string[]} wanted
+ */
+function isSameSet(list, wanted) {
+  return Array.isArray(list) && list.length === wanted.length && wanted.every((one) => list.includes(one));
+}

@@ -1,5 +1,7 @@
 /** `health`: `sys/health`, as load balancers ask it. No token. */
-
+import { PkiLoadError } from '../errors.js';
+import { parseTargetUrl } from '../http/request.js';
+import { apiHeaders } from './issuance.js';
 import { REFUSAL_OUTCOMES } from './refusals.js';
 import { createJsonClassifier, passed, prepareCalls } from './vault-call.js';
 
@@ -23,6 +25,12 @@ const BY_STATUS = {
   503: 'sealed',
 };
 
+/** What the checks before a run say of nodes that --standby-ok is about. */
+const STANDBY = new Set(['vault_standby', 'vault_dr_secondary']);
+
+/** What these statuses mean on other paths cannot come up here. */
+const { rate_limited: _quota, unavailable: _overload, ...OTHER_REFUSALS } = REFUSAL_OUTCOMES;
+
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'health',
@@ -31,16 +39,27 @@ export const operation = {
   examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
   options,
   outcomes: Object.freeze({
-    ...REFUSAL_OUTCOMES,
+    ...OTHER_REFUSALS,
     active: 'initialised, unsealed and active',
     standby: 'a standby node (HTTP 429, 472 or 473)',
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
-    not_json: 'HTTP 200, but the body is not a JSON object',
-    error_body: 'HTTP 200, but the body reports errors',
-    not_health: 'HTTP 200, but the body does not say that it is initialised and unsealed',
+    not_json: 'HTTP 2xx, but the body is not a JSON object',
+    error_body: 'HTTP 2xx, but the body reports errors',
+    not_health: 'HTTP 2xx, but the body does not say that it is initialised and unsealed',
   }),
-  prepare: (context) => prepareCalls(context, { withToken: false }),
+  async prepare(context) {
+    try {
+      return await prepareCalls(context, { withToken: false });
+    } catch (error) {
+      const isStandby = error instanceof PkiLoadError && STANDBY.has(error.code);
+      if (!isStandby || !context.plan.options.standbyOk) throw error;
+      const { namespace, url } = context.plan.target;
+      const { origin, basePath } = parseTargetUrl(url);
+      const target = { product: 'Vault', version: null };
+      return { origin, targetUrl: url, target, basePath, headers: apiHeaders(null, namespace) };
+    }
+  },
   createRequester(_plan, { basePath, headers }) {
     /** @type {import('../http/exchange.js').Request} */
     const request = { method: 'GET', path: `${basePath}/v1/sys/health`, headers, body: null };

@@ -7,7 +7,7 @@ import { expandName, hasPlaceholder } from './names.js';
 import { prepareCalls } from './vault-call.js';
 
 const GROUP = 'Request';
-const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'DELETE', 'LIST']);
+const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
 /** A token that no server has given out: shaped like one, so that it is looked up. */
@@ -78,6 +78,8 @@ export const operation = {
     'http --method POST --path /v1/pki_int/ocsp --body garbage --status 400 --rate 10',
   ],
   options,
+  leaves: ({ method, path }) =>
+    method === 'GET' || method === 'LIST' ? null : `what ${method} ${path} makes, if anything`,
   outcomes: Object.freeze({
     expected: 'one of the statuses that count as success, and the body holds what it must',
     other_status: 'another status than those that count as success',
@@ -94,11 +96,12 @@ export const operation = {
         'Add --method POST, or leave the body out.',
       );
     }
-    const wrong = status.find((/** @type {string} */ code) => !/^[1-5]\d\d$/.test(code));
+    const wrong = status.find((/** @type {string} */ code) => !/^[2-5]\d\d$/.test(code));
     if (wrong !== undefined || status.length === 0) {
       throw usageError(
         'bad_option',
-        `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status.`,
+        `--status holds ${JSON.stringify(wrong ?? '')}, which is not an HTTP status from 200 to 599.`,
+        'Write it as 200,204 or 403.',
       );
     }
     for (const text of header) headerOf(text);
@@ -150,12 +153,14 @@ function headerOf(text) {
   if (name === undefined) {
     throw usageError(
       'bad_option',
-      `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE.`,
+      `--header is ${JSON.stringify(text.slice(0, 80))}, which is not NAME: VALUE in printable ASCII.`,
+      "Write it as 'X-Example: 1'.",
     );
   }
   const lower = name.toLowerCase();
-  if (NOT_TO_SET.has(lower))
-    throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`);
+  if (NOT_TO_SET.has(lower)) {
+    throw usageError('bad_option', `--header sets ${lower}, which is the connection's own.`, 'Leave it out.');
+  }
   if (lower === 'x-vault-token' || lower === 'authorization') {
     throw usageError(
       'bad_option',

@@ -86,11 +86,11 @@ export const operations = {
     load: () => import('./approle-login.js'),
   },
   'kv-write': {
-    describe: 'Write random secrets into a key-value store made for the run',
+    describe: 'Write random secrets into a key-value store',
     load: () => import('./kv-write.js'),
   },
   'kv-read': {
-    describe: 'Read secrets back from a key-value store made and filled for the run',
+    describe: 'Read secrets back from a key-value store and check every one',
     load: () => import('./kv-read.js'),
   },
   transit: {

@@ -1,54 +1,163 @@
-/** `kv-read`: secrets out of a key-value store that is made and filled before the run; each must be the one that was written. */
+/** `kv-read`: secrets out of a key-value store; each must be the one that was written, before this run or by an earlier one. */
 import pLimit from 'p-limit';
-import { createPaths, kvOptions, makeStore, secretData, secretPath, secretValue } from './kv.js';
-import { removeOwnMount } from './own-mount.js';
+import { PkiLoadError, targetError, usageError } from '../errors.js';
+import { shuffled } from '../random.js';
+import {
+  createPaths,
+  describeLeft,
+  GROUP,
+  kvOptions,
+  openStore,
+  secretBody,
+  secretPath,
+  valueIn,
+} from './kv.js';
+import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
 /** While the store is filled. */
 const AT_ONCE = 8;
 
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+const options = {
+  ...kvOptions,
+  filled: {
+    type: 'flag',
+    group: GROUP,
+    describe:
+      'The secrets are in --kv-mount: a kv-write with the same --paths, --size and --data-seed has left them',
+  },
+  pick: {
+    type: 'choice',
+    group: GROUP,
+    choices: ['random', 'in-turn'],
+    default: 'random',
+    describe: 'Order in which they are read: all of them before one is read again, either way',
+  },
+};
+
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'kv-read',
-  describe: 'Read secrets back from a key-value store made and filled for the run',
+  describe: 'Read secrets back from a key-value store and check every one',
   things: 'secrets read',
-  examples: ["kv-read --rate 200 --duration 1m --require 'p99<100ms'", 'kv-read --paths 10000 --size 4096'],
-  options: kvOptions,
+  examples: [
+    "kv-read --rate 200 --duration 1m --require 'p99<100ms'",
+    'kv-read --kv-version 1 --size 4096 --paths 10000',
+    'kv-read --kv-mount secret --filled --paths 10000 --requests 1000',
+  ],
+  options,
+  leaves: ({ kvMount, filled }) =>
+    kvMount === null || filled ? null : `the secrets, in ${kvMount} below vault-pki-load/`,
   outcomes: Object.freeze({
     read: 'the secret that was written',
     other_secret: 'HTTP 2xx, but not the secret that was written',
     ...CALL_OUTCOMES,
   }),
+  check({ filled, kvMount }) {
+    if (!filled || kvMount !== null) return;
+    throw usageError(
+      'contradiction',
+      '--filled says that the secrets are there, but --kv-mount does not say where.',
+      'Give --kv-mount, or leave --filled out: a store is made and filled for the run.',
+    );
+  },
   async prepare(context) {
-    const { client, plan, progress, signal } = context;
-    const { kvVersion, size, paths } = plan.options;
-    const fixture = await prepareCalls(context);
-    const mount = await makeStore(client, kvVersion);
-    try {
-      const limit = pLimit(AT_ONCE);
-      let done = 0;
-      const writeOne = async (/** @type {number} */ i) => {
-        if (signal.aborted) return;
-        const value = secretValue(plan.load.seed, i, size);
-        await client.write(secretPath(mount, kvVersion, i), secretData(kvVersion, value));
-        progress('Writing secrets to read', ++done, paths);
-      };
-      await Promise.all(Array.from({ length: paths }, (_, i) => limit(writeOne, i)));
-    } catch (error) {
-      await removeOwnMount(client, 'mounts', mount);
-      throw error;
+    const { notice, onEnd, plan } = context;
+    const { filled, kvMount, paths } = plan.options;
+    const fixture = { ...(await prepareCalls(context)), ...(await openStore(context)) };
+    if (filled) {
+      await checkFilled(context, fixture);
+    } else {
+      if (kvMount !== null) onEnd(async () => notice(describeLeft(plan, fixture, paths)));
+      await fill(context, fixture);
     }
-    return { ...fixture, mount };
+    return fixture;
   },
-  createRequester({ options: { kvVersion, paths } }, { basePath, headers, mount }) {
-    const pathOf = createPaths(basePath, mount, kvVersion, paths);
-    return (index) => ({ method: 'GET', path: pathOf(index), headers, body: null });
+  createRequester(plan, fixture) {
+    const pathOf = createPaths(plan, fixture);
+    const numberOf = createPick(plan);
+    const { headers } = fixture;
+    return (index) => ({ method: 'GET', path: pathOf(numberOf(index)), headers, body: null });
   },
-  createClassifier({ options: { kvVersion, size, paths }, load: { seed } }) {
-    return createJsonClassifier('read', ({ data }, index) => {
-      const value = kvVersion === '2' ? data?.data?.value : data?.value;
-      return value === secretValue(seed, index % paths, size) ? null : 'other_secret';
-    });
+  createClassifier(plan, { version }) {
+    const { size, dataSeed } = plan.options;
+    const numberOf = createPick(plan);
+    return createJsonClassifier('read', ({ data }, index) =>
+      valueIn(version, data) === secretValue(dataSeed, numberOf(index), size) ? null : 'other_secret',
+    );
   },
-  cleanup: ({ client }, { mount }) => removeOwnMount(client, 'mounts', mount),
 };
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @returns {(index: number) => number} which secret a request reads
+ */
+function createPick({ options: { paths, pick }, load: { seed } }) {
+  if (pick === 'in-turn') return (index) => index % paths;
+  const order = shuffled(paths, seed);
+  return (index) => order[index % paths];
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {import('./kv.js').Store} store
+ */
+async function fill({ client, plan, progress, signal }, store) {
+  const { dataSeed, size, paths } = plan.options;
+  const limit = pLimit(AT_ONCE);
+  let done = 0;
+  const writeOne = async (/** @type {number} */ number) => {
+    if (signal.aborted) return;
+    const body = secretBody(store.version, secretValue(dataSeed, number, size));
+    await client.write(secretPath(store, dataSeed, number), body);
+    progress('Writing secrets to read', ++done, paths);
+  };
+  try {
+    await Promise.all(Array.from({ length: paths }, (_, number) => limit(writeOne, number)));
+  } finally {
+    // After a failure the rest is of no use.
+    limit.clearQueue();
+  }
+}
+
+/**
+ * Whether the first and the last secret are there. The run checks those that it reads.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @param {import('./kv.js').Store} store
+ */
+async function checkFilled({ client, plan }, store) {
+  const { dataSeed, size, paths } = plan.options;
+  for (const number of new Set([0, paths - 1])) {
+    const path = secretPath(store, dataSeed, number);
+    const data = await readOrNull(client, path);
+    if (data === null) {
+      throw targetError(
+        'not_filled',
+        `There is no secret ${path}, though --filled says so.`,
+        `Write them first: kv-write --kv-mount ${store.mount} --paths ${paths} --requests ${paths}, with the same --size and --data-seed.`,
+      );
+    }
+    if (valueIn(store.version, data) !== secretValue(dataSeed, number, size)) {
+      throw targetError(
+        'other_secrets',
+        `The secret ${path} is not the one that kv-write writes there with --size ${size} and --data-seed ${dataSeed}.`,
+        'Give the --size and --data-seed that they were written with, or write them again.',
+      );
+    }
+  }
+}
+
+/**
+ * @param {import('../vault/client.js').VaultClient} client
+ * @param {string} path
+ */
+async function readOrNull(client, path) {
+  try {
+    return (await client.read(path)).data;
+  } catch (error) {
+    if (error instanceof PkiLoadError && error.code === 'vault_not_found') return null;
+    throw error;
+  }
+}

@@ -1,19 +1,22 @@
-/** `kv-write`: random secrets into a key-value store that is made for the run. */
-import { createPaths, kvOptions, makeStore, secretData, secretValue } from './kv.js';
-import { removeOwnMount } from './own-mount.js';
+/** `kv-write`: random secrets into a key-value store, made for the run or there already. */
+import { expectedRequests } from './issuance.js';
+import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
 import { refusal } from './refusals.js';
+import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'kv-write',
-  describe: 'Write random secrets into a key-value store made for the run',
+  describe: 'Write random secrets into a key-value store',
   things: 'secrets written',
   examples: [
     "kv-write --rate 50 --duration 1m --require 'p99<300ms'",
     'kv-write --kv-version 1 --size 4096 --paths 10000',
+    'kv-write --kv-mount secret --paths 10000 --requests 10000',
   ],
   options: kvOptions,
+  leaves: ({ kvMount }) => (kvMount === null ? null : `the secrets, in ${kvMount} below vault-pki-load/`),
   outcomes: Object.freeze({
     written: 'the secret was taken, and in version 2 it has a version',
     no_version: 'HTTP 2xx, but without the version that a write to version 2 gives',
@@ -21,23 +24,32 @@ export const operation = {
   }),
   async prepare(context) {
     const fixture = await prepareCalls(context);
-    return { ...fixture, mount: await makeStore(context.client, context.plan.options.kvVersion) };
+    return { ...fixture, ...(await openStore(context)) };
   },
-  createRequester({ options: { kvVersion, size, paths }, load: { seed } }, { basePath, headers, mount }) {
-    const pathOf = createPaths(basePath, mount, kvVersion, paths);
-    return (index) => ({
-      method: 'POST',
-      path: pathOf(index),
-      headers,
-      body: JSON.stringify(secretData(kvVersion, secretValue(seed, index, size))),
-    });
+  createRequester(plan, fixture) {
+    const { size, paths, dataSeed } = plan.options;
+    const { headers, version } = fixture;
+    const pathOf = createPaths(plan, fixture);
+    return (index) => {
+      const number = index % paths;
+      const body = JSON.stringify(secretBody(version, secretValue(dataSeed, number, size)));
+      return { method: 'POST', path: pathOf(number), headers, body };
+    };
   },
-  createClassifier({ options: { kvVersion } }) {
-    const written = passed('written');
-    if (kvVersion === '1') {
-      return (status) => (status < 200 || status > 299 ? refusal(status) : written);
+  createClassifier(_plan, { version }) {
+    if (version === '2') {
+      return createJsonClassifier('written', ({ data }) => (data?.version >= 1 ? null : 'no_version'));
     }
-    return createJsonClassifier('written', ({ data }) => (data?.version >= 1 ? null : 'no_version'));
+    const written = passed('written');
+    const withWarnings = createJsonClassifier('written', () => null);
+    return (status, body, index) => {
+      if (status < 200 || status > 299) return refusal(status);
+      return body.length === 0 ? written : withWarnings(status, body, index);
+    };
   },
-  cleanup: ({ client }, { mount }) => removeOwnMount(client, 'mounts', mount),
+  async cleanup({ plan, notice }, fixture) {
+    if (plan.options.kvMount === null) return;
+    const count = Math.min(plan.options.paths, expectedRequests(plan.load) ?? Number.POSITIVE_INFINITY);
+    notice(describeLeft(plan, fixture, count));
+  },
 };

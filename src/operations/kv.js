@@ -1,30 +1,43 @@
-/** What `kv-write` and `kv-read` share: a store of their own, and secrets that follow from the seed. */
-import { fillBytes } from '../random.js';
+/**
+ * What `kv-write` and `kv-read` share: a key-value store, the run's own or one that is there, and secrets that follow from
+ * --data-seed and their number, so that another run can read and check what one has left.
+ */
+import { PkiLoadError, targetError, usageError } from '../errors.js';
 import { apiPath } from './issuance.js';
-import { makeOwnMount, untilReady } from './own-mount.js';
+import { makeOwnMount, PREFIX, untilReady } from './own-mount.js';
+import { MOST_BYTES } from './secret-value.js';
 
 export const GROUP = 'Secrets';
 
-/** Keeps the secrets apart from what else is drawn. */
-const STREAM = 4000;
+const DEFAULT_SIZE = 1024;
+const DEFAULT_DATA_SEED = 1;
 
-/** More would make one secret larger than Vault takes by default (32 MiB a request) by far. */
-const MOST_BYTES = 1024 * 1024;
+/** @typedef {'1' | '2'} KvVersion */
+/** @typedef {{mount: string, version: KvVersion}} Store */
+/** @typedef {import('./vault-call.js').CallFixture & Store} KvFixture */
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 export const kvOptions = {
+  'kv-mount': {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'PATH',
+    describe: 'Key-value store that is there; the secrets stay in it, below vault-pki-load/',
+    defaultText: 'one made for the run and taken away after it',
+    check: checkMountPath,
+  },
   'kv-version': {
     type: 'choice',
     group: GROUP,
     choices: ['1', '2'],
-    default: '2',
-    describe: 'Version of the key-value store, which is made for the run',
+    describe: 'Version of the key-value store',
+    defaultText: "2, or that of --kv-mount's",
   },
   size: {
     type: 'integer',
     group: GROUP,
     placeholder: 'BYTES',
-    default: 1024,
+    default: DEFAULT_SIZE,
     min: 1,
     max: MOST_BYTES,
     describe: 'Bytes in a secret, random; they travel as base64, a third more',
@@ -36,61 +49,158 @@ export const kvOptions = {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    describe: 'Secrets: request i is about secret i modulo N',
+    describe: 'Secrets, each at a path of its own',
+  },
+  'data-seed': {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: DEFAULT_DATA_SEED,
+    min: 0,
+    max: 0xffff_ffff,
+    describe: 'What paths and contents follow from; runs with the same write and read the same secrets',
   },
 };
 
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string}} KvFixture */
+/**
+ * @param {string} path
+ * @param {string} flag
+ */
+function checkMountPath(path, flag) {
+  const segments = trimmed(path).split('/');
+  if (!segments.some((segment) => ['', '.', '..'].includes(segment) || !/^[\x21-\x7e]+$/.test(segment)))
+    return;
+  throw usageError(
+    'bad_option',
+    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not the path of a mount.`,
+    'Write it as vault secrets list shows it, e.g. secret.',
+  );
+}
+
+/** @param {string} path */
+const trimmed = (path) => path.replace(/^\/+|\/+$/g, '');
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {Promise<Store>} one that takes secrets
+ * @throws {PkiLoadError} where it is not there, or is no such store
+ */
+export async function openStore(context) {
+  const { client, plan, signal } = context;
+  const { kvMount, kvVersion } = plan.options;
+  if (kvMount !== null) return findStore(client, trimmed(kvMount), kvVersion);
+  const version = kvVersion ?? '2';
+  const mount = await makeOwnMount(context, 'mounts', 'kv', { options: { version } });
+  const store = { mount, version };
+  await untilReady(() => client.write(`${base(store)}/ready`, secretBody(version, 'ready')), signal);
+  return store;
+}
 
 /**
  * @param {import('../vault/client.js').VaultClient} client
- * @param {'1' | '2'} version
- * @returns {Promise<string>} path of a store that takes secrets
- */
-export async function makeStore(client, version) {
-  const mount = await makeOwnMount(client, 'mounts', 'kv', { options: { version } });
-  await untilReady(() => client.write(secretPath(mount, version, 'ready'), secretData(version, 'ready')));
-  return mount;
-}
-
-/**
  * @param {string} mount
- * @param {'1' | '2'} version
- * @param {string | number} name
+ * @param {KvVersion | null} wanted
+ * @returns {Promise<Store>}
  */
-export function secretPath(mount, version, name) {
-  return version === '2' ? `${mount}/data/secret-${name}` : `${mount}/secret-${name}`;
+async function findStore(client, mount, wanted) {
+  const found = await look(client, mount);
+  if (found === null || trimmed(String(found.path ?? mount)) !== mount) {
+    throw targetError(
+      'kv_mount_not_found',
+      `There is no key-value store ${mount} on ${client.origin} that this token can see.`,
+      `Check --kv-mount and --namespace, or run vault secrets enable -path=${mount} -version=2 kv.`,
+    );
+  }
+  if (found.type !== 'kv') {
+    throw targetError(
+      'mount_wrong_type',
+      `The mount ${mount} on ${client.origin} is of type ${String(found.type).slice(0, 40)}, not kv.`,
+      'Name a key-value store with --kv-mount.',
+    );
+  }
+  const version = String(found.options?.version) === '2' ? '2' : '1';
+  if (wanted !== null && wanted !== version) {
+    throw targetError(
+      'kv_version_differs',
+      `The store ${mount} is of version ${version}, but --kv-version is ${wanted}.`,
+      'Leave --kv-version out.',
+    );
+  }
+  return { mount, version };
 }
 
 /**
- * @param {'1' | '2'} version
+ * @param {import('../vault/client.js').VaultClient} client
+ * @param {string} mount
+ * @returns {Promise<Record<string, any> | null>} null: not there, or hidden from the token; Vault answers both alike
+ */
+async function look(client, mount) {
+  try {
+    return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
+  } catch (error) {
+    if (error instanceof PkiLoadError && HIDDEN.has(error.code)) return null;
+    throw error;
+  }
+}
+
+const HIDDEN = new Set(['vault_permission_denied', 'vault_not_found', 'vault_bad_request', 'vault_no_route']);
+
+/** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
+function base({ mount, version }) {
+  return `${mount}/${version === '2' ? 'data/' : ''}${PREFIX}`;
+}
+
+/** @param {number} dataSeed */
+const folderOf = (dataSeed) => `seed-${dataSeed}`;
+
+/**
+ * @param {Store} store
+ * @param {number} dataSeed
+ * @param {number} number of the secret
+ */
+export function secretPath(store, dataSeed, number) {
+  return `${base(store)}/${folderOf(dataSeed)}/${number}`;
+}
+
+/**
+ * @param {KvVersion} version
  * @param {string} value
  * @returns {Record<string, any>} what is written
  */
-export function secretData(version, value) {
+export function secretBody(version, value) {
   return version === '2' ? { data: { value } } : { value };
 }
 
 /**
- * @param {number} seed
- * @param {number} number of the secret, or of the write
- * @param {number} size bytes
- * @returns {string} base64
+ * @param {KvVersion} version
+ * @param {Record<string, any> | null} data of an answer
+ * @returns {unknown} what was written as the value
  */
-export function secretValue(seed, number, size) {
-  const bytes = Buffer.alloc(size);
-  fillBytes(bytes, seed, number, STREAM);
-  return bytes.toString('base64');
+export function valueIn(version, data) {
+  return version === '2' ? data?.data?.value : data?.value;
 }
 
 /**
- * @param {string} basePath
- * @param {string} mount
- * @param {'1' | '2'} version
- * @param {number} paths
- * @returns {(index: number) => string} path of the request
+ * @param {import('../plan.js').Plan} plan
+ * @param {KvFixture} fixture
+ * @returns {(number: number) => string} path of a request about that secret
  */
-export function createPaths(basePath, mount, version, paths) {
-  const [before, after] = apiPath(basePath, secretPath(mount, version, '{n}')).split('%7Bn%7D');
-  return (index) => `${before}${index % paths}${after}`;
+export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
+  const start = apiPath(basePath, base(store), folderOf(dataSeed));
+  return (number) => `${start}/${number}`;
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan
+ * @param {Store} store
+ * @param {number} count of secrets that may have been written
+ * @returns {string} what stays in a store that was there
+ */
+export function describeLeft({ options: { dataSeed, size } }, store, count) {
+  const flags = [
+    `--kv-mount ${store.mount} --filled --paths ${count}`,
+    ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
+    ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
+  ];
+  return `Up to ${count} secrets stay in ${store.mount}, below ${PREFIX}/${folderOf(dataSeed)}/; kv-read ${flags.join(' ')} reads them.`;
 }

@@ -44,8 +44,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
     await client.write(`sys/${kind}/${path}`, { ...settings, type, description: MARK });
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
-    // What was refused is not there; what was not answered may be.
-    if (error.code === 'vault_permission_denied' || error.code === 'vault_bad_request') isAsked = false;
+    if (REFUSED.has(error.code)) isAsked = false;
     throw targetError(
       'cannot_make_mount',
       `${kind === 'auth' ? 'An auth method' : 'A secrets engine'} of the run's own (${type}) cannot be mounted: ${error.message}`,
@@ -102,6 +101,19 @@ export async function untilReady(ask, signal) {
     }
   }
 }
+
+/** Answers after which nothing was made; after others, or none, something may be there. */
+const REFUSED = new Set([
+  'token_invalid',
+  'vault_bad_request',
+  'vault_no_route',
+  'vault_not_found',
+  'vault_permission_denied',
+  'vault_rate_limited',
+  'vault_sealed',
+  'vault_standby',
+  'vault_unauthorized',
+]);
 
 /** How Vault refuses what it is not ready for. */
 const EARLY = new Set([

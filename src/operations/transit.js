@@ -1,10 +1,10 @@
 /** `transit`: encryption as a service, with a key that is made for the run; what comes back is held against what was sent. */
-import { constants, createPublicKey, verify } from 'node:crypto';
 import pLimit from 'p-limit';
-import { usageError } from '../errors.js';
+import { targetError, usageError } from '../errors.js';
 import { apiPath } from './issuance.js';
-import { secretValue } from './kv.js';
-import { makeOwnMount, removeOwnMount, untilReady } from './own-mount.js';
+import { makeOwnMount, untilReady } from './own-mount.js';
+import { MOST_BYTES, secretValue } from './secret-value.js';
+import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES, longestText } from './transit-keys.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'Transit';
@@ -13,23 +13,26 @@ const KEY = 'load';
 /** While ciphertexts and signatures are made that requests are about. */
 const AT_ONCE = 8;
 
-const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
+/** All texts together; every thread holds the bodies of all requests. */
+const MOST_POOL_BYTES = 64 * 1024 * 1024;
 
-/** Keys by what they can do: https://developer.hashicorp.com/vault/api-docs/secret/transit#create-key */
-const KEY_TYPES = Object.freeze({
-  encrypt: ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-4096'],
-  sign: ['ed25519', 'ecdsa-p256', 'rsa-2048', 'rsa-4096'],
-});
+const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
-  action: { type: 'choice', group: GROUP, choices: ACTIONS, default: 'encrypt', describe: 'What is asked' },
+  action: {
+    type: 'choice',
+    group: GROUP,
+    choices: ACTIONS,
+    default: 'encrypt',
+    describe: 'What is asked; what is decrypted or verified is encrypted or signed before the run',
+  },
   'key-type': {
     type: 'choice',
     group: GROUP,
     choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
     describe: 'Type of the key',
-    defaultText: 'aes256-gcm96, or ed25519 to sign and verify',
+    defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
   },
   size: {
     type: 'integer',
@@ -37,8 +40,8 @@ const options = {
     placeholder: 'BYTES',
     default: 64,
     min: 1,
-    max: 1024 * 1024,
-    describe: 'Bytes of a text, random',
+    max: MOST_BYTES,
+    describe: 'Bytes of a text, random; they travel as base64, a third more',
   },
   pool: {
     type: 'integer',
@@ -47,14 +50,15 @@ const options = {
     default: 100,
     min: 1,
     max: 100_000,
-    describe: 'Different texts; with decrypt and verify they are encrypted or signed before the run',
+    describe: 'Different texts: request i is about text i modulo N',
   },
 };
 
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string, made: string[], publicKey: string | null}} TransitFixture `made`:
- *   ciphertexts or signatures, by number of the text */
+/** @typedef {'encrypt' | 'sign'} Making the action that makes what another is about */
+/** @typedef {import('./vault-call.js').CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
+ *   `dataSeed`: what the texts follow from, also where several runs share them; `made`: ciphertexts or signatures, by number of the text */
 
-/** What the answer to each action holds, and what is sent beside the text. @type {Record<string, {field: string, textField: string}>} */
+/** What the answer holds, and what the text is called that is sent. @type {Record<Making, {field: string, textField: string}>} */
 const MAKES = {
   encrypt: { field: 'ciphertext', textField: 'plaintext' },
   sign: { field: 'signature', textField: 'input' },
@@ -71,61 +75,62 @@ export const operation = {
   ],
   options,
   outcomes: Object.freeze({
-    encrypted: 'a ciphertext of the current version of the key',
+    encrypted: 'a ciphertext, as long as one of such a text is; what it holds is not looked at',
     decrypted: 'the text that had been encrypted',
-    signed: 'a signature that is good for the text',
+    signed: "a signature of the text by the key's public key",
     verified: 'the signature was found to be good, as it is',
     no_ciphertext: 'HTTP 2xx, but without a ciphertext',
+    wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short to be one of the text',
     other_text: 'HTTP 2xx, but not the text that had been encrypted',
     no_signature: 'HTTP 2xx, but without a signature',
     bad_signature: 'HTTP 2xx, but the signature is not good for the text',
-    called_bad: 'HTTP 2xx, but a good signature was found to be bad',
+    called_bad: 'HTTP 2xx, but a good signature was not found to be good',
     ...CALL_OUTCOMES,
   }),
-  check({ action, keyType }) {
-    const able = isAbout(action) === 'encrypt' ? KEY_TYPES.encrypt : KEY_TYPES.sign;
-    if (keyType === null || able.includes(keyType)) return;
-    throw contradiction(action, keyType, able);
+  check({ action, keyType, size, pool }) {
+    const making = makingOf(action);
+    const type = keyTypeOf(making, keyType);
+    if (!KEY_TYPES[making].includes(type)) throw cannotDo(action, type, KEY_TYPES[making]);
+    if (making === 'encrypt' && size > longestText(type)) throw tooLong(type, size);
+    if (size * pool > MOST_POOL_BYTES) throw tooMuch(size, pool);
   },
   async prepare(context) {
-    const { client, plan } = context;
+    const { client, plan, signal } = context;
+    const { action, keyType } = plan.options;
     const fixture = await prepareCalls(context);
-    const mount = await makeOwnMount(client, 'mounts', 'transit');
-    try {
-      const { action, keyType } = plan.options;
-      const kind = isAbout(action);
-      const type = keyType ?? (kind === 'encrypt' ? KEY_TYPES.encrypt[0] : KEY_TYPES.sign[0]);
-      await untilReady(() => client.write(`${mount}/keys/${KEY}`, { type }));
-      const made = action === kind ? [] : await makeAll(context, mount, kind);
-      return {
-        ...fixture,
-        mount,
-        made,
-        publicKey: action === 'sign' ? await readPublicKey(client, mount) : null,
-      };
-    } catch (error) {
-      await removeOwnMount(client, 'mounts', mount);
-      throw error;
-    }
+    const mount = await makeOwnMount(context, 'mounts', 'transit');
+    const making = makingOf(action);
+    const type = keyTypeOf(making, keyType);
+    await untilReady(() => client.write(`${mount}/keys/${KEY}`, { type }), signal);
+    return {
+      ...fixture,
+      mount,
+      dataSeed: plan.load.seed,
+      made: action === making ? [] : await makeAll(context, mount, making),
+      publicKey: action === 'sign' ? await readPublicKey(client, mount) : null,
+    };
   },
-  createRequester({ options: { action, size, pool }, load: { seed } }, { basePath, headers, mount, made }) {
+  createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, made }) {
     const path = apiPath(basePath, mount, action, KEY);
-    const { field, textField } = MAKES[isAbout(action)];
-    const bodies = Array.from({ length: pool }, (_, i) => {
-      const text = secretValue(seed, i, size);
-      if (action === 'decrypt') return JSON.stringify({ [field]: made[i] });
-      return JSON.stringify({ [textField]: text, ...(action === 'verify' ? { [field]: made[i] } : {}) });
-    });
-    const requests = bodies.map((body) => ({ method: /** @type {const} */ ('POST'), path, headers, body }));
+    const { field, textField } = MAKES[makingOf(action)];
+    const bodyOf = (/** @type {number} */ number) => {
+      if (action === 'decrypt') return { [field]: made[number] };
+      const text = { [textField]: secretValue(dataSeed, number, size) };
+      return action === 'verify' ? { ...text, [field]: made[number] } : text;
+    };
+    const requests = Array.from({ length: pool }, (_, number) => ({
+      method: /** @type {const} */ ('POST'),
+      path,
+      headers,
+      body: JSON.stringify(bodyOf(number)),
+    }));
     return (index) => requests[index % pool];
   },
-  createClassifier({ options: { action, size, pool }, load: { seed } }, { publicKey }) {
-    const textOf = (/** @type {number} */ index) => secretValue(seed, index % pool, size);
+  createClassifier({ options: { action, keyType, size, pool } }, { dataSeed, publicKey }) {
+    const textOf = (/** @type {number} */ index) => secretValue(dataSeed, index % pool, size);
     switch (action) {
       case 'encrypt':
-        return createJsonClassifier('encrypted', ({ data }) =>
-          /^vault:v\d+:.+/.test(data?.ciphertext) ? null : 'no_ciphertext',
-        );
+        return createEncryptClassifier(ciphertextBytes(keyTypeOf('encrypt', keyType), size));
       case 'decrypt':
         return createJsonClassifier('decrypted', ({ data }, index) =>
           data?.plaintext === textOf(index) ? null : 'other_text',
@@ -134,21 +139,39 @@ export const operation = {
         return createJsonClassifier('verified', ({ data }) => (data?.valid === true ? null : 'called_bad'));
       default:
         return createJsonClassifier('signed', ({ data }, index) => {
-          const [, signature] = /^vault:v\d+:(.+)$/.exec(data?.signature ?? '') ?? [];
-          if (signature === undefined) return 'no_signature';
-          return isGood(textOf(index), signature, publicKey) ? null : 'bad_signature';
+          const signature = bytesOf(data?.signature);
+          if (signature === null) return 'no_signature';
+          const text = Buffer.from(textOf(index), 'base64');
+          return isSignature(text, signature, publicKey) ? null : 'bad_signature';
         });
     }
   },
-  cleanup: ({ client }, { mount }) => removeOwnMount(client, 'mounts', mount),
 };
+
+/** @param {number} length bytes of a right ciphertext */
+function createEncryptClassifier(length) {
+  return createJsonClassifier('encrypted', ({ data }) => {
+    const ciphertext = bytesOf(data?.ciphertext);
+    if (ciphertext === null) return 'no_ciphertext';
+    return ciphertext.length === length ? null : 'wrong_length';
+  });
+}
 
 /**
  * @param {string} action
- * @returns {'encrypt' | 'sign'} what makes that which the action is about
+ * @returns {Making}
  */
-function isAbout(action) {
+function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
+}
+
+/**
+ * @param {Making} making
+ * @param {string | null} given
+ * @returns {string}
+ */
+function keyTypeOf(making, given) {
+  return given ?? KEY_TYPES[making][0];
 }
 
 /**
@@ -156,7 +179,7 @@ function isAbout(action) {
  * @param {string} keyType
  * @param {readonly string[]} able
  */
-function contradiction(action, keyType, able) {
+function cannotDo(action, keyType, able) {
   return usageError(
     'contradiction',
     `--action ${action} cannot be done with a key of type ${keyType}.`,
@@ -165,76 +188,67 @@ function contradiction(action, keyType, able) {
 }
 
 /**
+ * @param {string} keyType
+ * @param {number} size
+ */
+function tooLong(keyType, size) {
+  return usageError(
+    'contradiction',
+    `A key of type ${keyType} encrypts at most ${longestText(keyType)} bytes, but --size is ${size}.`,
+    `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
+  );
+}
+
+/**
+ * @param {number} size
+ * @param {number} pool
+ */
+function tooMuch(size, pool) {
+  return usageError(
+    'contradiction',
+    `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
+    'Lower one of them.',
+  );
+}
+
+/**
  * @param {import('./index.js').PrepareContext} context
  * @param {string} mount
- * @param {'encrypt' | 'sign'} kind
- * @returns {Promise<string[]>}
+ * @param {Making} making
+ * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
  */
-async function makeAll({ client, plan, progress, signal }, mount, kind) {
+async function makeAll({ client, plan, progress, signal }, mount, making) {
   const { size, pool } = plan.options;
-  const { field, textField } = MAKES[kind];
+  const { field, textField } = MAKES[making];
   const limit = pLimit(AT_ONCE);
   let done = 0;
-  const makeOne = async (/** @type {number} */ i) => {
+  const makeOne = async (/** @type {number} */ number) => {
     if (signal.aborted) return '';
-    const asked = { [textField]: secretValue(plan.load.seed, i, size) };
-    const { data } = await client.write(`${mount}/${kind}/${KEY}`, asked);
-    progress(kind === 'encrypt' ? 'Encrypting texts' : 'Signing texts', ++done, pool);
-    return String(data?.[field]);
+    const { data } = await client.write(`${mount}/${making}/${KEY}`, {
+      [textField]: secretValue(plan.load.seed, number, size),
+    });
+    if (bytesOf(data?.[field]) === null) {
+      throw targetError(
+        'transit_answer',
+        `${client.origin} answered ${making} without a ${field}, so there is nothing to ask about.`,
+      );
+    }
+    progress(making === 'encrypt' ? 'Encrypting texts' : 'Signing texts', ++done, pool);
+    return data?.[field];
   };
-  return Promise.all(Array.from({ length: pool }, (_, i) => limit(makeOne, i)));
+  try {
+    return await Promise.all(Array.from({ length: pool }, (_, number) => limit(makeOne, number)));
+  } finally {
+    limit.clearQueue();
+  }
 }
 
 /**
  * @param {import('../vault/client.js').VaultClient} client
  * @param {string} mount
- * @returns {Promise<string>} PEM; base64 of the bare key for Ed25519
+ * @returns {Promise<string>} see transit-keys.js
  */
 async function readPublicKey(client, mount) {
   const { data } = await client.read(`${mount}/keys/${KEY}`);
   return String(data?.keys?.[data.latest_version]?.public_key);
-}
-
-/**
- * Vault hashes with SHA-256 before it signs (not for Ed25519), encodes ECDSA signatures as ASN.1, and pads RSA by PSS with a salt
- * as long as can be: the defaults of transit/sign.
- *
- * @param {string} text base64
- * @param {string} signature base64
- * @param {string} publicKey see readPublicKey
- */
-function isGood(text, signature, publicKey) {
-  const [data, bytes] = [Buffer.from(text, 'base64'), Buffer.from(signature, 'base64')];
-  try {
-    const key = keyOf(publicKey);
-    const type = key.asymmetricKeyType;
-    if (type === 'ed25519') return verify(null, data, key, bytes);
-    if (type === 'ec') return verify('sha256', data, key, bytes);
-    const padding = constants.RSA_PKCS1_PSS_PADDING;
-    const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
-    return verify('sha256', data, { key, padding, saltLength }, bytes);
-  } catch {
-    return false;
-  }
-}
-
-/** @type {Map<string, import('node:crypto').KeyObject>} */
-const keys = new Map();
-
-/** SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the key itself. */
-const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
-
-/** @param {string} publicKey */
-function keyOf(publicKey) {
-  const known = keys.get(publicKey);
-  if (known !== undefined) return known;
-  const key = publicKey.startsWith('-----')
-    ? createPublicKey(publicKey)
-    : createPublicKey({
-        key: Buffer.concat([ED25519_HEAD, Buffer.from(publicKey, 'base64')]),
-        format: 'der',
-        type: 'spki',
-      });
-  keys.set(publicKey, key);
-  return key;
 }

@@ -48,7 +48,13 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
    */
   async function call(method, path, data, within = timeoutMs) {
     const body = data === undefined ? undefined : JSON.stringify(data);
-    const asked = { method, path: `${basePath}/v1/${encodePath(path)}`, headers: headers(), body, timeoutMs: within };
+    const asked = {
+      method,
+      path: `${basePath}/v1/${encodePath(path)}`,
+      headers: headers(),
+      body,
+      timeoutMs: within,
+    };
     const answer = await follow({ requester, origin, asked });
     if (answer.status === 204) return { data: null, auth: null, warnings: [] };
     const json = parseJson(answer.body);
