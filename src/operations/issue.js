@@ -117,6 +117,7 @@ export const operation = {
   ],
   options,
   outcomes: OUTCOMES,
+  leaves: ({ role }) => `certificates in storage until it is tidied, unless the role ${role} has no_store`,
   check(given) {
     const notAnIp = given.ipSans.find((/** @type {string} */ text) => isIP(text) === 0);
     if (notAnIp !== undefined) {

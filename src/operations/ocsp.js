@@ -46,6 +46,16 @@ export const operation = {
   ],
   options,
   outcomes: OUTCOMES,
+  leaves({ about, cert, serials, revokedSerials }) {
+    const isGiven = cert !== null || serials !== null;
+    const asks = (/** @type {string} */ kind) =>
+      about.some((/** @type {string} */ one) => one.startsWith(`${kind}=`));
+    const isGoodIssued = !isGiven && (about.length === 0 || asks('good'));
+    const isRevokedIssued = asks('revoked') && revokedSerials === null;
+    return isGoodIssued || isRevokedIssued
+      ? 'the certificates that it asks about, in storage until it is tidied'
+      : null;
+  },
   check: checkOptions,
   async prepare(context) {
     const { prepare } = await import('./ocsp-prepare.js');

@@ -60,6 +60,7 @@ export const operation = {
     'revoke --role web --pool 5000 --concurrency 4',
   ],
   options,
+  leaves: () => 'the certificates, revoked, in storage and on the CRL until it is tidied',
   outcomes: Object.freeze({
     revoked: 'revoked, and Vault says when',
     revoked_again: 'it was revoked before: there were more requests than certificates',

@@ -31,6 +31,7 @@ export const operation = {
   options: Object.fromEntries(
     Object.entries(options).map(([name, spec]) => [name, { ...spec, group: GROUP }]),
   ),
+  leaves: () => 'certificates in storage until it is tidied',
   check: undefined,
   async prepare(context) {
     const { client, plan, notice } = context;
