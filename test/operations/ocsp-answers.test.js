@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
+import { readKinds } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet } from '../../src/operations/ocsp-requests.js';
 import { parseSerial } from '../../src/pki/serial.js';
 import { makePlan } from '../../src/plan.js';
@@ -41,7 +42,7 @@ async function askAbout(cert, given = {}) {
     path: '/ocsp',
     method: made.options.method,
     issuerDer: ca.ca.der,
-    requests: set,
+    kinds: [{ ...readKinds([], made.options.expect)[0], requests: set }],
     namespace: 'team',
   };
   return { classify: ocsp.createClassifier(made, fixture), request: ocsp.createRequester(made, fixture) };
@@ -91,6 +92,18 @@ describe('answers to ocsp', () => {
       }
     });
   }
+
+  test('a refusal that is expected is a success, with any HTTP status', async () => {
+    const { classify } = await askAbout(unknown, { expect: 'unauthorized' });
+    for (const status of [200, 401]) {
+      assert.deepEqual(classify(status, Buffer.from([0x30, 3, 10, 1, 6]), 0), {
+        outcome: 'unauthorized',
+        success: true,
+        verification: 'passed',
+      });
+      assert.equal(classify(status, Buffer.from([0x30, 3, 10, 1, 3]), 0).outcome, 'ocsp_try_later');
+    }
+  });
 
   test('what is no OCSP response: a failure of the answer in 2xx, else what the HTTP status says', async () => {
     const { classify, request } = await askAbout(leaf);

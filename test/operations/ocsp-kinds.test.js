@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { PkiLoadError } from '../../src/errors.js';
+import { loadOperation } from '../../src/operations/index.js';
+import { ANSWERS, contraryOutcome, KINDS, readKinds, verdictsOf } from '../../src/operations/ocsp-kinds.js';
+import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
+import { REFUSAL_OUTCOMES } from '../../src/operations/refusals.js';
+import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { parseCertId } from '../../src/pki/ocsp-fields.js';
+import { OCSP_VERDICTS } from '../../src/pki/ocsp-verdicts.js';
+import { parseSerial } from '../../src/pki/serial.js';
+import { makePlan } from '../../src/plan.js';
+import { readEnvironment } from '../../src/vault/environment.js';
+import { buildResponse, der, single } from '../pki/ocsp-builder.js';
+import { TestCa } from '../pki/openssl-ca.js';
+
+/** @typedef {import('../../src/operations/ocsp-kinds.js').KindName} KindName */
+
+const ocsp = await loadOperation('ocsp');
+const ca = new TestCa();
+const stranger = new TestCa({ name: 'Stranger' });
+after(() => {
+  ca.close();
+  stranger.close();
+});
+const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
+const ALL = 'good=90,revoked=5,never-issued=3,wrong-issuer=2';
+
+/** @param {Record<string, unknown>} given */
+const planOf = (given) => makePlan(ocsp, { seed: 1, ...given }, readEnvironment({}, { home: '/nowhere' }));
+
+describe('--about and --expect', () => {
+  /** @type {[string, string[], string[], unknown][]} sentence, about, expect, name, weight and expected answer of each */
+  const GOOD = [
+    ['nothing said', [], [], [[null, 1, 'good']]],
+    ['an answer of all', [], ['revoked'], [[null, 1, 'revoked']]],
+    ['a refusal', [], ['unauthorized'], [[null, 1, 'unauthorized']]],
+    [
+      'all kinds, with the answers of Vault',
+      ALL.split(','),
+      [],
+      [
+        ['good', 90, 'good'],
+        ['revoked', 5, 'revoked'],
+        ['never-issued', 3, 'good'],
+        ['wrong-issuer', 2, 'unknown'],
+      ],
+    ],
+    ['a fraction, and blanks', [' revoked = 0.5 '], [], [['revoked', 0.5, 'revoked']]],
+    [
+      'other answers',
+      ['never-issued=1', 'wrong-issuer=1'],
+      ['wrong-issuer=unauthorized', 'never-issued=unknown'],
+      [
+        ['never-issued', 1, 'unknown'],
+        ['wrong-issuer', 1, 'unauthorized'],
+      ],
+    ],
+  ];
+  for (const [sentence, about, expect, kinds] of GOOD) {
+    test(sentence, () => {
+      assert.deepEqual(
+        readKinds(about, expect).map(({ name, weight, expect: answer }) => [name, weight, answer]),
+        kinds,
+      );
+    });
+  }
+
+  /** @type {[Record<string, unknown>, RegExp][]} options, message and remedy */
+  const BAD = [
+    [{ about: 'good' }, /--about holds "good", which is not KIND=VALUE\. Write it as good=90/],
+    [{ about: 'good=1=2' }, /not KIND=VALUE/],
+    [{ about: '=1' }, /not KIND=VALUE/],
+    [
+      { about: 'bad=1' },
+      /"bad=1", which is no kind of certificate\. There are good, revoked, never-issued, wrong-issuer/,
+    ],
+    [{ about: 'toString=1' }, /no kind of certificate/],
+    [{ about: 'good=1,good=2' }, /--about names good twice/],
+    [{ about: 'good=0' }, /"good=0", whose weight is not a number above zero.*leave out/],
+    [{ about: 'good=-1' }, /weight is not a number above zero/],
+    [{ about: 'good=many' }, /weight is not a number above zero/],
+    [{ about: 'good=1e99' }, /weight is not a number above zero/],
+    [{ about: 'good=1', expect: 'good' }, /--expect holds "good", which is not KIND=VALUE.*of which kind/],
+    [
+      { about: 'good=1', expect: 'revoked=revoked' },
+      /"revoked=revoked", which --about does not name\. There is good/,
+    ],
+    [
+      { about: 'good=1', expect: 'good=fine' },
+      /"good=fine", which is no answer.*It can be good, revoked, unknown, unauthorized/,
+    ],
+    [{ about: 'good=1', expect: 'good=good,good=revoked' }, /--expect names good twice/],
+    [{ expect: 'fine' }, /"fine", which is no answer/],
+    [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Give --about too/],
+    [{ expect: 'good,revoked' }, /but --about names no kinds/],
+    [
+      { about: 'revoked=1', cert: 'a' },
+      /with --cert none is issued, and none that is given is revoked.*--revoked-serials/,
+    ],
+    [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
+    [{ revokedSerials: 'a' }, /nothing asks about revoked certificates\. Add --about revoked=WEIGHT/],
+    [{ revokedSerials: 'a', about: 'good=1' }, /nothing asks about revoked certificates/],
+    [{ issuer: 'a' }, /--issuer is given, but neither --cert nor --serials/],
+    [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but certificates to ask about are issued/],
+    [{ pool: 5 }, /--pool is given, but no such certificates are issued/],
+    [{ pool: 5, about: 'never-issued=1' }, /--pool is given/],
+    [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
+  ];
+  for (const [given, message] of BAD) {
+    test(`refused: ${JSON.stringify(given)}`, () => {
+      assert.throws(
+        () => planOf(given),
+        (error) => error instanceof PkiLoadError && message.test(`${error.message} ${error.remedy}`),
+      );
+    });
+  }
+
+  test('what goes together is not refused', () => {
+    for (const given of [
+      { about: ALL },
+      { about: ALL, pool: 3, ocspUrl: 'http://127.0.0.1:1' },
+      { about: ALL, cert: 'a', issuer: 'b', revokedSerials: 'c' },
+      { about: 'never-issued=1,wrong-issuer=1', issuer: 'b' },
+      { about: 'revoked=1', revokedSerials: 'c', issuer: 'b' },
+      { about: 'good=1,revoked=1', revokedSerials: 'c', pool: 3 },
+    ]) {
+      planOf(given);
+    }
+  });
+});
+
+const leaf = ca.issue('leaf');
+const revoked = ca.issue('revoked', { status: 'R' });
+const UNAUTHORIZED = Buffer.from([0x30, 3, 10, 1, 6]);
+const STATUS = {
+  good: Buffer.from('8000', 'hex'),
+  revoked: der(0xa1, der(0x18, Buffer.from('20260101000000Z'))),
+  unknown: Buffer.from('8200', 'hex'),
+};
+
+/**
+ * @param {KindName[]} names
+ * @param {string[]} [expect]
+ * @param {{nonce?: boolean}} [options]
+ */
+async function open(names, expect = [], { nonce = false } = {}) {
+  const kinds = readKinds(
+    names.map((name) => `${name}=1`),
+    expect,
+  );
+  const issuerDer = new Uint8Array(ca.ca.der);
+  const serials = [parseSerial(leaf.serialHex)];
+  const fixture = {
+    origin: 'http://a',
+    path: '/ocsp',
+    method: 'post',
+    issuerDer,
+    namespace: null,
+    kinds: await Promise.all(
+      kinds.map(async (kind) => ({
+        ...kind,
+        requests: await createRequestSet({
+          issuerDer,
+          serials:
+            kind.name === 'never-issued'
+              ? []
+              : kind.name === 'revoked'
+                ? [parseSerial(revoked.serialHex)]
+                : serials,
+          order: kind.name === 'never-issued' ? new Uint32Array() : Uint32Array.of(0),
+          hash: 'sha1',
+          nonce,
+          otherIssuer: kind.name === 'wrong-issuer',
+        }),
+      })),
+    ),
+  };
+  const plan = planOf({ about: names.map((name) => `${name}=1`) });
+  return {
+    classify: ocsp.createClassifier(plan, fixture),
+    request: ocsp.createRequester(plan, fixture),
+    sets: fixture.kinds.map(({ requests }) => openRequestSet(requests, plan.load.seed)),
+  };
+}
+
+/** @param {Uint8Array} certId @param {keyof typeof STATUS} status @param {{thisUpdate?: number, signer?: import('../pki/openssl-ca.js').Issued}} [how] */
+const answer = (certId, status, { thisUpdate = Date.now(), signer = ca.ca } = {}) =>
+  buildResponse({ signer, singles: [single({ certId, thisUpdate, status: STATUS[status] })] });
+
+describe('answers to each kind', () => {
+  const STATUSES = /** @type {(keyof typeof STATUS)[]} */ (Object.keys(STATUS));
+
+  test('the status that is expected is a success of the kind, another a failure of the kind', async () => {
+    for (const name of NAMES) {
+      for (const expect of ANSWERS) {
+        const { classify, sets } = await open([name], [`${name}=${expect}`]);
+        for (const status of STATUSES) {
+          const body = answer(sets[0].expectation(4).certId.raw, status);
+          const verdict = classify(200, body, 4);
+          const own = name.replace('-', '_');
+          const outcome =
+            status === expect ? (name === status ? name : `${own}_${status}`) : `${own}_but_${status}`;
+          const success = status === expect;
+          assert.deepEqual(verdict, { outcome, success, verification: success ? 'passed' : 'failed' });
+        }
+        const refused = classify(401, UNAUTHORIZED, 4);
+        assert.deepEqual(
+          [refused.outcome, refused.success],
+          expect === 'unauthorized'
+            ? [`${name.replace('-', '_')}_unauthorized`, true]
+            : ['ocsp_unauthorized', false],
+        );
+      }
+    }
+  });
+
+  test('of another issuer: unknown under the own CertID passes and is said; nothing else does', async () => {
+    const { classify, sets } = await open(['wrong-issuer'], [], { nonce: true });
+    const { certId, ownCertId } = sets[0].expectation(0);
+    const own = Buffer.from(/** @type {{raw: Buffer}} */ (ownCertId).raw);
+    assert.ok(parseCertId(own).serial.length > 0 && !own.equals(certId.raw));
+    assert.equal(classify(200, answer(certId.raw, 'unknown'), 0).outcome, 'wrong_issuer_unknown');
+    assert.deepEqual(classify.notes?.(), []);
+    /** @type {[string, Buffer, string][]} */
+    const rows = [
+      ['good', answer(own, 'good'), 'cert_id_mismatch'],
+      ['revoked', answer(own, 'revoked'), 'cert_id_mismatch'],
+      ['a stranger', answer(own, 'unknown', { signer: stranger.ca }), 'responder_not_authorized'],
+      ['too early', answer(own, 'unknown', { thisUpdate: Date.now() + 60_000 }), 'not_yet_valid'],
+      ['another serial', answer(Buffer.from(own).fill(1, own.length - 2), 'unknown'), 'cert_id_mismatch'],
+    ];
+    for (const [sentence, body, outcome] of rows) {
+      assert.equal(classify(200, body, 0).outcome, outcome, sentence);
+    }
+    assert.deepEqual(classify.notes?.(), []);
+    assert.deepEqual(classify(200, answer(own, 'unknown'), 0), {
+      outcome: 'wrong_issuer_unknown',
+      success: true,
+      verification: 'passed',
+    });
+    assert.match(String(classify.notes?.()), /a client has to reject them \(RFC 6960, 3\.2\)/);
+  });
+
+  test('about certificates of the issuer an answer under another CertID is a mismatch, unknown or not', async () => {
+    for (const name of NAMES.filter((one) => one !== 'wrong-issuer')) {
+      const { classify } = await open([name]);
+      const other = await open(['wrong-issuer']);
+      const body = answer(other.sets[0].expectation(0).certId.raw, 'unknown');
+      assert.equal(classify(200, body, 0).outcome, 'cert_id_mismatch');
+    }
+  });
+
+  test('each declared outcome can occur, and no other', () => {
+    const kinds = [...NAMES, null].flatMap((name) => ANSWERS.map((expect) => ({ name, weight: 1, expect })));
+    const said = kinds.flatMap((kind) => Object.values(verdictsOf(kind)).map(({ outcome }) => outcome));
+    const seen = new Set([...said, ...Object.keys(REFUSAL_OUTCOMES)]);
+    assert.deepEqual([...seen].sort(), Object.keys(ocsp.outcomes).sort());
+  });
+
+  test('no outcome is a success of one kind and a failure of another', () => {
+    /** @type {Map<string, boolean>} */
+    const known = new Map();
+    for (const name of NAMES) {
+      for (const { outcome, success } of Object.values(
+        verdictsOf({ name, weight: 1, expect: KINDS[name].expect }),
+      )) {
+        assert.equal(known.get(outcome) ?? success, success, outcome);
+        known.set(outcome, success);
+      }
+    }
+    assert.equal(contraryOutcome('revoked', 'good'), 'revoked_but_good');
+    assert.equal(Object.keys(OCSP_VERDICTS).includes('ocsp_unauthorized'), true);
+  });
+});
+
+describe('requests of each kind', () => {
+  const { serial } = parseCertificate(leaf.der);
+
+  test('serials that were never issued: positive, in shortest form, of 20 octets, none twice, from the seed', async () => {
+    const [{ sets }, again] = [await open(['never-issued']), await open(['never-issued'])];
+    const seen = new Set();
+    for (let index = 0; index < 5000; index++) {
+      const { serial: invented } = parseCertId(Buffer.from(sets[0].expectation(index).certId.raw));
+      assert.equal(invented.length, 20);
+      assert.ok(invented[0] > 0 && invented[0] < 0x80);
+      seen.add(Buffer.from(invented).toString('hex'));
+      assert.ok(again.sets[0].request(index).equals(sets[0].request(index)));
+      assert.ok(sets[0].request(index).includes(Buffer.from(invented)));
+    }
+    assert.equal(seen.size, 5000);
+    assert.equal(sets[0].constant, false);
+  });
+
+  test('of another issuer: a serial that the responder knows, under hashes that it does not', async () => {
+    for (const nonce of [false, true]) {
+      const { request, sets } = await open(['wrong-issuer'], [], { nonce });
+      const { certId, ownCertId } = sets[0].expectation(3);
+      const [asked, own] = [certId, ownCertId].map((one) =>
+        parseCertId(Buffer.from(/** @type {any} */ (one).raw)),
+      );
+      assert.ok(Buffer.from(asked.serial).equals(serial) && Buffer.from(own.serial).equals(serial));
+      assert.notDeepEqual(asked.issuerNameHash, own.issuerNameHash);
+      assert.notDeepEqual(asked.issuerKeyHash, own.issuerKeyHash);
+      assert.ok(Buffer.from(/** @type {Uint8Array} */ (request(3).body)).includes(asked.raw));
+    }
+  });
+
+  test('shares follow the weights within 3 sigma, by the seed and the index alone; judge and requester agree', async () => {
+    const { request, classify, sets } = await open(NAMES);
+    const counts = NAMES.map(() => 0);
+    const N = 10_000;
+    const kindOf = (/** @type {number} */ index) => {
+      const body = Buffer.from(/** @type {Uint8Array} */ (request(index).body));
+      return sets.findIndex((set) => body.equals(set.request(index)));
+    };
+    for (let index = 0; index < N; index++) counts[kindOf(index)]++;
+    for (const count of counts)
+      assert.ok(Math.abs(count - N / 4) < 3 * Math.sqrt((N * 3) / 16), String(counts));
+    const expected = ['good', 'revoked', 'never_issued_good', 'wrong_issuer_unknown'];
+    const right = /** @type {const} */ (['good', 'revoked', 'good', 'unknown']);
+    for (const index of [0, 1, 2, 3, 17, 4_000_000_001, 4_000_000_002]) {
+      const kind = kindOf(index);
+      const body = answer(sets[kind].expectation(index).certId.raw, right[kind]);
+      assert.equal(classify(200, body, index).outcome, expected[kind]);
+    }
+  });
+});
