@@ -102,8 +102,10 @@ async function setUrls(client, mount, made, found) {
   const { data } = await whenReady(() => client.read(item.path));
   if ((data?.ocsp_servers ?? []).length > 0) return found(item);
   const { origin, basePath, namespace } = client;
-  const inside = namespace === null ? '' : `${namespace.replace(/^\/+|\/+$/g, '')}/`;
-  const base = `${origin}${basePath}/v1/${inside}${mount}`;
+  const inside = (namespace ?? '').replace(/^\/+|\/+$/g, '');
+  const base = [`${origin}${basePath}/v1`, ...(['', 'root'].includes(inside) ? [] : [inside]), mount].join(
+    '/',
+  );
   await client.write(item.path, {
     issuing_certificates: `${base}/ca`,
     crl_distribution_points: `${base}/crl`,

@@ -1,11 +1,11 @@
 /**
  * The policy of a set-up: what a token needs to run every operation on it, and no more. Where operations make mounts of their own, they
- * may be of one type, and their AppRole roles may carry no policies: or the token could make itself any other.
+ * may be of one type, and their AppRole roles may carry no policy but `default`: or the token could make itself any other.
  */
 import { PREFIX } from '../operations/own-mount.js';
 import { describe, fullPath } from './plan.js';
 
-/** @typedef {{path: string, able: string[], parameters?: Record<string, string[]>}} Rule `parameters`: others are refused; no values: any */
+/** @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Rule `parameters`: others are refused; no values: any */
 
 /** What makeOwnMount and the operations write. */
 const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
@@ -13,7 +13,11 @@ const APPROLE_PARAMETERS = Object.freeze({
   token_type: [],
   token_ttl: [],
   token_max_ttl: [],
+  token_num_uses: [],
+  // A value that is a list must be that list.
+  token_policies: [['default']],
   secret_id_num_uses: [],
+  secret_id_ttl: [],
 });
 
 /**
@@ -70,7 +74,7 @@ function ownMountRules({ kind, type }) {
   const mounting = {
     path: `sys/${kind}/${path}`,
     // Vault asks for sudo where auth methods are mounted.
-    able: ['create', 'update', 'delete', ...(kind === 'auth' ? ['sudo'] : [])],
+    able: ['create', 'read', 'update', 'delete', ...(kind === 'auth' ? ['sudo'] : [])],
     parameters: { type: [type], ...MOUNT_PARAMETERS },
   };
   if (type === 'approle') {

@@ -1,5 +1,6 @@
 /** Makes on a real Vault what operations need. What is there already, and ours, is left as it is; what is somebody else's is refused. */
 import { PkiLoadError } from '../errors.js';
+import { checkHealth } from '../vault/preflight.js';
 import { checkAuthorities, makeAuthorities } from './authorities.js';
 import { fullPath, KEY, possibleMounts, ROLE } from './plan.js';
 import { policyText } from './policy.js';
@@ -30,6 +31,7 @@ import { lookAround, refuseOthers } from './there.js';
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
+  await checkHealth(client, { namespace: client.namespace });
   await checkRights(client, rightsToLook(name), 'setup');
   const there = await lookAround(client, name);
   refuseOthers(there, name);

@@ -1,5 +1,6 @@
 /** Takes away what `setup` made, and nothing else: what does not carry its mark is left, and said. */
 import { PkiLoadError } from '../errors.js';
+import { checkHealth } from '../vault/preflight.js';
 import { checkName } from './plan.js';
 import { checkRights, rightsToLook, rightsToTearDown } from './rights.js';
 import { lookAround } from './there.js';
@@ -35,6 +36,7 @@ export async function tearDown(client, name, say) {
  */
 export async function takeAway(client, name, say, report = { gone: [], left: [] }) {
   checkName(name);
+  await checkHealth(client, { namespace: client.namespace });
   await checkRights(client, rightsToLook(name), 'teardown');
   const there = await lookAround(client, name);
   await checkRights(client, rightsToTearDown(there, name), 'teardown');

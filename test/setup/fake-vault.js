@@ -48,6 +48,8 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
 
   /** @param {string} method @param {string} path @param {Record<string, any>} [data] @returns {any} */
   function answer(method, path, data = {}) {
+    if (path === 'sys/health')
+      return { initialized: true, sealed: false, enterprise: namespace !== null, version: '1.21.1' };
     if (path === 'sys/capabilities-self')
       return Object.fromEntries(data.paths.map((/** @type {string} */ one) => [one, can(one)]));
     const system = /^sys\/(mounts|auth)(?:\/(.+))?$/.exec(path);
@@ -101,9 +103,11 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
       throw targetError('vault_internal_error', `failed at ${method} ${path}`, 'Mend it.');
     };
     if (fails && fault.when === 'before') refuse();
-    const result = answer(method, path, data);
-    if (fails) refuse();
-    return result;
+    try {
+      return answer(method, path, data);
+    } finally {
+      if (fails) refuse();
+    }
   }
 
   const envelope = async (/** @type {Promise<any>} */ data) => ({
@@ -120,6 +124,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
       read: (/** @type {string} */ path) => envelope(call('GET', path)),
       write: (/** @type {string} */ path, /** @type {any} */ data) => envelope(call('POST', path, data)),
       remove: (/** @type {string} */ path) => envelope(call('DELETE', path)),
+      health: async () => ({ status: 200, json: await call('GET', 'sys/health') }),
       list: (/** @type {string} */ path) => call('LIST', path),
     })
   );

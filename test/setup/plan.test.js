@@ -50,12 +50,12 @@ describe('the policy', () => {
     for (const path of paths) assert.match(path, /^vault-pki-load-int\//);
   });
 
-  test('of AppRole lets mounts be of that type alone, and roles have no policies', () => {
+  test('of AppRole lets mounts be of that type alone, and roles have no policy but default', () => {
     const text = policyText(planSetup({ with: ['approle'] }));
     const [mounting, roles] = text.split(/^path /m).slice(-2);
     assert.match(mounting, /^"sys\/auth\/vault-pki-load-approle-\*"[\s\S]*type = \["approle"\]/);
     assert.match(roles, /^"auth\/vault-pki-load-approle-\*"[\s\S]*allowed_parameters/);
-    assert.doesNotMatch(roles, /policies/);
+    assert.deepEqual(roles.match(/^.*policies.*$/gm), ['    token_policies = [["default"]]']);
   });
 });
 
