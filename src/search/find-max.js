@@ -1,224 +1,228 @@
 /**
- * A plan with requirements -> the highest rate at which all of them are met (or, in a closed loop, the most requests in flight), by
- * running it again and again at other levels.
+ * A plan with requirements -> the highest rate at which all of them are met; or, in a closed loop, the fewest requests in flight that
+ * reach the peak throughput. The plan is run again and again at other levels; how is somebody else's matter.
  */
 import { usageError } from '../errors.js';
-import { formatCount, formatRate } from '../units.js';
+import { SEARCH_SCHEMA_ID } from '../results/document.js';
+import { explain } from '../results/search/explain.js';
 import { TOOL_VERSION } from '../version.js';
-import { findHighest } from './search.js';
+import { judgeStep } from './judge-step.js';
+import { findPeak } from './peak.js';
+import { findHighest, lowestAbove } from './search.js';
+import { leastRequests, planOfStep } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('./search.js').Step} Step */
+/** @typedef {import('../results/search/search-schema.js').Search} Search */
+/** @typedef {import('../results/search/search-schema.js').SearchStep} SearchStep */
+/** @typedef {import('./step-plan.js').SearchSettings} SearchSettings */
+/** @typedef {{number: number, level: number, phase: import('./search.js').Phase, attempt: number}} StepPlace `number` from 1 */
 /**
- * @typedef {object} Measured a step, and what was seen at it
- * @property {number} level
- * @property {Step['phase']} phase
- * @property {Step['verdict']} verdict
- * @property {string} reason
- * @property {number} seconds
- * @property {number} requests
- * @property {number} perSecond successes
- * @property {number | null} p50Ms response time
- * @property {number | null} p99Ms
- * @property {number} errorShare
- */
-/**
- * @typedef {object} Search
- * @property {'vault-pki-load/search/1'} schema
- * @property {{version: string}} tool
- * @property {string} name of the plan
- * @property {'rate' | 'concurrency'} of what it searched
- * @property {string[]} requirements
- * @property {{url: string, product: string | null, version: string | null} | null} target
- * @property {number | null} level the highest that was confirmed
- * @property {number | null} above the lowest above it at which a requirement was not met: the answer lies below
- * @property {import('./search.js').Found['why']} why it ended
- * @property {Measured[]} steps in order
- * @property {Result | null} confirmation the run that bears the answer out
- */
-/**
- * @typedef {object} SearchSettings
- * @property {'rate' | 'concurrency'} of
- * @property {number} start
- * @property {number} highest
- * @property {number} stepMs a step takes at least so long
- * @property {number} confirmMs the confirmation, at least
- * @property {number} recoverMs pause between steps
+ * @typedef {object} SearchContext
+ * @property {(plan: Plan, place: StepPlace) => Promise<import('./steps.js').StepEnd | null>} runStep null: it was stopped before it began
+ * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] after each; the search goes on when it resolves
+ * @property {() => boolean} [isStopped]
+ * @property {string} [command]
  */
 
-export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
+/** The ends of what is left of the bracket are at most this apart: about what two runs of the same plan differ by. */
+export const TOLERANCE = 0.02;
 
 /** Below that nobody needs to search. */
 const LOWEST_RATE = 0.1;
 
-/** The ends of what is left are at most this apart: about what two runs of the same plan differ by. */
-const TOLERANCE = 0.02;
-
-/** A step takes at most so long, however many samples its percentile needs. */
-const LONGEST_STEP_MS = 60_000;
-
-/** A percentile is not judged on fewer samples than this times what could prove it at all. */
-const SAMPLES = 2;
-
-/** Reasons against a measurement that are the generator's own: the target may have done better. */
-const OWN_REASONS = new Set([
-  'send_lag',
-  'read_lag',
-  'tool_saturated',
-  'cpu_starved',
-  'machine_saturated',
-  'dropped_late',
-  'local_limits',
-  'mostly_unchecked',
-  'bookkeeping',
-  'nothing_measured',
-]);
-
-/** Reasons that say that the target cannot keep up: percentiles then tell the length of the run. */
-const OVERLOAD_REASONS = new Set(['backlog_growing', 'sends_short_of_plan']);
-
 /**
  * @param {Plan} plan
  * @param {SearchSettings} settings
- * @param {object} context
- * @param {(plan: Plan) => Promise<Result>} context.runOnce
- * @param {(ms: number) => Promise<void>} context.pause
- * @param {(text: string) => void} context.say a sentence for each step
- * @param {() => boolean} context.isStopped
+ * @param {SearchContext} context
  * @returns {Promise<Search>}
+ * @throws {import('../errors.js').PkiLoadError} where the plan cannot be searched, or the first step could not begin
  */
-export async function findMax(plan, settings, { runOnce, pause, say, isStopped }) {
-  checkPlan(plan);
-  const { of, start, highest, recoverMs } = settings;
-  /** @type {Measured[]} */
+export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
+  checkSearchable(plan, settings);
+  const startedAt = new Date();
+  const begun = performance.now();
+  /** @type {SearchStep[]} */
   const steps = [];
   /** @type {Result | null} */
   let last = null;
-  const { level, above, why } = await findHighest({
-    start,
-    lowest: of === 'rate' ? Math.min(LOWEST_RATE, start) : 1,
-    highest,
-    tolerance: TOLERANCE,
-    whole: of === 'concurrency',
-    isStopped,
-    async measure(at, phase) {
-      if (steps.length > 0) await pause(recoverMs);
-      const result = await runOnce(planAt(plan, at, phase, settings));
-      last = result;
-      const judged = judgeStep(result, phase);
-      steps.push({ level: at, phase, ...judged, ...figuresOf(result) });
-      say(`${levelText(of, at)}: ${judged.verdict}. ${judged.reason}`);
-      return judged;
-    },
-  });
-  const found = /** @type {Result | null} */ (last);
-  return {
-    schema: SEARCH_SCHEMA_ID,
-    tool: { version: TOOL_VERSION },
-    name: plan.operation,
-    of,
-    requirements: plan.requirements.map(({ text }) => text),
-    target: found === null ? null : found.target,
-    level,
-    above,
-    why,
-    steps,
-    confirmation: level === null ? null : found,
-  };
-}
+  /** @type {Result | null} */
+  let confirmation = null;
+  const { of, start, highest } = settings;
+  const least = leastRequests(plan);
 
-/** @param {Plan} plan */
-function checkPlan({ requirements, load }) {
-  if (requirements.length === 0) {
-    throw usageError(
-      'nothing_required',
-      'There is no requirement, so every rate would do.',
-      "Say what must be met, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
-    );
+  /** @param {{level: number | null, why: Search['why'], peakPerSecond?: number | null}} found */
+  const documentOf = ({ level, why, peakPerSecond = null }) =>
+    searchDocument({
+      ...{ plan, settings, command, steps, last, confirmation: level === null ? null : confirmation },
+      ...{ level, why, peakPerSecond, startedAt, durationSeconds: (performance.now() - begun) / 1000 },
+    });
+
+  /** @param {number} level @param {import('./search.js').Phase} phase @param {number} attempt */
+  async function measure(level, phase, attempt) {
+    const before = steps.at(-1);
+    const again = attempt > 1 && before?.level === level && before.verdict === 'not proven';
+    const number = steps.length + 1;
+    const stepPlan = planOfStep(plan, settings, { level, phase, again, number });
+    const ended = await runStep(stepPlan, { number, level, phase, attempt });
+    if (ended !== null) last = ended.result;
+    // What was cut short decides nothing.
+    if (ended === null || isStopped())
+      return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0 };
+    const { result, recovery } = ended;
+    const judged = judgeStep(result, { of, level, least });
+    if (phase === 'confirmation' && judged.verdict === 'met') confirmation = result;
+    const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
+    steps.push(step);
+    await onStep?.(documentOf({ level: null, why: 'going on' }), step);
+    return { ...judged, perSecond: result.rates.perSecond };
   }
-  if (load.stages !== null) {
-    throw usageError(
-      'contradiction',
-      'The plan has stages, but a search looks for one level.',
-      'Leave the stages out.',
-    );
-  }
+
+  const common = { start: Math.min(start, highest), highest, measure, isStopped };
+  const found =
+    of === 'rate'
+      ? await findHighest({ ...common, lowest: Math.min(LOWEST_RATE, start), tolerance: TOLERANCE })
+      : await findPeak(common);
+  return documentOf(found);
 }
 
 /**
  * @param {Plan} plan
- * @param {number} level
- * @param {Step['phase']} phase
  * @param {SearchSettings} settings
- * @returns {Plan}
  */
-export function planAt(plan, level, phase, { of, stepMs, confirmMs }) {
-  const leastMs = phase === 'confirmation' ? confirmMs : stepMs;
-  const perSecond = of === 'rate' ? level : null;
-  const neededMs = perSecond === null ? 0 : (samplesFor(plan.requirements) / perSecond) * 1000;
-  const durationMs = Math.min(Math.max(leastMs, neededMs), Math.max(leastMs, LONGEST_STEP_MS));
-  const own =
-    of === 'rate'
-      ? { model: /** @type {const} */ ('open'), ratePerSecond: level }
-      : { model: /** @type {const} */ ('closed'), ratePerSecond: null, concurrency: level };
-  return { ...plan, load: { ...plan.load, ...own, durationMs, requests: null } };
+export function checkSearchable({ requirements, load }, { of }) {
+  const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
+  if (of === 'rate' && requirements.length === 0) {
+    throw usageError(
+      'nothing_required',
+      `${flag} looks for the highest rate at which every requirement is met, but there is none.`,
+      "Say what must be met, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
+    );
+  }
+  /** @type {[boolean, string, string][]} */
+  const refused = [
+    [load.stages !== null, 'the plan has stages, whose rate changes', 'Leave the stages out.'],
+    [
+      requirements.some(({ stage }) => stage !== undefined),
+      'a requirement is about a stage',
+      'Leave it out.',
+    ],
+    [
+      load.requests !== null,
+      '--requests ends each step',
+      'Use --duration: each step takes at least so long.',
+    ],
+    [
+      load.shard !== null,
+      '--shard sends a part only',
+      'Search on one machine, with --threads where one thread will not do.',
+    ],
+    [load.startAt !== null, '--start-at is the time of one run', 'Leave it out.'],
+    [
+      load.rampUpMs > 0,
+      '--ramp-up changes the rate within a step',
+      'Use --warmup to let the target get up to speed in each step.',
+    ],
+    [
+      of === 'rate' && load.overflow === 'drop',
+      '--overflow drop has no backlog to tell overload by',
+      'Leave it out.',
+    ],
+  ];
+  const culprit = refused.find(([applies]) => applies);
+  if (culprit === undefined) return;
+  throw usageError('contradiction', `${flag} measures one level at a time, but ${culprit[1]}.`, culprit[2]);
 }
 
 /**
- * @param {Plan['requirements']} requirements
- * @returns {number} with fewer requests some of them could not be told from chance: n > ln 0.05 / ln q, all of them good
+ * @param {object} parts
+ * @param {Plan} parts.plan
+ * @param {SearchSettings} parts.settings
+ * @param {string} parts.command
+ * @param {SearchStep[]} parts.steps
+ * @param {Result | null} parts.last
+ * @param {Result | null} parts.confirmation
+ * @param {number | null} parts.level
+ * @param {Search['why']} parts.why
+ * @param {number | null} parts.peakPerSecond
+ * @param {Date} parts.startedAt
+ * @param {number} parts.durationSeconds
+ * @returns {Search}
  */
-function samplesFor(requirements) {
-  const needed = requirements.map(({ metric, quantile = 0, limit }) => {
-    const share = metric === 'percentile' ? quantile : metric === 'errors' && limit > 0 ? 1 - limit : 0;
-    return share > 0 ? Math.log(0.05) / Math.log(share) : 100;
-  });
-  return SAMPLES * Math.max(...needed);
+function searchDocument({ plan, settings, command, steps, last, confirmation, level, why, ...rest }) {
+  const { of, start, highest, stepMs, confirmMs } = settings;
+  const { startedAt, durationSeconds, peakPerSecond } = rest;
+  const answer = steps.findLast(
+    (step) => step.level === level && step.phase === 'confirmation' && step.verdict === 'met',
+  );
+  const lower =
+    level ?? Math.max(0, ...steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level));
+  const above = lowestAbove(steps, lower);
+  const { requirements, load, ...of_ } = plan;
+  /** @type {Omit<Search, 'explanation'>} */
+  const document = {
+    schema: SEARCH_SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    name: plan.operation,
+    startedAt: startedAt.toISOString(),
+    durationSeconds,
+    command,
+    ...(why === 'going on' ? { unfinished: true } : {}),
+    interrupted: why === 'interrupted',
+    plan: { ...of_, load: { ...load } },
+    target: last?.target ?? null,
+    searched: of,
+    settings: {
+      ...{ start, highest, stepSeconds: stepMs / 1000, confirmationSeconds: confirmMs / 1000 },
+      tolerance: TOLERANCE,
+    },
+    requirements: requirements.map(({ text, operation, limit, metric }) => ({
+      text,
+      ...(operation === undefined ? {} : { operation }),
+      limit,
+      unit: unitOf(metric),
+    })),
+    answer: answer ?? null,
+    bracket: { confirmed: level, highestMet: lower === 0 ? null : lower, above },
+    peakPerSecond,
+    why,
+    steps: [...steps],
+    confirmation,
+  };
+  return { ...document, explanation: explain(document) };
+}
+
+/** @param {Plan['requirements'][number]['metric']} metric @returns {Search['requirements'][number]['unit']} */
+function unitOf(metric) {
+  if (metric === 'rate') return '/s';
+  return metric === 'errors' ? 'fraction' : 'ms';
+}
+
+/** @param {import('./search.js').Judged} judged */
+function wordsOf({ verdict, reason, isStarved = false }) {
+  return { verdict, reason, isStarved };
 }
 
 /**
  * @param {Result} result
- * @param {Step['phase']} phase
- * @returns {Pick<Step, 'verdict' | 'reason'>}
+ * @param {import('./recovery.js').RecoveryEnd} recovery
  */
-export function judgeStep({ requirements, measurement }, phase) {
-  const overload = measurement.reasons.find(({ code }) => OVERLOAD_REASONS.has(code));
-  if (overload !== undefined) return { verdict: 'not met', reason: overload.text };
-  const own = measurement.reasons.find(({ code }) => OWN_REASONS.has(code));
-  if (measurement.verdict === 'invalid') {
-    return {
-      verdict: 'not offered',
-      reason: (own ?? measurement.reasons[0])?.text ?? 'The measurement is invalid.',
-    };
-  }
-  const missed = requirements.find(({ verdict }) => verdict === 'not met');
-  if (missed !== undefined) return { verdict: 'not met', reason: `${missed.text}: ${missed.reason}` };
-  const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
-  if (unproven !== undefined && phase === 'confirmation') {
-    return { verdict: 'not met', reason: `${unproven.text} is not proven: ${unproven.reason}` };
-  }
-  return { verdict: 'met', reason: requirements.map(({ text, reason }) => `${text}: ${reason}`).join(' ') };
-}
-
-/** @param {Result} result */
-function figuresOf({ durationSeconds, totals, rates, latencyMs: { response } }) {
-  const { sent, succeeded, failed, dropped, neverSentDue } = totals;
-  const errors = failed + dropped + neverSentDue;
+function figuresOf(
+  { startedAt, load, totals, rates, errorShare, latencyMs, measurement, durationSeconds },
+  recovery,
+) {
+  const { response } = latencyMs;
   return {
+    startedAt,
     seconds: durationSeconds,
-    requests: sent,
+    connections: load.concurrency,
+    requests: totals.sent,
     perSecond: rates.perSecond,
     p50Ms: response.p50,
     p99Ms: response.p99,
-    errorShare: succeeded + errors === 0 ? 0 : errors / (succeeded + errors),
+    maxMs: response.max,
+    errorShare,
+    measurement: measurement.verdict,
+    recovery: { seconds: recovery.waitedMs / 1000, recovered: recovery.recovered },
   };
-}
-
-/**
- * @param {SearchSettings['of']} of
- * @param {number} level
- */
-export function levelText(of, level) {
-  return of === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
 }

@@ -1,137 +1,174 @@
 /**
- * The highest level at which every requirement is met: a rate, or in a closed loop requests in flight. Coarse steps up (or down) by
- * two, then bisection, then a run of its own at the answer that must bear it out. Knows nothing of how a level is measured.
+ * The highest rate at which every requirement is met. Coarse steps up (or down) by two, then bisection, then a run of its own at the
+ * answer that must bear it out. Knows nothing of how a level is measured.
  */
 
 /**
- * @typedef {'met' | 'not met' | 'not offered'} StepVerdict `not offered`: the generator could not honestly offer it
+ * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
+ *   offered`: the generator could not honestly offer it, which says nothing of the target
  */
+/** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
 /**
- * @typedef {object} Step
- * @property {number} level
- * @property {'coarse' | 'bisection' | 'confirmation'} phase
+ * @typedef {object} Judged
  * @property {StepVerdict} verdict
  * @property {string} reason a sentence
+ * @property {boolean} [isClear] a second look would say the same: it is not at the edge
+ * @property {boolean} [isStarved] `not proven`: in so short a time the level could not have been proven, however fast the answers.
+ *   Then nothing speaks against it, and higher levels, where samples come sooner, are tried before it is asked again
  */
+/** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
+/** @typedef {'bracketed' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
 /**
  * @typedef {object} Found
  * @property {number | null} level the highest that was confirmed; null: none was
- * @property {number | null} above the lowest above it at which a requirement was not met; null: none was tried
+ * @property {Why} why
  * @property {Step[]} steps in order
- * @property {'bracketed' | 'highest level reached' | 'generator' | 'lowest level failed' | 'not confirmed' | 'stopped'} why the search ended
  */
 /**
  * @typedef {object} SearchOptions
  * @property {number} start
  * @property {number} lowest
  * @property {number} highest
- * @property {number} tolerance the bracket is narrow enough when its ends are at most this share apart, e.g. 0.03
- * @property {boolean} whole levels are whole numbers
- * @property {(level: number, phase: Step['phase']) => Promise<Pick<Step, 'verdict' | 'reason'>>} measure
+ * @property {number} tolerance the bracket is narrow enough when its ends are at most this share apart, e.g. 0.02
+ * @property {(level: number, phase: Phase, attempt: number) => Promise<Judged>} measure
  * @property {() => boolean} [isStopped] the user has ended it
  */
 
-/** A confirmation that fails is tried again so much lower, so often. */
-const CONFIRMATIONS = 5;
+/** A confirmation that fails is tried again a step lower, so often. */
+const CONFIRMATIONS = 6;
 
-/** A single bad step among many must not decide: at the edge, what failed is tried once more. */
-const SECOND_TRIES = 1;
+/** So much lower, in tolerances: the further, the more have failed. */
+const STEPS_DOWN = [1, 1, 2, 2, 4];
+
+/** At the edge chance decides, and anywhere a single disturbance can: what has failed is tried so often before it counts. */
+export const ATTEMPTS = 2;
+
+/** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
+export const OFFERS = 4;
 
 /**
  * @param {SearchOptions} options
  * @returns {Promise<Found>}
  */
 export async function findHighest(options) {
-  const { start, lowest, highest, tolerance, whole, measure, isStopped = () => false } = options;
-  /** @type {Step[]} */
-  const steps = [];
-  const rounded = (/** @type {number} */ level) =>
-    Math.min(highest, Math.max(lowest, whole ? Math.round(level) : tidy(level)));
-  /** @param {number} level @param {Step['phase']} phase */
-  const tryAt = async (level, phase) => {
-    const { verdict, reason } = await measure(level, phase);
-    steps.push({ level, phase, verdict, reason });
-    return verdict;
-  };
-
-  const bracket = await bracketFrom(rounded(start), { lowest, highest, rounded, tryAt, isStopped });
+  const search = createSearch(options);
+  const { steps, isStopped } = search;
+  const bracket = await bracketFrom(search, options);
+  if (isStopped()) return { level: null, why: 'interrupted', steps };
   if (bracket.low === null) {
-    return { level: null, above: bracket.high, steps, why: bracket.why ?? 'lowest level failed' };
+    const generator = steps.every(({ verdict }) => verdict === 'not offered');
+    return { level: null, why: generator ? 'generator' : 'lowest', steps };
   }
-  let { low, high } = bracket;
-  let why = bracket.why;
-  while (high !== null && !isNarrow(low, high, tolerance, whole) && !isStopped()) {
-    const middle = rounded(Math.sqrt(low * high));
-    if (middle <= low || middle >= high) break;
-    const verdict = await tryTwice(middle, 'bisection', tryAt);
-    if (verdict === 'met') low = middle;
-    else {
-      high = middle;
-      if (verdict === 'not offered') why = 'generator';
-    }
-  }
-  if (isStopped()) return { level: null, above: high, steps, why: 'stopped' };
-  const confirmed = await confirm(low, { lowest, rounded, tolerance, whole, tryAt, isStopped });
-  if (confirmed === null)
-    return { level: null, above: high, steps, why: isStopped() ? 'stopped' : 'not confirmed' };
-  return { level: confirmed, above: lowestFailure(steps, confirmed) ?? high, steps, why: why ?? 'bracketed' };
+  const low = await bisect(search, bracket.low, bracket.high, options.tolerance);
+  if (isStopped()) return { level: null, why: 'interrupted', steps };
+  const level = await confirm(search, low, options);
+  if (isStopped() && level === null) return { level, why: 'interrupted', steps };
+  return { level, why: level === null ? 'unconfirmed' : whyEnded(steps, level), steps };
 }
 
+/** @param {SearchOptions} options */
+function createSearch({ lowest, highest, measure, isStopped = () => false }) {
+  /** @type {Step[]} */
+  const steps = [];
+  /** @param {number} level @param {Phase} phase @param {number} attempt */
+  async function tryOnce(level, phase, attempt) {
+    const judged = await measure(level, phase, attempt);
+    // What was cut short decides nothing.
+    if (!isStopped()) steps.push({ level, phase, attempt, ...judged });
+    return judged;
+  }
+  return {
+    steps,
+    isStopped,
+    /** @param {number} level */
+    rounded: (level) => Math.min(highest, Math.max(lowest, tidy(level))),
+    tryOnce,
+    /**
+     * @param {number} level
+     * @param {Phase} phase
+     * @returns {Promise<boolean>} whether to go on higher
+     */
+    async passes(level, phase) {
+      let [failed, unoffered] = [0, 0];
+      while (failed < ATTEMPTS && unoffered < OFFERS && !isStopped()) {
+        const attempt = failed + unoffered + 1;
+        const { verdict, isClear = false, isStarved = false } = await tryOnce(level, phase, attempt);
+        if (verdict === 'met' || (verdict === 'not proven' && isStarved)) return true;
+        if (isClear) return false;
+        if (verdict === 'not offered') unoffered++;
+        else failed++;
+      }
+      return false;
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof createSearch>} Search */
+
 /**
- * @param {number} start
- * @param {{lowest: number, highest: number, rounded: (level: number) => number, tryAt: (level: number, phase: Step['phase']) => Promise<StepVerdict>,
- *   isStopped: () => boolean}} how
- * @returns {Promise<{low: number | null, high: number | null, why: Found['why'] | null}>} a level that was met and one that was not
+ * @param {Search} search
+ * @param {SearchOptions} options
+ * @returns {Promise<{low: number | null, high: number | null}>} a level that passes and one that does not; a `high` of null: the
+ *   highest there is passes
  */
-async function bracketFrom(start, { lowest, highest, rounded, tryAt, isStopped }) {
+async function bracketFrom({ passes, rounded, isStopped }, { start, lowest, highest }) {
   /** @type {number | null} */
   let low = null;
   /** @type {number | null} */
   let high = null;
-  let level = start;
-  for (;;) {
-    if (isStopped()) return { low: null, high, why: 'stopped' };
-    const verdict = await tryTwice(level, 'coarse', tryAt);
-    if (verdict === 'met') {
+  let level = rounded(start);
+  while (!isStopped()) {
+    if (await passes(level, 'coarse')) {
       low = level;
-      if (high !== null) return { low, high, why: null };
-      if (level >= highest) return { low, high: null, why: 'highest level reached' };
+      if (high !== null || level >= highest) break;
       level = rounded(level * 2);
-    } else if (verdict === 'not offered' && low !== null) {
-      return { low, high: level, why: 'generator' };
     } else {
       high = level;
-      if (low !== null) return { low, high, why: null };
-      if (level <= lowest)
-        return { low: null, high, why: verdict === 'not offered' ? 'generator' : 'lowest level failed' };
+      if (low !== null || level <= lowest) break;
       level = rounded(level / 2);
     }
   }
+  return { low, high };
 }
 
 /**
- * @param {number} level
- * @param {Step['phase']} phase
- * @param {(level: number, phase: Step['phase']) => Promise<StepVerdict>} tryAt
- * @returns {Promise<StepVerdict>} of the best of the tries
+ * @param {Search} search
+ * @param {number} low passes
+ * @param {number | null} high does not
+ * @param {number} tolerance
+ * @returns {Promise<number>} the highest that passes
  */
-async function tryTwice(level, phase, tryAt) {
-  let verdict = await tryAt(level, phase);
-  for (let i = 0; i < SECOND_TRIES && verdict !== 'met'; i++) verdict = await tryAt(level, phase);
-  return verdict;
+async function bisect({ passes, rounded, isStopped }, low, high, tolerance) {
+  let [from, to] = [low, high];
+  while (to !== null && to / from > 1 + tolerance && !isStopped()) {
+    const middle = rounded(Math.sqrt(from * to));
+    if (middle <= from || middle >= to) break;
+    if (await passes(middle, 'bisection')) from = middle;
+    else to = middle;
+  }
+  return from;
 }
 
 /**
+ * Not proven is not enough here.
+ *
+ * @param {Search} search
  * @param {number} low
- * @param {{lowest: number, rounded: (level: number) => number, tolerance: number, whole: boolean,
- *   tryAt: (level: number, phase: Step['phase']) => Promise<StepVerdict>, isStopped: () => boolean}} how
+ * @param {SearchOptions} options
  * @returns {Promise<number | null>}
  */
-async function confirm(low, { lowest, rounded, tolerance, whole, tryAt, isStopped }) {
+async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance }) {
+  /** @param {number} at @returns {Promise<StepVerdict>} what the generator could not offer is offered again; what has failed is not */
+  async function confirmOnce(at) {
+    for (let attempt = 1; ; attempt++) {
+      const { verdict } = await tryOnce(at, 'confirmation', attempt);
+      if (verdict !== 'not offered' || attempt === OFFERS || isStopped()) return verdict;
+    }
+  }
   let level = low;
   for (let i = 0; i < CONFIRMATIONS && !isStopped(); i++) {
-    if ((await tryAt(level, 'confirmation')) === 'met') return level;
-    const lower = rounded(whole ? Math.min(level - 1, level * (1 - tolerance)) : level * (1 - tolerance));
+    if ((await confirmOnce(level)) === 'met') return level;
+    const lower = rounded(level * (1 - (STEPS_DOWN[i] ?? 1) * tolerance));
     if (lower >= level || level <= lowest) return null;
     level = lower;
   }
@@ -139,24 +176,30 @@ async function confirm(low, { lowest, rounded, tolerance, whole, tryAt, isStoppe
 }
 
 /**
- * @param {Step[]} steps
- * @param {number} level
+ * @param {readonly Step[]} steps
+ * @param {number} level confirmed
+ * @returns {Why}
  */
-function lowestFailure(steps, level) {
-  const failed = steps
-    .filter((step) => step.verdict !== 'met' && step.level > level)
-    .map((step) => step.level);
-  return failed.length === 0 ? null : Math.min(...failed);
+function whyEnded(steps, level) {
+  const above = lowestAbove(steps, level);
+  if (above === null) return 'highest';
+  return above.verdict === 'not offered' ? 'generator' : 'bracketed';
 }
 
 /**
- * @param {number} low
- * @param {number} high
- * @param {number} tolerance
- * @param {boolean} whole
+ * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps
+ * @param {number} level
+ * @returns {{level: number, verdict: StepVerdict} | null} the lowest above it that did not pass when it was last tried
  */
-function isNarrow(low, high, tolerance, whole) {
-  return high / low <= 1 + tolerance || (whole && high - low <= 1);
+export function lowestAbove(steps, level) {
+  const last = new Map(steps.map((step) => [step.level, step]));
+  const failed = [...last.values()].filter(
+    (step) =>
+      step.level > level && step.verdict !== 'met' && !(step.verdict === 'not proven' && step.isStarved),
+  );
+  if (failed.length === 0) return null;
+  const lowest = failed.reduce((least, step) => (step.level < least.level ? step : least));
+  return { level: lowest.level, verdict: lowest.verdict };
 }
 
 /** @param {number} level @returns {number} three significant digits: more would not be borne out by another measurement */

@@ -1,0 +1,85 @@
+/** Flags that make of a run a search, and what they leave of the others. */
+import { usageError } from '../errors.js';
+
+const GROUP = 'Search';
+
+/** Where the doubling begins, unless --rate says otherwise. */
+export const START_RATE = 50;
+
+/** As --rate. */
+const MOST_RATE = 1e6;
+
+/** @type {Record<string, import('../options.js').OptionSpec>} */
+export const searchOptions = {
+  'find-max-rate': {
+    type: 'flag',
+    group: GROUP,
+    describe: `Look for the highest rate at which every --require is met: doubling from --rate (${START_RATE}/s), then bisection, then a longer run that confirms it. Each step takes --duration at least (10s), with --pause before it (1s)`,
+  },
+  'max-rate': {
+    type: 'rate',
+    group: GROUP,
+    placeholder: 'N/s',
+    max: MOST_RATE,
+    describe: 'With --find-max-rate: never offer more than this',
+  },
+  'max-concurrency': {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    min: 1,
+    max: 10_000,
+    describe:
+      'Closed loop: look for the peak throughput, and the fewest requests in flight that reach it with every --require met; from --concurrency (1) to N at most',
+  },
+};
+
+/** @typedef {{of: 'rate' | 'concurrency', highest: number}} AskedSearch */
+
+/**
+ * @param {Record<string, any>} values of searchOptions
+ * @param {number} repeat
+ * @returns {AskedSearch | null} null: none is asked for
+ */
+export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
+  const contradiction = (/** @type {string} */ text, /** @type {string} */ remedy) =>
+    usageError('contradiction', text, remedy);
+  if (maxRate !== null && !findMaxRate) {
+    throw contradiction('--max-rate bounds a search, but there is none.', 'Add --find-max-rate.');
+  }
+  if (findMaxRate && maxConcurrency !== null) {
+    throw contradiction(
+      '--find-max-rate searches in an open loop, --max-concurrency in a closed one.',
+      'Give one of them.',
+    );
+  }
+  if (!findMaxRate && maxConcurrency === null) return null;
+  const flag = findMaxRate ? '--find-max-rate' : '--max-concurrency';
+  if (repeat > 1) {
+    throw contradiction(
+      `${flag} runs the plan as often as it needs, but --repeat ${repeat} asks for so many runs.`,
+      'Leave --repeat out; to see how far searches agree, search several times.',
+    );
+  }
+  return findMaxRate
+    ? { of: 'rate', highest: maxRate ?? MOST_RATE }
+    : { of: 'concurrency', highest: maxConcurrency };
+}
+
+/**
+ * @param {AskedSearch | null} search
+ * @param {Record<string, unknown>} planned options of a plan
+ * @returns {Record<string, unknown>} with what a plan of such a search must have
+ */
+export function plannedForSearch(search, planned) {
+  if (search === null) return planned;
+  if (search.of === 'rate') return { ...planned, rate: planned.rate ?? Math.min(START_RATE, search.highest) };
+  if (planned.rate !== undefined) {
+    throw usageError(
+      'contradiction',
+      '--max-concurrency searches in a closed loop, but --rate makes an open one.',
+      'Leave --rate out; for the highest rate use --find-max-rate.',
+    );
+  }
+  return { ...planned, concurrency: planned.concurrency ?? planned.threads ?? 1 };
+}

@@ -1,0 +1,45 @@
+/** A search as JUnit XML: each requirement is a case, which passes where a level was confirmed at which it is met. */
+import { junitXml } from './junit-xml.js';
+import { answerPhrase, searchSubject, searchTitle } from './search-phrases.js';
+
+/** @typedef {import('../results/search/search-schema.js').Search} Search */
+
+/**
+ * @param {Search} search
+ * @returns {string} ends with a newline
+ */
+export function render(search) {
+  const { answer, requirements, explanation, startedAt, durationSeconds, command, searched, why } = search;
+  const isTool = why === 'generator' || why === 'interrupted' || why === 'going on';
+  const names = requirements.map(({ text, operation }) => (operation ? `${operation}: ${text}` : text));
+  const short = (/** @type {number} */ i) =>
+    answer !== null && requirements[i]?.unit === '/s' && requirements[i].limit > answer.perSecond;
+  /** @param {number} i @returns {import('./junit-xml.js').Problem | null} */
+  const problemOf = (i) => {
+    if (answer !== null && !short(i)) return null;
+    return {
+      kind: isTool ? 'error' : 'failure',
+      type: answer === null ? why : 'not met',
+      message: explanation,
+    };
+  };
+  const output = `${searchTitle(search)}: ${answerPhrase(search)}`;
+  return junitXml([
+    {
+      name: searchSubject(search),
+      classname: `vault-pki-load.search.${searched}`,
+      seconds: durationSeconds,
+      startedAt,
+      properties: [
+        ['command', command],
+        ['answer', answerPhrase(search)],
+      ],
+      cases: (names.length === 0 ? [searchTitle(search)] : names).map((name, i) => ({
+        name,
+        problem: problemOf(i),
+        output,
+      })),
+      output: `${output}\n${explanation}`,
+    },
+  ]);
+}

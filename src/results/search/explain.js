@@ -1,0 +1,71 @@
+/** Why a search ended, in words. */
+
+import { formatCount, formatRate } from '../../units.js';
+import { formatPercent } from '../wording.js';
+
+/** @typedef {import('./search-schema.js').Search} Search */
+/** @typedef {Omit<Search, 'explanation'>} Unexplained */
+
+/**
+ * @param {Search['searched']} searched
+ * @param {number} level
+ * @returns {string} `120/s`, `16 in flight`
+ */
+export function levelText(searched, level) {
+  return searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
+}
+
+/**
+ * @param {Unexplained} search
+ * @returns {string} sentences
+ */
+export function explain(search) {
+  const { searched, why, settings, bracket, steps } = search;
+  const text = (/** @type {number} */ level) => levelText(searched, level);
+  const highest = text(settings.highest);
+  switch (why) {
+    case 'bracketed':
+      return bracketText(search);
+    case 'flat':
+      return 'With more in flight the throughput no longer grew.';
+    case 'requirement':
+      return `With more in flight a requirement is ${aboveText(search)}`;
+    case 'highest':
+      return `It was met at the highest level allowed, ${highest}: the target may take more.`;
+    case 'generator':
+      return bracket.above === null
+        ? `The tool could not honestly offer ${levels(search)}, which says nothing of the target. ${lastReason(search)}`
+        : `The tool could not honestly offer ${text(bracket.above.level)}: the target may take more. ${lastReason(search)}`;
+    case 'lowest':
+      return `Even ${text(Math.min(...steps.map(({ level }) => level)))}, the lowest level tried, did not do. ${lastReason(search)}`;
+    case 'unconfirmed':
+      return `No longer run bore out what shorter ones had shown: ${lastReason(search)}`;
+    case 'interrupted':
+      return 'It was interrupted: no level was confirmed.';
+    default:
+      return 'The search was still going on when this was written.';
+  }
+}
+
+/** @param {Unexplained} search */
+function bracketText({ searched, bracket: { confirmed, above } }) {
+  if (confirmed === null || above === null) return '';
+  const width = formatPercent(above.level / confirmed - 1);
+  return `At ${levelText(searched, above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
+}
+
+/** @param {Unexplained} search */
+function aboveText({ searched, bracket: { above } }) {
+  return above === null ? 'not met.' : `${above.verdict}, as at ${levelText(searched, above.level)}.`;
+}
+
+/** @param {Unexplained} search */
+function levels({ searched, steps }) {
+  const tried = steps.map(({ level }) => level);
+  return tried.length === 0 ? 'any level' : `even ${levelText(searched, Math.min(...tried))}`;
+}
+
+/** @param {Unexplained} search */
+function lastReason({ steps }) {
+  return steps.findLast(({ verdict }) => verdict !== 'met')?.reason ?? '';
+}

@@ -1,0 +1,78 @@
+/** The result of a step -> what it says of its level. */
+
+/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('./search.js').Judged} Judged */
+/** @typedef {Result['measurement']['reasons'][number]} Reason */
+
+/** Reasons that invalidate a measurement and lie with the generator or its machine: the target may have done better. */
+const OWN = new Set([
+  'send_lag',
+  'read_lag',
+  'tool_saturated',
+  'dropped_late',
+  'local_limits',
+  'nothing_measured',
+  'bookkeeping',
+]);
+
+/** Of those, what an overloaded target does not bring about by itself. */
+const NEVER_THE_TARGET = new Set(['tool_saturated', 'dropped_late', 'local_limits', 'bookkeeping']);
+
+/** The target cannot keep up: how long requests take tells the length of the run, whatever is required. */
+const OVERLOAD = new Set(['backlog_growing', 'sends_short_of_plan']);
+
+/** So said where the tool had connections to send on, and did not. */
+const NOT_FOLLOWED = /although connections were free/;
+
+/** From this share of the plan on a shortfall alone invalidates a measurement. */
+const MOSTLY_SHORT = 0.5;
+
+/** So said of a requirement that only answers which the tool had no time to check keep from being met. */
+const UNCHECKED = /answers were not checked/;
+
+/**
+ * @param {Result} result
+ * @param {object} step
+ * @param {'rate' | 'concurrency'} step.of
+ * @param {number} step.level
+ * @param {number} step.least with fewer requests nothing could have been proven
+ * @returns {Judged}
+ */
+export function judgeStep(result, { of, level, least }) {
+  const { measurement, totals } = result;
+  const notOffered = generatorFault(result, of);
+  if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
+  const overload = measurement.reasons.find(({ code }) => OVERLOAD.has(code));
+  if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
+  // A rate that is more than was offered is a matter of higher levels.
+  const asked = result.requirements.filter(
+    ({ unit, limit }) => of === 'concurrency' || unit !== '/s' || limit <= level,
+  );
+  const said = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
+  const missed = asked.find(({ verdict }) => verdict === 'not met');
+  if (missed !== undefined) return { verdict: 'not met', reason: said(missed) };
+  const unproven = asked.find(({ verdict }) => verdict === 'not proven');
+  if (unproven === undefined) return { verdict: 'met', reason: asked.map(said).join(' ') };
+  if (UNCHECKED.test(unproven.reason)) return { verdict: 'not offered', reason: said(unproven) };
+  return { verdict: 'not proven', reason: said(unproven), isStarved: totals.sent < least };
+}
+
+/**
+ * @param {Result} result
+ * @param {'rate' | 'concurrency'} of
+ * @returns {string | null} why the level was not honestly offered
+ */
+function generatorFault({ measurement: { verdict, reasons }, totals }, of) {
+  const full = reasons.find(({ code }) => code === 'tool_saturated');
+  // In a closed loop a tool without time left is only suspect, but the throughput is its own.
+  if (of === 'concurrency' && full !== undefined) return full.text;
+  if (verdict !== 'invalid') return null;
+  const isOwn = (/** @type {Reason} */ { code, text }) =>
+    OWN.has(code) || (code === 'sends_short_of_plan' && NOT_FOLLOWED.test(text));
+  const isShort = totals.neverSent >= MOSTLY_SHORT * totals.planned;
+  const own = reasons.find((reason) => isOwn(reason) && (!isShort || NEVER_THE_TARGET.has(reason.code)));
+  if (own !== undefined) return own.text;
+  return reasons.some(({ code }) => OVERLOAD.has(code))
+    ? null
+    : (reasons[0]?.text ?? 'The measurement is invalid.');
+}

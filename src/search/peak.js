@@ -1,0 +1,175 @@
+/**
+ * The fewest requests in flight that reach the peak throughput. Twice as many each time until more no longer helps, a requirement
+ * is not met, or there may be no more; then bisection, then a run of its own at the answer. Knows nothing of how a level is measured.
+ */
+import { ATTEMPTS, OFFERS } from './search.js';
+
+/** @typedef {import('./search.js').Phase} Phase */
+/** @typedef {import('./search.js').Judged & {perSecond: number}} Judged `perSecond`: successes */
+/** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step */
+/** @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
+/**
+ * @typedef {object} Found
+ * @property {number | null} level in flight; null: none was confirmed
+ * @property {number | null} peakPerSecond the highest throughput at which every requirement was met
+ * @property {Why} why `flat`: more did not help; `requirement`: more would have broken one
+ * @property {Step[]} steps in order
+ */
+/**
+ * @typedef {object} PeakOptions
+ * @property {number} start
+ * @property {number} highest
+ * @property {(level: number, phase: Phase, attempt: number) => Promise<Judged>} measure
+ * @property {() => boolean} [isStopped] the user has ended it
+ */
+
+/** What is within this share of the highest throughput seen is at the peak: two runs of one plan differ by about as much. */
+export const AT_PEAK = 0.05;
+
+/** Twice as many in flight that bring less than this more do not help; so often in a row, and the search turns back. */
+const GAIN = 0.05;
+const FLAT = 2;
+
+/** The answer is known to so many parts of itself. */
+const FINE = 0.1;
+
+/** A confirmation may be so much below the peak, which is the best of several. */
+const CONFIRMED = 2 * AT_PEAK;
+
+/**
+ * @param {PeakOptions} options
+ * @returns {Promise<Found>}
+ */
+export async function findPeak({ start, highest, measure, isStopped = () => false }) {
+  /** @type {Step[]} */
+  const steps = [];
+  const found = (/** @type {number | null} */ level, /** @type {Why} */ why) => {
+    const met = steps.filter(({ verdict }) => verdict === 'met');
+    const peakPerSecond = met.length === 0 ? null : Math.max(...met.map(({ perSecond }) => perSecond));
+    return { level, peakPerSecond, why: isStopped() ? /** @type {Why} */ ('interrupted') : why, steps };
+  };
+  /** @param {number} level @param {Phase} phase @returns {Promise<Judged>} */
+  async function look(level, phase) {
+    for (let attempt = 1; ; attempt++) {
+      const judged = await measure(level, phase, attempt);
+      if (isStopped()) return judged;
+      steps.push({ level, phase, attempt, ...judged });
+      const most = judged.verdict === 'not offered' ? OFFERS : ATTEMPTS;
+      if (judged.verdict === 'met' || judged.isClear || attempt >= most) return judged;
+    }
+  }
+  const ended = await climb(start, highest, look, isStopped);
+  if (isStopped() || ended.low === null) return found(null, ended.why);
+  if (ended.high !== null) await narrow(ended.low, ended.high, look, isStopped);
+  if (isStopped()) return found(null, ended.why);
+  const level = await leastAtPeak(steps, look, isStopped);
+  for (const candidate of isStopped() ? [] : candidates(steps, level)) {
+    const { verdict, perSecond } = await look(candidate, 'confirmation');
+    if (isStopped()) break;
+    if (verdict === 'met' && perSecond >= (1 - CONFIRMED) * peakOf(steps, 'confirmation')) {
+      return found(candidate, ended.why);
+    }
+  }
+  return found(null, 'unconfirmed');
+}
+
+/**
+ * @param {number} start
+ * @param {number} highest
+ * @param {(level: number, phase: Phase) => Promise<Judged>} look
+ * @param {() => boolean} isStopped
+ * @returns {Promise<{low: number | null, high: number | null, why: Why}>} `high`: what did not pass
+ */
+async function climb(start, highest, look, isStopped) {
+  let level = Math.min(start, highest);
+  /** @type {number | null} */
+  let low = null;
+  let [best, flat] = [0, 0];
+  for (;;) {
+    const { verdict, perSecond } = await look(level, 'coarse');
+    if (isStopped()) return { low, high: null, why: 'interrupted' };
+    if (verdict !== 'met') {
+      const why = verdict === 'not offered' ? 'generator' : low === null ? 'lowest' : 'requirement';
+      if (low !== null || level === 1) return { low, high: level, why };
+      // A start that is too high: from the bottom up, then.
+      level = 1;
+      continue;
+    }
+    low = level;
+    flat = perSecond < (1 + GAIN) * best ? flat + 1 : 0;
+    best = Math.max(best, perSecond);
+    if (flat >= FLAT) return { low, high: null, why: 'flat' };
+    if (level >= highest) return { low, high: null, why: flat > 0 ? 'flat' : 'highest' };
+    level = Math.min(highest, level * 2);
+  }
+}
+
+/**
+ * The most in flight at which every requirement is met.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {(level: number, phase: Phase) => Promise<Judged>} look
+ * @param {() => boolean} isStopped
+ */
+async function narrow(low, high, look, isStopped) {
+  let [from, to] = [low, high];
+  while (to - from > Math.max(1, FINE * from) && !isStopped()) {
+    const middle = middleOf(from, to);
+    if ((await look(middle, 'bisection')).verdict === 'met') from = middle;
+    else to = middle;
+  }
+}
+
+/**
+ * @param {Step[]} steps is added to
+ * @param {(level: number, phase: Phase) => Promise<Judged>} look
+ * @param {() => boolean} isStopped
+ * @returns {Promise<number>} the fewest in flight that reach the peak
+ */
+async function leastAtPeak(steps, look, isStopped) {
+  for (;;) {
+    const reached = byLevel(steps).filter(({ verdict }) => verdict === 'met');
+    const least = (1 - AT_PEAK) * peakOf(steps);
+    const at = reached.findIndex(({ perSecond }) => perSecond >= least);
+    const [below, level] = [reached[at - 1]?.level ?? null, reached[at].level];
+    if (below === null || level - below <= Math.max(1, FINE * level) || isStopped()) return level;
+    await look(middleOf(below, level), 'bisection');
+    // A middle that is not met between two that are was disturbed: what was there before will do.
+    if (steps.at(-1)?.verdict !== 'met') return level;
+  }
+}
+
+/**
+ * @param {Step[]} steps
+ * @param {number} level
+ * @returns {number[]} it, and the two next higher ones that were met
+ */
+function candidates(steps, level) {
+  return byLevel(steps)
+    .filter((step) => step.verdict === 'met' && step.level >= level)
+    .map((step) => step.level)
+    .slice(0, 3);
+}
+
+/**
+ * @param {readonly Step[]} steps
+ * @param {Phase} [but] left out
+ */
+function peakOf(steps, but) {
+  return Math.max(
+    ...steps
+      .filter(({ verdict, phase }) => verdict === 'met' && phase !== but)
+      .map(({ perSecond }) => perSecond),
+  );
+}
+
+/** @param {readonly Step[]} steps @returns {Step[]} the last of each level, ascending */
+function byLevel(steps) {
+  return [...new Map(steps.map((step) => [step.level, step])).values()].sort((a, b) => a.level - b.level);
+}
+
+/** @param {number} low @param {number} high @returns {number} between them, in factors */
+function middleOf(low, high) {
+  return Math.min(high - 1, Math.max(low + 1, Math.round(Math.sqrt(low * high))));
+}

@@ -1,0 +1,138 @@
+/** A level -> the plan of the step that measures it: as long as its requirements need, with connections enough. */
+import { hash32 } from '../random.js';
+import { samplesToProve } from '../results/statistics.js';
+
+/** @typedef {import('../plan.js').Plan} Plan */
+/**
+ * @typedef {object} SearchSettings
+ * @property {'rate' | 'concurrency'} of
+ * @property {number} start requests a second, or in flight
+ * @property {number} highest
+ * @property {number} stepMs a step takes at least so long
+ * @property {number} confirmMs the confirmation, at least
+ * @property {number} recoverMs between steps, at least
+ * @property {boolean} fitConnections raise the plan's concurrency with the rate
+ */
+
+/** A step takes at most so long, however many samples its percentile needs; the confirmation, which must prove it, longer. */
+const LONGEST_STEP_MS = 60_000;
+const LONGEST_CONFIRMATION_MS = 600_000;
+
+/** With just as many samples as could prove it, not one may miss: a percentile well within its limit would often not be proven. */
+const SAMPLES = 2;
+
+/** What was too close to call is measured again for so much longer. */
+const LONGER = 3;
+
+/** A rate is judged second by second. */
+const LEAST_FOR_RATE_MS = 6000;
+
+/** Little's law, with room to spare: in flight = rate x time. More connections would be a load of their own. */
+const SPARE = 1.5;
+const MOST_CONNECTIONS = 512;
+
+/** Where no requirement says how long an answer may take. */
+const USUAL_PATIENCE_MS = 1000;
+
+/** Keeps the seeds of steps apart from those of runs of --repeat. */
+const STEP_STREAM = 310;
+
+/**
+ * @param {Plan} plan
+ * @param {SearchSettings} settings
+ * @param {object} step
+ * @param {number} step.level
+ * @param {import('./search.js').Phase} step.phase
+ * @param {boolean} step.again the one before was too close to call
+ * @param {number} step.number from 0
+ * @returns {Plan}
+ */
+export function planOfStep(plan, settings, { level, phase, again, number }) {
+  const { of, fitConnections } = settings;
+  const { load } = plan;
+  const durationMs = stepMs(plan, settings, { level, phase, again });
+  // With other gaps and orders each time no step repeats another's luck; where nothing is drawn, what was prepared serves all.
+  const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
+  const common = { ...load, seed, durationMs, requests: null };
+  if (of === 'concurrency') {
+    return {
+      ...plan,
+      load: {
+        ...common,
+        model: 'closed',
+        ratePerSecond: null,
+        concurrency: level,
+        threads: Math.min(load.threads, level),
+      },
+    };
+  }
+  const concurrency = fitConnections ? connectionsFor(plan, level) : load.concurrency;
+  return { ...plan, load: { ...common, model: 'open', ratePerSecond: level, concurrency } };
+}
+
+/**
+ * Can one preparation serve all steps? Poisson gaps need a seed for each step, and what is prepared follows from the seed; what
+ * `revoke` prepares is used up.
+ *
+ * @param {Plan} plan
+ */
+export function isShared({ operation, mix, load }) {
+  const names = mix === null ? [operation] : mix.map((entry) => entry.operation);
+  return load.arrivals === 'constant' && !names.includes('revoke');
+}
+
+/**
+ * @param {Plan} plan
+ * @param {SearchSettings} settings
+ * @param {{level: number, phase: import('./search.js').Phase, again: boolean}} step
+ */
+function stepMs(plan, { of, stepMs: shortMs, confirmMs }, { level, phase, again }) {
+  const isConfirmation = phase === 'confirmation';
+  const hasRate = plan.requirements.some(({ metric }) => metric === 'rate');
+  const leastMs = Math.max(isConfirmation ? confirmMs : shortMs, hasRate ? LEAST_FOR_RATE_MS : 0);
+  const longestMs = Math.max(leastMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS);
+  const neededMs = of === 'rate' ? (SAMPLES * leastRequests(plan) * 1000) / level : 0;
+  return Math.round(Math.min(Math.max(leastMs, neededMs) * (again ? LONGER : 1), longestMs));
+}
+
+/**
+ * @param {Plan} plan
+ * @returns {number} with fewer requests, all of them good, some requirement could not be told from chance
+ */
+export function leastRequests({ requirements, mix }) {
+  const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
+    const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
+    const own = metric === 'percentile' || (metric === 'errors' && limit > 0) ? samplesToProve(share) : 1;
+    return own / shareOf(mix, operation);
+  });
+  return Math.ceil(Math.max(100, ...needed));
+}
+
+/**
+ * @param {Plan['mix']} mix
+ * @param {string | undefined} operation
+ * @returns {number} of the requests
+ */
+function shareOf(mix, operation) {
+  if (mix === null || operation === undefined) return 1;
+  const all = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const own = mix.find(({ name }) => name === operation)?.weight ?? all;
+  return own / all;
+}
+
+/**
+ * @param {Plan} plan
+ * @param {number} level
+ * @returns {number} a power of two, so that neighbouring levels have the same
+ */
+function connectionsFor({ requirements, load }, level) {
+  const limits = requirements
+    .filter(
+      ({ metric, comparator }) => ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<',
+    )
+    .map(({ limit }) => limit);
+  const patienceMs = limits.length === 0 ? USUAL_PATIENCE_MS : Math.max(...limits);
+  const needed = (SPARE * level * patienceMs) / 1000;
+  const fitting = needed <= load.concurrency ? load.concurrency : 2 ** Math.ceil(Math.log2(needed));
+  return Math.max(load.concurrency, Math.min(fitting, MOST_CONNECTIONS));
+}

@@ -1,0 +1,106 @@
+/** Steps of a search, run for real: prepared once where that can be, each after the target has recovered. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRequester } from '../http/request.js';
+import { prepareRun, run } from '../run.js';
+import { watchRecovery } from './recovery.js';
+import { isShared } from './step-plan.js';
+
+/** @typedef {import('../plan.js').Plan} Plan */
+/** @typedef {import('../run.js').RunEvent} RunEvent */
+/** @typedef {{result: import('../results/schema.js').Result, recovery: import('./recovery.js').RecoveryEnd}} StepEnd */
+/**
+ * @typedef {object} StepOptions
+ * @property {string | null} token a secret
+ * @property {AbortSignal} [signal]
+ * @property {AbortSignal} [cutOff]
+ * @property {string} command
+ * @property {number} recoverMs pause between steps, at least
+ * @property {(event: RunEvent) => void} onEvent what is said beside the steps
+ */
+
+/** A single look may take so long. */
+const LOOK_TIMEOUT_MS = 5000;
+
+/** Whatever is at the target's address: any answer will do, it is its time that counts. */
+const LOOK_PATH = '/v1/sys/health';
+
+/**
+ * @param {Plan} plan
+ * @param {StepOptions} options
+ */
+export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
+  const stop = signal ?? new AbortController().signal;
+  /** For all steps. @type {import('../run.js').Prepared | null} */
+  let shared = null;
+  /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
+  let recovery = null;
+  const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {});
+
+  /** @param {import('../run.js').Prepared} prepared what was prepared is what the target has to recover from, too */
+  async function recover({ fixture: { origin }, tls }) {
+    const asker = openAsker(origin, tls);
+    try {
+      if (recovery !== null) return await recovery.wait(asker.look);
+      recovery = await watchRecovery({
+        look: asker.look,
+        sleep: pause,
+        now: () => performance.now(),
+        isStopped: () => stop.aborted,
+        pauseMs: recoverMs,
+      });
+      return { waitedMs: 0, recovered: true };
+    } finally {
+      await asker.close();
+    }
+  }
+
+  return {
+    /**
+     * @param {Plan} stepPlan differs from the plan in its load
+     * @param {{onEvent: (event: RunEvent) => void, live?: import('../run.js').LiveHook}} showing
+     * @returns {Promise<StepEnd>}
+     */
+    async run(stepPlan, showing) {
+      const preparing = { token, signal: stop, onEvent };
+      const prepared = shared ?? (await prepareRun(stepPlan, preparing));
+      if (isShared(plan)) shared = prepared;
+      try {
+        const recovered = await recover(prepared);
+        const result = await run(stepPlan, { prepared, signal: stop, cutOff, command, ...showing });
+        return { result, recovery: recovered };
+      } finally {
+        if (shared === null) await prepared.close();
+      }
+    },
+    async close() {
+      await shared?.close();
+    },
+  };
+}
+
+/**
+ * @param {string} origin
+ * @param {import('../http/tls.js').Tls} tls
+ */
+function openAsker(origin, tls) {
+  const requester = createRequester({ origin, tls, timeoutMs: LOOK_TIMEOUT_MS });
+  let isConnected = false;
+  const ask = async () => {
+    const begun = performance.now();
+    try {
+      await requester.request({ path: LOOK_PATH });
+      return performance.now() - begun;
+    } catch {
+      return null;
+    }
+  };
+  return {
+    /** @returns {Promise<number | null>} milliseconds; null: no answer */
+    async look() {
+      // What connects is no measure.
+      if (!isConnected) isConnected = (await ask()) !== null;
+      return ask();
+    },
+    close: () => requester.close(),
+  };
+}
