@@ -4,7 +4,7 @@ import { perHourText, perSecondText, targetPhrase } from '../reporters/phrases.j
 import { formatCount, formatDuration, formatLatency } from '../units.js';
 
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
-/** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'>} OfferedLoad */
+/** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<import('../plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
 /** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
@@ -45,6 +45,7 @@ export function intervalLine(picture, width) {
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
     ...(phase === 'warmup' ? ['not measured yet'] : measured),
+    ...(picture.stage === null ? [] : [`stage ${clean(picture.stage.name)}`]),
     ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),

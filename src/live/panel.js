@@ -16,6 +16,7 @@ import { errorParts, rateTexts, wholeSeconds } from './lines.js';
  * @property {number | null} planned measured requests; null: as many as the target answers
  * @property {number | null} offeredPerSecond arrivals that are due by the plan; null: a closed loop, or none any more
  * @property {number} achievedPerSecond successes of late
+ * @property {import('./stage-at.js').StageNow | null} stage that goes on; null: there are none, or none goes on
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
  * @property {JudgedRequirement[]} requirements as far as they can be judged
  */
@@ -59,6 +60,7 @@ export function panel(picture, { width, color }) {
   const isMeasured = interval.phase !== 'warmup';
   return [
     line('Progress', progress(picture, own - INDENT)),
+    ...(picture.stage === null ? [] : [line('Stage', stage(picture.stage))]),
     line('Rate', isMeasured ? rate(picture) : 'warming up: not measured yet'),
     line('Under way', underWay(interval)),
     line('p99', isMeasured ? p99(picture, own - INDENT) : '–'),
@@ -111,6 +113,12 @@ function bar(share, length) {
 function rate(picture) {
   const { achieved, offered } = rateTexts(picture);
   return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
+}
+
+/** @param {import('./stage-at.js').StageNow} stage */
+function stage({ name, number, count, leftMs, inFlight }) {
+  const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
+  return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${clean(name)}`;
 }
 
 /** @param {IntervalEvent} interval */

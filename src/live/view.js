@@ -6,6 +6,7 @@ import { WIDTH, wrap } from '../reporters/layout.js';
 import { intervalLine, preparationLine, startLine } from './lines.js';
 import { NARROWEST, panel } from './panel.js';
 import { liveScreen, plainScreen } from './screen.js';
+import { createStageAt } from './stage-at.js';
 
 /** @typedef {import('./lines.js').LiveEvent} LiveEvent */
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
@@ -30,6 +31,7 @@ import { liveScreen, plainScreen } from './screen.js';
  * @typedef {object} Seen of the run that goes on
  * @property {number | null} planned
  * @property {import('./lines.js').OfferedLoad | null} load
+ * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
  * @property {readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
@@ -97,7 +99,7 @@ export function createView({
       if (event.type === 'start') {
         isOver = false;
         const { load = null, requirements: required = [] } = event.plan;
-        seen = { ...nothingSeen(), planned: event.planned, load, required };
+        seen = { ...nothingSeen(), planned: event.planned, load, staged: stagedOf(load), required };
         // What was prepared is ready.
         screen.clear();
         return say(startLine(event));
@@ -130,11 +132,18 @@ export function createView({
   };
 }
 
+/** @param {import('./lines.js').OfferedLoad | null} load */
+function stagedOf(load) {
+  const { model = 'open', warmupMs = 0, stages = null, shard = null } = load ?? {};
+  return stages === null ? null : createStageAt({ model, warmupMs, stages, shard });
+}
+
 /** @returns {Seen} */
 function nothingSeen() {
   return {
     planned: null,
     load: null,
+    staged: null,
     rates: [],
     p99s: [],
     required: [],
@@ -162,20 +171,23 @@ function remember(seen, interval) {
  * @param {Seen} seen
  * @returns {import('./panel.js').Picture | null} null: there is nothing to be seen yet
  */
-function pictureOf({ interval, planned, load, rates, p99s, requirements }) {
+function pictureOf({ interval, planned, load, staged, rates, p99s, requirements }) {
   if (interval === null) return null;
-  const offeredPerSecond = offeredAt(load, interval);
+  const offeredPerSecond = offeredAt(load, staged, interval);
+  const stage = interval.phase === 'draining' ? null : (staged?.stage(interval.elapsedMs) ?? null);
   const achievedPerSecond = meanRate(rates, offeredPerSecond);
-  return { interval, planned, offeredPerSecond, achievedPerSecond, p99s, requirements };
+  return { interval, planned, offeredPerSecond, achievedPerSecond, stage, p99s, requirements };
 }
 
 /**
  * @param {import('./lines.js').OfferedLoad | null} load
+ * @param {Seen['staged']} staged
  * @param {IntervalEvent} interval
  * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
  */
-function offeredAt(load, { elapsedMs, phase }) {
+function offeredAt(load, staged, { elapsedMs, phase }) {
   if (load === null || load.ratePerSecond === null || phase === 'draining') return null;
+  if (staged !== null) return staged.offeredPerSecond(elapsedMs);
   const ramp = load.rampUpMs > 0 ? Math.min(1, elapsedMs / load.rampUpMs) : 1;
   return (load.ratePerSecond * ramp) / (load.shard?.of ?? 1);
 }

@@ -46,9 +46,13 @@ export function createStageFinder(spans) {
  * @returns {import('../results/stages.js').StageSpan[]} none where the plan has no stages
  */
 export function stagesOf(load) {
-  return load.stages === null
-    ? []
-    : spansOf(load, null).map((span) => ({ ...span, name: String(span.name) }));
+  const { stages } = load;
+  if (stages === null) return [];
+  return spansOf(load, null).map((span, i) => {
+    const levels = stages[i].lines.flatMap(({ from, to }) => [from, to]);
+    const level = { least: Math.min(...levels), most: Math.max(...levels) };
+    return { ...span, name: stages[i].name, level };
+  });
 }
 
 /**

@@ -27,13 +27,14 @@ const COLUMNS = [
  * @param {Result} result
  * @returns {string} ends with a line break
  */
-export function render({ startedAt, timeline }) {
+export function render({ startedAt, timeline, stages = [] }) {
   const failures = failureNames(timeline);
   const start = Date.parse(startedAt);
   /** @type {Field[][]} */
   const rows = timeline.map((row) => [
     row.second,
     new Date(start + row.second * 1000).toISOString(),
+    ...(stages.length === 0 ? [] : [stageAt(stages, row.second)]),
     row.due,
     row.sent,
     row.succeeded,
@@ -41,9 +42,22 @@ export function render({ startedAt, timeline }) {
     ...[row.p50, row.p90, row.p99, row.max, row.lag99].map(rounded),
     ...failures.map((name) => failedWith(row, name)),
   ]);
+  const [second, time, ...others] = COLUMNS;
+  const columns = stages.length === 0 ? COLUMNS : [second, time, 'stage', ...others];
   /** @type {Field[]} */
-  const heading = [...COLUMNS, ...failures.map((name) => `failed_${name}`)];
+  const heading = [...columns, ...failures.map((name) => `failed_${name}`)];
   return csv([heading, ...rows]);
+}
+
+/**
+ * @param {NonNullable<Result['stages']>} stages
+ * @param {number} second
+ * @returns {string | null} the one that it begins in; null: after the last of them
+ */
+function stageAt(stages, second) {
+  const last = stages[stages.length - 1];
+  if (second >= last.startSeconds + last.seconds) return null;
+  return stages.findLast(({ startSeconds }) => startSeconds <= second)?.name ?? null;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A set of runs as JUnit XML: each run is a suite with the cases that it would have alone. */
-import { suiteOfRun } from './junit.js';
+import { suitesOfRun } from './junit.js';
 import { junitXml } from './junit-xml.js';
 
 /**
@@ -7,5 +7,5 @@ import { junitXml } from './junit-xml.js';
  * @returns {string} ends with a newline
  */
 export function render({ runs }) {
-  return junitXml(runs.map((result, i) => suiteOfRun(result, `run ${i + 1}`)));
+  return junitXml(runs.flatMap((result, i) => suitesOfRun(result, `run ${i + 1}`)));
 }

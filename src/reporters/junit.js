@@ -1,5 +1,6 @@
 /**
- * A run as JUnit XML: each requirement is a test case, and so is the measurement.
+ * A run as JUnit XML: each requirement is a test case, and so is the measurement. What is required of one operation, or of one
+ * stage, is in a suite of that name.
  *
  * - not met: a failure, as the condition is false.
  * - not proven: an error, as the test could not tell: too few requests, or an invalid measurement. Both break a build,
@@ -20,15 +21,49 @@ import { render as renderText } from './terminal.js';
  * @returns {string} ends with a newline
  */
 export function render(result) {
-  return junitXml([suiteOfRun(result)]);
+  return junitXml(suitesOfRun(result));
 }
 
 /**
  * @param {Result} result
  * @param {string} [run] its name, where there are several
- * @returns {import('./junit-xml.js').Suite}
+ * @returns {import('./junit-xml.js').Suite[]} of the whole, then of each operation and stage that something is required of
  */
-export function suiteOfRun(result, run) {
+export function suitesOfRun(result, run) {
+  const whole = suiteOfRun(result, run);
+  const scopes = new Map(
+    result.requirements.filter(isScoped).map(({ operation, stage }) => {
+      const words = [
+        ...(operation === undefined ? [] : ['operation', operation]),
+        ...(stage === undefined ? [] : ['stage', stage]),
+      ];
+      return [JSON.stringify([operation, stage]), { operation, stage, words }];
+    }),
+  );
+  const scoped = [...scopes.values()].map(({ operation, stage, words }) => ({
+    ...whole,
+    name: [whole.name, ...words].join(' '),
+    classname: [whole.classname, ...words].join('.'),
+    properties: [],
+    cases: result.requirements
+      .filter((one) => isScoped(one) && one.operation === operation && one.stage === stage)
+      .map(requirementCase),
+    output: '',
+  }));
+  return [whole, ...scoped];
+}
+
+/** @param {Result['requirements'][number]} requirement */
+function isScoped({ operation, stage }) {
+  return operation !== undefined || stage !== undefined;
+}
+
+/**
+ * @param {Result} result
+ * @param {string} [run] its name, where there are several
+ * @returns {import('./junit-xml.js').Suite} of the whole
+ */
+function suiteOfRun(result, run) {
   const operations = Object.keys(result.operations).join('+');
   return {
     name: ['vault-pki-load', operations, ...(run === undefined ? [] : [run])].join(' '),
@@ -36,7 +71,11 @@ export function suiteOfRun(result, run) {
     seconds: result.durationSeconds,
     startedAt: result.startedAt,
     properties: properties(result),
-    cases: [...result.requirements.map(requirementCase), ...measurementCase(result), ...runCase(result)],
+    cases: [
+      ...result.requirements.filter((one) => !isScoped(one)).map(requirementCase),
+      ...measurementCase(result),
+      ...runCase(result),
+    ],
     output: renderText(result),
   };
 }

@@ -12,6 +12,8 @@ import {
   errorsPhrase,
   headline,
   LATENCY_COLUMNS,
+  levelName,
+  levelPhrase,
   neverSentPhrase,
   notePhrases,
   outcomeNames,
@@ -44,6 +46,7 @@ export function render(result) {
     latencies(result),
     distribution(result),
     operations(result),
+    stages(result),
     outcomes(result),
     verification(result),
     notes(result),
@@ -142,6 +145,32 @@ function operations({ operations: blocks }) {
     timeText(latencyMs.response.p99),
   ]);
   return markdownTable(['Operation', 'sent', 'succeeded', 'a second', 'an hour', 'p50', 'p99'], rows);
+}
+
+/** @param {Result} result */
+function stages({ stages: all = [], load }) {
+  if (all.length === 0) return [];
+  const rowOf = (
+    /** @type {string} */ name,
+    /** @type {string} */ level,
+    /** @type {import('../results/schema.js').OperationBlock} */ { totals, rates, latencyMs: { response } },
+  ) => [
+    name,
+    level,
+    formatCount(totals.sent),
+    formatCount(totals.succeeded),
+    formatCount(totals.errors),
+    perSecondText(rates.perSecond),
+    timeText(response.p50),
+    timeText(response.p99),
+    timeText(response.max),
+  ];
+  const rows = all.flatMap(({ name, level, operations: own, ...block }) => {
+    const each = Object.entries(own).map(([operation, one]) => rowOf(`– ${codeCell(operation)}`, '', one));
+    return [rowOf(codeCell(name), levelPhrase(load, level), block), ...(each.length < 2 ? [] : each)];
+  });
+  const columns = ['Stage', levelName(load), 'sent', 'succeeded', 'errors', 'a second', 'p50', 'p99', 'max'];
+  return markdownTable(columns, rows);
 }
 
 /** @param {Result} result */

@@ -34,6 +34,9 @@ const TIMES = /** @type {const} */ ([
 ]);
 
 const REQUIREMENT_STATES = /** @type {const} */ (['met', 'not met', 'not proven']);
+/** Stages times operations: a series each, several metrics long. */
+const MOST_STAGE_SERIES = 100;
+
 const MEASUREMENT_STATES = /** @type {const} */ (['valid', 'suspect', 'invalid']);
 
 /** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
@@ -60,6 +63,7 @@ export function metricsOf(result) {
     ...answers(result),
     ...rates(result),
     ...times(result),
+    ...stages(result),
     ...requirements(result),
     ...measurement(result),
   ];
@@ -137,8 +141,9 @@ function answers({ operations }) {
  * @param {Result} result
  * @returns {Metric[]}
  */
-function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond } }) {
-  const offered = ratePerSecond === null ? [] : one(exact(ratePerSecond));
+function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond, stageCount } }) {
+  // Of stages each has its own.
+  const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
   const succeeded = one(exact(perSecond));
   return [
     gauge('offered', '{request}/s', 'Rate of an open loop, as planned.', offered),
@@ -184,22 +189,92 @@ function times({ operations, latencyMs }) {
 }
 
 /**
+ * @param {{operation?: string, stage?: string}} scope
+ * @returns {Labels}
+ */
+function scopeLabels({ operation, stage }) {
+  return { ...(operation === undefined ? {} : { operation }), ...(stage === undefined ? {} : { stage }) };
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]} some without points; of more stages and operations than MOST_STAGE_SERIES, only stages as a whole, and of
+ *   more stages than that, none
+ */
+function stages({ stages: all = [], load: { model } }) {
+  const shown = all.length > MOST_STAGE_SERIES ? [] : all;
+  const each = shown.flatMap(({ name: stage, operations }) =>
+    Object.entries(operations).map(([operation, block]) => ({ labels: { operation, stage }, block })),
+  );
+  const blocks =
+    each.length > MOST_STAGE_SERIES
+      ? shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }))
+      : each;
+  const counts = (/** @type {'sent' | 'succeeded' | 'errors'} */ key) =>
+    blocks.map(({ labels, block }) => ({ labels, value: block.totals[key] }));
+  const level = (/** @type {'least' | 'most'} */ bound) =>
+    shown.map(({ name: stage, level: { [bound]: value } }) => ({
+      labels: { stage, bound },
+      value: exact(value),
+    }));
+  const levels = [...level('least'), ...level('most')];
+  const request = '{request}';
+  return [
+    gauge(
+      'stage.offered',
+      '{request}/s',
+      'Rate of a stage of an open loop, as planned.',
+      model === 'open' ? levels : [],
+    ),
+    gauge(
+      'stage.in_flight',
+      request,
+      'In flight in a stage of a closed loop, as planned.',
+      model === 'open' ? [] : levels,
+    ),
+    counter('stage.requests', request, 'Requests that were due in a stage, and sent.', counts('sent')),
+    counter('stage.requests_succeeded', request, 'Those of them that succeeded.', counts('succeeded')),
+    gauge(
+      'stage.errors',
+      request,
+      'Requests due in a stage that failed, were dropped or waited to the end.',
+      counts('errors'),
+    ),
+    gauge(
+      'stage.succeeded',
+      '{request}/s',
+      'Successes a second over a stage.',
+      blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) })),
+    ),
+    latency(
+      'percentiles',
+      'stage.latency',
+      'Percentiles of the response times of what was due in a stage.',
+      blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response })),
+    ),
+  ];
+}
+
+/**
  * @param {Result} result
  * @returns {Metric[]} each requirement once: a series must not be there twice
  */
 function requirements({ requirements: all }) {
-  const unique = [...new Map(all.map((requirement) => [requirement.text, requirement])).values()];
-  const states = unique.flatMap(({ text, verdict }) =>
+  const unique = [
+    ...new Map(all.map((one) => [JSON.stringify([one.text, one.operation, one.stage]), one])).values(),
+  ];
+  const states = unique.flatMap(({ text, verdict, operation, stage }) =>
     REQUIREMENT_STATES.map((state) => ({
-      labels: { requirement: text, state },
+      labels: { requirement: text, ...scopeLabels({ operation, stage }), state },
       value: Number(state === verdict),
     })),
   );
   const values = (/** @type {'actual' | 'limit'} */ key) =>
-    unique.flatMap(({ text, unit, [key]: value }) => {
+    unique.flatMap(({ text, unit, operation, stage, [key]: value }) => {
       if (value === null) return [];
       const { name, factor } = REQUIREMENT_UNITS[unit];
-      return [{ labels: { requirement: text, unit: name }, value: exact(value * factor) }];
+      const labels = { requirement: text, ...scopeLabels({ operation, stage }), unit: name };
+      return [{ labels, value: exact(value * factor) }];
     });
   const unitSaid = 'in the unit that the label says';
   return [

@@ -29,15 +29,19 @@ export function targetPhrase({ url, product, version }) {
 }
 
 /**
- * @param {Pick<Result['load'], 'model' | 'ratePerSecond' | 'concurrency' | 'threads' | 'arrivals' | 'durationMs' | 'requests' | 'rampUpMs'>} load
- * @returns {string} `open loop at 20/s, 20 s`
+ * @param {Pick<Result['load'], 'model' | 'ratePerSecond' | 'concurrency' | 'threads' | 'arrivals' | 'durationMs' | 'requests' | 'rampUpMs' | 'stageCount'> &
+ *   {stages?: readonly unknown[] | null}} load of a result, or of a plan
+ * @returns {string} `open loop at 20/s, 20 s`; `open loop in 3 stages up to 200/s, 1 min`
  */
 export function loadPhrase(load) {
   const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs } = load;
+  const stages = load.stageCount ?? load.stages?.length ?? 0;
+  const inStages = stages === 0 ? '' : ` in ${counted(stages, 'stage')}`;
+  const upTo = stages === 0 ? '' : 'up to ';
   const parts = [
     model === 'open'
-      ? `open loop at ${formatRate(Number(ratePerSecond))}`
-      : `closed loop, ${formatCount(concurrency)} in flight`,
+      ? `open loop${inStages} ${upTo || 'at '}${formatRate(Number(ratePerSecond))}`
+      : `closed loop${inStages}, ${upTo}${formatCount(concurrency)} in flight`,
     arrivals === 'poisson' ? 'Poisson arrivals' : '',
     rampUpMs > 0 ? `ramp-up ${formatDuration(rampUpMs)}` : '',
     threads > 1 ? `${threads} threads` : '',
@@ -45,6 +49,22 @@ export function loadPhrase(load) {
     requests === null ? '' : counted(requests, 'request'),
   ];
   return parts.filter((part) => part !== '').join(', ');
+}
+
+/**
+ * @param {Pick<Result['load'], 'model'>} load
+ * @param {{least: number, most: number}} level of a stage
+ * @returns {string} `100/s`, `0 to 100/s`, `10`: in flight
+ */
+export function levelPhrase({ model }, { least, most }) {
+  const text = (/** @type {number} */ level) =>
+    model === 'open' && level > 0 ? formatRate(level) : formatCount(level);
+  return least === most ? text(most) : `${text(least).replace(/\/s$/, '')} to ${text(most)}`;
+}
+
+/** @param {Pick<Result['load'], 'model'>} load @returns {string} what the level of a stage is; a heading */
+export function levelName({ model }) {
+  return model === 'open' ? 'offered' : 'in flight';
 }
 
 /**

@@ -10,6 +10,8 @@ import { nextSteps } from './next-steps.js';
 import {
   errorsPhrase,
   LATENCY_COLUMNS,
+  levelName,
+  levelPhrase,
   neverSentPhrase,
   notePhrases,
   outcomeNames,
@@ -51,6 +53,7 @@ export function render(result, { color = false } = {}) {
     latencies(result),
     distribution(result),
     operations(result),
+    stages(result),
     outcomes(result),
     verification(result),
     notePhrases(result).flatMap((note) => labelled('Note', note)),
@@ -141,6 +144,21 @@ function operations({ operations: blocks }) {
     timeText(latencyMs.response.p99),
   ]);
   return table([['Operations', 'sent', 'succeeded', 'rate', 'p50', 'p99'], ...rows]);
+}
+
+/** @param {Result} result */
+function stages({ stages: all = [], load }) {
+  if (all.length === 0) return [];
+  const rows = all.map(({ name, level, totals, rates, latencyMs: { response } }) => [
+    name,
+    levelPhrase(load, level),
+    formatCount(totals.sent),
+    formatCount(totals.errors),
+    perSecondText(rates.perSecond),
+    timeText(response.p50),
+    timeText(response.p99),
+  ]);
+  return table([['Stages', levelName(load), 'sent', 'errors', 'rate', 'p50', 'p99'], ...rows]);
 }
 
 /** @param {Result} result */

@@ -137,6 +137,8 @@ const StageBlock = Block.extend({
   startSeconds: amount,
   /** As long as it was, to its planned end at most. */
   seconds: amount,
+  /** What was planned, least and most: requests a second, or in flight in a closed loop. */
+  level: z.object({ least: amount, most: amount }),
   /** Length as its rates are reckoned, as of the whole. */
   windowSeconds: amount,
   operations: z.record(z.string(), Block),

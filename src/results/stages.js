@@ -5,7 +5,7 @@ import { plannedOf } from './merge.js';
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 /** @typedef {import('./build.js').RunFacts} RunFacts */
 /** @typedef {import('./schema.js').StageBlock} StageBlock */
-/** @typedef {{name: string, startMs: number, endMs: number}} StageSpan as planned, from the start of the measured part */
+/** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan as planned, times from the start of the measured part */
 
 /**
  * @param {MergedOperation[]} cells all operations of the first stage, then all of the next
@@ -22,6 +22,7 @@ export function buildStages(cells, stages, facts) {
       name: stage.name,
       startSeconds: stage.startMs / 1000,
       seconds: inTime.windowMs / 1000,
+      level: { ...stage.level },
       windowSeconds: windowMs / 1000,
       ...buildBlock(own, inTime, windowMs),
       operations: Object.fromEntries(

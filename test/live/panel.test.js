@@ -18,6 +18,7 @@ function picture(changes, second) {
     planned: 400,
     offeredPerSecond: 20,
     achievedPerSecond: 19.8,
+    stage: null,
     p99s: [12, 14, 48, 13, 12.34],
     requirements: [],
     ...changes,

@@ -11,7 +11,7 @@ import { createProfile } from './profile.js';
 const TOLERANCE = 1e-9;
 
 /**
- * @param {import('../../plan.js').LoadPlan} load a closed loop
+ * @param {Pick<import('../../plan.js').LoadPlan, 'stages' | 'warmupMs'>} load a closed loop
  * @param {number} shard
  * @param {number} shards
  * @returns {InFlight | null} null: as many as there are connections, all the time

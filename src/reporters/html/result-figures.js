@@ -2,6 +2,8 @@
 import { formatPercent } from '../../results/wording.js';
 import { formatCount, formatDuration } from '../../units.js';
 import {
+  levelName,
+  levelPhrase,
   neverSentPhrase,
   notePhrases,
   outcomeNames,
@@ -35,6 +37,7 @@ export function figuresSection(result) {
       tiles(result),
       `<div class="columns">\n${latencyTable(result)}\n${requestsTable(result)}\n</div>`,
       operationsTable(result),
+      stagesTable(result),
       notes.length === 0 ? '' : list(notes),
     ].join('\n'),
   );
@@ -137,6 +140,43 @@ function operationsTable({ operations }) {
         timeText(response.max),
       ],
     ),
+  });
+}
+
+/** @param {Result} result */
+function stagesTable({ stages = [], load, operations }) {
+  if (stages.length === 0) return '';
+  const several = Object.keys(operations).length > 1;
+  const cellsOf = (
+    /** @type {import('../../results/schema.js').OperationBlock} */ {
+      totals,
+      rates,
+      latencyMs: { response },
+    },
+  ) => [
+    formatCount(totals.sent),
+    formatCount(totals.succeeded),
+    formatCount(totals.errors),
+    perSecondText(rates.perSecond),
+    timeText(response.p50),
+    timeText(response.p99),
+    timeText(response.max),
+  ];
+  return table({
+    caption: 'Stages, by when requests were due; latencies as response time',
+    columns: [
+      'Stage',
+      ...(several ? ['Operation'] : []),
+      ...['starts', levelName(load), 'sent', 'succeeded', 'errors', 'rate', 'p50', 'p99', 'longest'].map(
+        numeric,
+      ),
+    ],
+    rows: stages.flatMap(({ name, startSeconds, level, operations: own, ...block }) => {
+      const head = [formatDuration(startSeconds * 1000), levelPhrase(load, level)];
+      const whole = [name, ...(several ? ['all'] : []), ...head, ...cellsOf(block)];
+      const each = Object.entries(own).map(([operation, one]) => [name, operation, '', '', ...cellsOf(one)]);
+      return [whole, ...(several ? each : [])];
+    }),
   });
 }
 

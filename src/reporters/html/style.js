@@ -119,6 +119,7 @@ figcaption p { font-size: 0.833rem; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
 .after { fill: var(--tint); }
+.stage { stroke: var(--muted); stroke-dasharray: 1 3; }
 .cursor { stroke: var(--ink); visibility: hidden; }
 .cursor.on { visibility: visible; }
 .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); }

@@ -1,5 +1,5 @@
 /** A figure of lines over the time of a run: chart, legend, table and read-outs, all from one list of series. */
-import { frame, inBothSizes, SIZES } from './chart.js';
+import { frame, inBothSizes, LINE_HEIGHT, SIZES, textAt } from './chart.js';
 import { clockOf } from './clock.js';
 import { columnsIn, drawLevels, drawLine } from './lines.js';
 import { figure, paragraph, table } from './parts.js';
@@ -17,6 +17,11 @@ import { titled } from './words.js';
  *   is a gap, undefined nothing to be seen
  */
 
+/** @typedef {{name: string, startSeconds: number}} Mark */
+
+/** Less would show no more of a name than a letter or two. */
+const LEAST_NAME = 32;
+
 /**
  * @template {{second: number, span?: number}} Row
  * @param {object} parts
@@ -31,10 +36,12 @@ import { titled } from './words.js';
  * @param {string} parts.heaviest says so: `the one with the longest p99`
  * @param {Level[]} [parts.levels]
  * @param {number | null} [parts.measuredSeconds] what comes later is shaded
+ * @param {readonly Mark[]} [parts.marks] where something begins: a line with its name
  * @returns {Drawn}
  */
 export function timeFigure(parts) {
   const { id, title, summary, rows, series, yAxis, text, levels = [], measuredSeconds = null } = parts;
+  const { marks = [] } = parts;
   const last = rows[rows.length - 1];
   const seconds = last.second + spanOf(last);
   const [xAxis, clock] = [timeAxis(seconds), clockOf(seconds)];
@@ -52,6 +59,7 @@ export function timeFigure(parts) {
       draw: (place) =>
         [
           drawAfter(measuredSeconds, seconds, place),
+          ...drawMarks(marks, seconds, place),
           drawLevels(
             levels.filter(({ mark }) => mark === 'track'),
             yAxis,
@@ -130,6 +138,24 @@ function drawAfter(measuredSeconds, seconds, place) {
   const x = place.x(Number(measuredSeconds) / seconds);
   const width = (place.right - x).toFixed(1);
   return `<rect class="after" x="${x}" y="${place.top}" width="${width}" height="${place.bottom - place.top}"/>`;
+}
+
+/**
+ * @param {readonly Mark[]} marks in order
+ * @param {number} seconds
+ * @param {Place} place
+ * @returns {string[]} a name only where there is room for some of it
+ */
+function drawMarks(marks, seconds, place) {
+  return marks.map(({ name, startSeconds }, i) => {
+    const x = place.x(Math.min(1, startSeconds / seconds));
+    const next = place.x(Math.min(1, (marks[i + 1]?.startSeconds ?? seconds) / seconds));
+    const room = next - x - 8;
+    const line = `<line class="stage" x1="${x}" x2="${x}" y1="${place.top}" y2="${place.bottom}"/>`;
+    return room < LEAST_NAME
+      ? line
+      : `${line}${textAt({ x: x + 4, y: place.top + LINE_HEIGHT, text: name, room, halo: true })}`;
+  });
 }
 
 /**

@@ -32,6 +32,7 @@ const Subject = z.object({
     durationMs: number,
     requests: number,
     rampUpMs: z.number(),
+    stageCount: index.optional(),
   }),
   runs: index,
 });

@@ -24,11 +24,22 @@ export function subjectsOf(results) {
  * @returns {Subject}
  */
 function subjectOf({ operations, command, load }) {
-  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs } = load;
+  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs, stageCount } =
+    load;
   const names = Object.keys(operations);
   return {
     operations: names.length > 0 ? names : [command],
-    load: { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs },
+    load: {
+      model,
+      ratePerSecond,
+      concurrency,
+      threads,
+      arrivals,
+      durationMs,
+      requests,
+      rampUpMs,
+      ...(stageCount === undefined ? {} : { stageCount }),
+    },
     runs: 0,
   };
 }

@@ -36,7 +36,7 @@ const LIMIT_REACH = 3;
  * @param {Result} result
  * @returns {Drawn}
  */
-export function latencyOverTime({ timeline, requirements, windowSeconds }) {
+export function latencyOverTime({ timeline, requirements, windowSeconds, stages }) {
   if (!timeline.some(({ max }) => max !== null)) {
     const summary = 'No request was answered or given up in any second: there is nothing to draw.';
     return { html: emptyFigure({ id: ID, title: TITLE, summary }), charts: {} };
@@ -59,6 +59,7 @@ export function latencyOverTime({ timeline, requirements, windowSeconds }) {
     weight: ({ max }) => max ?? -1,
     heaviest: 'the one with the longest response',
     measuredSeconds: windowSeconds,
+    marks: stages,
   });
 }
 
@@ -95,16 +96,20 @@ function joinSame(series, rows) {
  * @returns {import('../time-figure.js').Level[]}
  */
 function limits(requirements, [low, high]) {
-  return requirements
-    .filter(({ unit, text }) => unit === 'ms' && !text.includes('('))
-    .filter(({ limit }) => limit > 0 && limit <= high * LIMIT_REACH && limit >= low / LIMIT_REACH)
-    .slice(0, MOST_LIMITS)
-    .map(({ text, limit }) => {
-      const [metric] = text.split(/[<>]/);
-      const style = Object.hasOwn(STYLES_OF_LIMITS, metric) ? STYLES_OF_LIMITS[metric] : STYLE_OF_OTHERS;
-      const label = text.replace(/[<>]=?/, ' $& ');
-      return { name: `limit: ${text}`, label, style, mark: 'limit', value: limit };
-    });
+  return (
+    requirements
+      .filter(({ unit, text }) => unit === 'ms' && !text.includes('('))
+      // A line across would be one for everything, all the time.
+      .filter(({ operation, stage }) => operation === undefined && stage === undefined)
+      .filter(({ limit }) => limit > 0 && limit <= high * LIMIT_REACH && limit >= low / LIMIT_REACH)
+      .slice(0, MOST_LIMITS)
+      .map(({ text, limit }) => {
+        const [metric] = text.split(/[<>]/);
+        const style = Object.hasOwn(STYLES_OF_LIMITS, metric) ? STYLES_OF_LIMITS[metric] : STYLE_OF_OTHERS;
+        const label = text.replace(/[<>]=?/, ' $& ');
+        return { name: `limit: ${text}`, label, style, mark: 'limit', value: limit };
+      })
+  );
 }
 
 /**

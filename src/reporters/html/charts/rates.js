@@ -32,7 +32,7 @@ const OFFERED = Object.freeze({ name: 'offered', style: 6, mark: 'track' });
  * @param {Result} result
  * @returns {import('../time-figure.js').Drawn}
  */
-export function rates({ timeline, totals, load, windowSeconds }) {
+export function rates({ timeline, totals, load, windowSeconds, stages }) {
   const title = load.model === 'open' ? 'Offered and achieved rate' : 'Achieved rate';
   if (totals.sent === 0 || timeline.length === 0) {
     const summary = 'No request was sent: there is nothing to draw.';
@@ -67,6 +67,7 @@ export function rates({ timeline, totals, load, windowSeconds }) {
     weight: ({ due, sent, succeeded }) => Math.abs((hasDue ? due : sent) - succeeded),
     heaviest: 'the one in which the lines are farthest apart',
     measuredSeconds: windowSeconds,
+    marks: stages,
   });
 }
 

@@ -19,7 +19,7 @@ export function sendLag(result) {
 }
 
 /** @param {Result} result @returns {Drawn[]} */
-function lagOverTime({ timeline, windowSeconds }) {
+function lagOverTime({ timeline, windowSeconds, stages }) {
   const values = timeline.map(({ lag99 }) => lag99).filter((ms) => typeof ms === 'number');
   if (values.length === 0) return [];
   const span = latencySpanLength(timeline);
@@ -43,6 +43,7 @@ function lagOverTime({ timeline, windowSeconds }) {
       weight: ({ lag }) => lag ?? -1,
       heaviest: 'the one with the longest lag',
       measuredSeconds: windowSeconds,
+      marks: stages,
     }),
   ];
 }
