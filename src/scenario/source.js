@@ -133,9 +133,16 @@ function checkText(text, name) {
  */
 function parse(text, name, lineCounter) {
   try {
-    return parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true, logLevel: 'error' });
+    const document = parseDocument(text, {
+      lineCounter,
+      prettyErrors: false,
+      stringKeys: true,
+      logLevel: 'error',
+    });
+    // What nests a thousand levels deep exhausts the parser's stack, and it may say so as if it were an error of syntax.
+    if (!document.errors.some(({ message }) => message.startsWith('Maximum call stack'))) return document;
+    throw new RangeError();
   } catch (error) {
-    // What nests a thousand levels deep exhausts the parser's stack.
     if (!(error instanceof RangeError)) throw error;
     throw usageError('bad_scenario', `${name}: It is nested too deeply to be read.`, 'Write it flatter.');
   }

@@ -39,9 +39,6 @@ export function explainFault({ code, message, pos: [offset] }, text) {
   if (missing !== null) {
     return { problem: `There is no closing ${missing[1] ?? missing[2]} up to ${shown}`, remedy: EITHER };
   }
-  if (message.startsWith('Maximum call stack')) {
-    return { problem: 'It is nested too deeply to be read', remedy: 'Write it flatter.' };
-  }
   if (Object.hasOwn(FAULTS, code)) {
     const [problem, remedy] = FAULTS[code];
     return { problem: `${problem}: ${shown}`, remedy };

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { loadOperation, operations } from '../../src/operations/index.js';
+import { SHAPES } from '../../src/scenario/stages.js';
+import { HEAD, readAndPlan } from './read.js';
+import { compile, declaredSchema, publishedSchema } from './schema-of.js';
+
+const schema = await publishedSchema();
+const check = compile(schema);
+
+test('scenario.schema.json is what the declarations say', async () => {
+  assert.deepEqual(schema, await declaredSchema());
+  assert.equal(schema.$id, 'vault-pki-load/scenario/1');
+  assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+});
+
+test('it names every operation, with every option of each, and every shape of a stage', async () => {
+  const { $defs, properties } = /** @type {any} */ (schema);
+  for (const name of Object.keys(operations)) {
+    const { options } = await loadOperation(name);
+    const known = $defs[`options-of-${name}`].properties;
+    for (const option of Object.keys(options))
+      assert.ok(known[option].description !== undefined, `${name} ${option}`);
+    assert.ok(properties.mix.items.properties.operation.anyOf[0].enum.includes(name));
+  }
+  for (const shape of Object.keys(SHAPES)) {
+    assert.equal(properties.stages.items.properties[shape].type, 'object');
+  }
+});
+
+/** @type {[string, string, Record<string, string>?][]} what schema and reader take alike */
+const GOOD = [
+  ['the least', HEAD],
+  ['JSON, tabs and all', '{\n\t"name": "n",\n\t"mix": [{"operation": "issue"}]\n}\n'],
+  ['a byte order mark', `\ufeff${HEAD}`],
+  ['the schema named for editors', `$schema: scenario.schema.json\n${HEAD}`],
+  ['numbers for amounts', `${HEAD}load: {rate: 20, duration: 10, timeout_ms: 500}\nrepeat: 3\npause: 2\n`],
+  [
+    'texts for amounts',
+    `${HEAD}load: {rate: 1000/h, duration: 1h30m, warmup: 500ms, concurrency: '1_000'}\n`,
+  ],
+  ['one requirement, not in a list', `${HEAD}require: p99<200ms\n`],
+  ['one output, not in a list', `${HEAD}out: a.json\n`],
+  [
+    'options in either spelling',
+    'name: n\nmix: [{operation: issue, options: {altNames: a, ip-sans: [::1]}}]\n',
+  ],
+  ['a choice that looks like a number', 'name: n\nmix: [{operation: kv-write, options: {kv-version: 2}}]\n'],
+  ['a list of numbers', 'name: n\nmix: [{operation: http, options: {status: [200, 204]}}]\n'],
+  ['one number for a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],
+  ['aliases', 'name: n\nload: &l {rate: 5}\nmix: [{operation: issue}]\nruns: [{name: r, load: *l}]\n'],
+  ['a set-up', `${HEAD}setup: true\n`],
+  [
+    'a set-up in full',
+    `${HEAD}setup: {name: load, ca-key-type: ec, auto-rebuild: true, with: [kv, approle], keep: true}\n`,
+  ],
+  ['a set-up of one engine', `${HEAD}setup: {with: transit}\n`],
+  ['several targets', `${HEAD}targets: [{name: a, url: 'http://a'}, {name: b, token-env: B}]\n`],
+  [
+    'runs with a mix each',
+    'name: n\nruns: [{name: a, mix: [{operation: crl}]}, {name: b, mix: [{operation: health}]}]\n',
+  ],
+  [
+    'every shape',
+    `${HEAD}stages:
+  - hold: {rate: 5, duration: 1s}
+  - name: rest
+    hold: {rate: 0, duration: 1s}
+  - soak: {rate: 5/min, duration: 1h}
+  - ramp: {from: 0, to: 100/s, duration: 1m}
+  - steps: {from: 10, to: 50, by: 10, every: 10s}
+    require: ['p99<1s']
+  - burst: {base: 0, peak: 50, every: 10s, for: 2s, duration: 1m}
+  - spike: {base: 5, peak: 500, before: 0, for: 1s, after: 10s}
+`,
+  ],
+  [
+    'stages in flight',
+    `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 5, duration: 1s}}, {steps: {from: 1, to: 9, by: 4, every: 1s}}]\n`,
+  ],
+  [
+    'variables for all kinds',
+    `env: [URL, RATE, N=2, YES=true, KIND=poisson]
+name: n
+target: {url: '\${URL}:8200', tls-skip-verify: '\${YES}'}
+load: {rate: '\${RATE}/s', concurrency: '\${N}', arrivals: '\${KIND}'}
+mix: [{operation: issue, weight: '\${N}', options: {cn: '\${N}.example.com', sign: '\${YES}'}}]
+repeat: \${N}
+`,
+    { URL: 'http://127.0.0.1', RATE: '5' },
+  ],
+  ['what looks like a variable, but is not', `${HEAD}description: costs $\${A}\n`],
+];
+
+for (const [what, text, env] of GOOD) {
+  test(`takes ${what}, by schema and by reader`, async () => {
+    assert.deepEqual(check(text), { isValid: true, errors: 'No errors' });
+    await readAndPlan(text, { env });
+  });
+}
+
+const EXAMPLES = new URL('../../examples/', import.meta.url);
+const files = readdirSync(EXAMPLES).filter((name) => /\.ya?ml$/.test(name));
+
+for (const name of files) {
+  test(`takes examples/${name}, by schema and by reader`, async () => {
+    const text = readFileSync(new URL(name, EXAMPLES), 'utf8');
+    const { isValid, errors } = check(text);
+    assert.ok(isValid, errors);
+    const declared = /^env: \[(.*)\]$/m.exec(text)?.[1].split(/, */) ?? [];
+    const env = Object.fromEntries(declared.map((one) => [one.split('=')[0], 'http://127.0.0.1:8200']));
+    await readAndPlan(text, { env, file: name });
+  });
+}
