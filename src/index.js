@@ -19,6 +19,10 @@ export { compareGroups } from './results/comparison/compare.js';
 export { readDocument } from './results/read-document.js';
 export { makeRunSet } from './results/runs/run-set.js';
 export { run } from './run.js';
+export { planSetup } from './setup/plan.js';
+export { setUp } from './setup/setup.js';
+export { tearDown } from './setup/teardown.js';
+export { createVaultClient } from './vault/client.js';
 export { readEnvironment } from './vault/environment.js';
 
 /**

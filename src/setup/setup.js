@@ -1,5 +1,5 @@
 /** Makes on a real Vault what operations need. What is there already, and ours, is left as it is; what is somebody else's is refused. */
-import { PkiLoadError } from '../errors.js';
+import { PkiLoadError, usageError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
 import { checkAuthorities, makeAuthorities } from './authorities.js';
 import { fullPath, KEY, possibleMounts, ROLE } from './plan.js';
@@ -19,6 +19,9 @@ import { lookAround, refuseOthers } from './there.js';
 /** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
 /** @typedef {(item: Item, sentence: string) => void} Made */
 
+/** What the embedded server calls itself. */
+const DEV_PRODUCT = 'vault-pki-load dev';
+
 /**
  * Everything is looked at before anything is made.
  *
@@ -31,7 +34,8 @@ import { lookAround, refuseOthers } from './there.js';
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
-  await checkHealth(client, { namespace: client.namespace });
+  const { product } = await checkHealth(client, { namespace: client.namespace });
+  if (product === DEV_PRODUCT) throw needsNone(client.origin);
   await checkRights(client, rightsToLook(name), 'setup');
   const there = await lookAround(client, name);
   refuseOthers(there, name);
@@ -140,6 +144,15 @@ async function makePolicy(client, plan, present, made, found) {
     await client.write(`sys/policies/acl/${plan.policy}`, { policy: text });
     made(item, `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`);
   }
+}
+
+/** @param {string} origin */
+function needsNone(origin) {
+  return usageError(
+    'dev_needs_no_setup',
+    `${origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
+    'Use it as it is; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
+  );
 }
 
 /**

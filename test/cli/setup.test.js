@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { interruptible } from '../../src/cli/vault-command.js';
+import { startDevServer } from '../../src/dev/spawn.js';
 import { fakeVault } from '../setup/fake-vault.js';
-import { assertRefused, runCli, startBatch } from './support.js';
+import { assertRefused, environmentOf, runCli, startBatch } from './support.js';
 
 const run = startBatch({ after });
 const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
@@ -75,6 +76,19 @@ describe('a target that cannot be reached', () => {
     assert.match(error.message, /refused the connection/);
     assert.equal(typeof error.code, 'string');
   });
+});
+
+test('the embedded server has a PKI already: setup says so, and teardown finds nothing', async () => {
+  const server = await startDevServer();
+  try {
+    const own = { env: environmentOf(server) };
+    assertRefused(await run(['setup'], own), /is the embedded PKI server, which has one PKI mount/);
+    const { code, stdout, stderr } = await run(['teardown'], own);
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, 'There is nothing of a set-up called vault-pki-load.\n');
+  } finally {
+    await server.stop();
+  }
 });
 
 describe('help', () => {

@@ -5,9 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { planSetup } from '../../src/setup/plan.js';
+import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
 import { rightsToLook, rightsToSetUp } from '../../src/setup/rights.js';
-import { createVaultClient } from '../../src/vault/client.js';
 import { runCli, startCli } from '../cli/support.js';
 import { buildVault } from './build.js';
 import { startVault } from './start.js';
@@ -200,8 +199,6 @@ async function startProxy(fault) {
 }
 
 test('whichever call is cut off, before or after it took effect: teardown leaves nothing, another setup completes it', async () => {
-  const { setUp } = await import('../../src/setup/setup.js');
-  const { tearDown } = await import('../../src/setup/teardown.js');
   const empty = lists();
   const plan = planSetup({ name: 'half', caKeyType: 'ec', with: ENGINES });
   const counting = await startProxy({ at: 0, when: 'before' });
@@ -293,7 +290,6 @@ describe('tokens', () => {
       for (const right of able) {
         const token = await tokenOf('builder', hcl(path, right));
         const client = createVaultClient({ url: vault.url, token });
-        const { setUp } = await import('../../src/setup/setup.js');
         await assert.rejects(
           setUp(client, plan, () => assert.fail('nothing is made')),
           {
