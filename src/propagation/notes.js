@@ -13,6 +13,7 @@ export function notesOf({ plan: { pollMs, concurrency, target }, found: { crl },
   return [
     'A delay is an interval: the revocation took effect after the last request that was still answered good was sent (lower bound), and before the first answer revoked arrived (upper bound). Delays that ended before the revocation was answered count as 0 since the answer.',
     `Each node was asked every ${formatLatency(pollMs)} about each certificate under way, up to ${perSecond} requests a second: polling is load, too.`,
+    'One more certificate was issued and revoked beforehand, lest connections and code that were used for the first time count.',
     rebuildNote(crl, target.mount),
     ...nodes.flatMap(({ url, state }) =>
       state === 'standby'

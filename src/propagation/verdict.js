@@ -64,7 +64,7 @@ function pollLag({ nodes, lag, plan: { pollMs } }) {
   const { missed, due } = pollsOf(nodes);
   const share = due === 0 ? 0 : missed / due;
   const p99 = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
-  if (share <= SUSPECT_SHARE && p99 <= pollMs) return [];
+  if (share <= SUSPECT_SHARE) return [];
   return [
     {
       worth: share > INVALID_SHARE ? 'invalid' : 'suspect',

@@ -22,10 +22,16 @@ export const OUTCOME_MEANINGS = Object.freeze({
 });
 
 /** @param {Propagation} found */
-export function propagationHeadline({ everywhere: { revoked, sinceAnswered }, nodes }) {
-  const where = nodes.length === 1 ? 'at one node' : `at all ${nodes.length} nodes`;
+export function propagationHeadline({ everywhere: { revoked, beforeAnswered, sinceAnswered }, nodes }) {
+  const where =
+    nodes.length === 1
+      ? 'at one node'
+      : nodes.length === 2
+        ? 'at both nodes'
+        : `at all ${nodes.length} nodes`;
   const { p50, p99 } = sinceAnswered.upper;
   if (revoked === 0 || p50 === null || p99 === null) return `No revocation was seen ${where}`;
+  if (beforeAnswered === revoked) return `Revocations were seen ${where} before they were answered`;
   return `Revocations were seen ${where} within ${formatLatency(p99)} (p99), half within ${formatLatency(p50)}`;
 }
 

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import fc from 'fast-check';
+import { createDevServer } from '../../src/dev/server.js';
+import { PkiLoadError } from '../../src/errors.js';
+import { followCertificate } from '../../src/propagation/certificate.js';
+import { createVaultClient } from '../../src/vault/client.js';
+import { createFakeTime } from './fake-time.js';
+
+/** What a CA answers when it issues: real certificates, made once. @type {Record<string, any>} */
+let issued;
+
+before(async () => {
+  const server = await createDevServer({ port: 0 });
+  const client = createVaultClient(server);
+  issued = (await client.write('pki_int/issue/example-dot-com-ec', { common_name: 'localhost' })).data ?? {};
+  await client.close();
+  await server.close();
+});
+
+/**
+ * @typedef {object} NodeScript a scripted node
+ * @property {number} [effect] when the revocation is in effect there, from its sending; none: never
+ * @property {number | (() => number)} [there] ms that a request takes to be judged
+ * @property {number | (() => number)} [back] ms that its answer takes
+ * @property {string} [look] what it says beforehand
+ * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
+ * @property {boolean} [full] no connection is free
+ */
+/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number}} Script */
+
+/** @param {number | (() => number)} value */
+const timeOf = (value) => (typeof value === 'function' ? value() : value);
+
+/**
+ * @param {NodeScript[]} scripts
+ * @param {Script} [script]
+ */
+async function follow(
+  scripts,
+  { revokeMs = 30, issueFails, revokeFails, giveUpMs = 1000, pollMs = 20, stopAt } = {},
+) {
+  const time = createFakeTime();
+  const stop = new AbortController();
+  /** When the revocation was sent. @type {number | null} */
+  let sentMs = null;
+  /** @type {string[]} */
+  const calls = [];
+  const wait = (/** @type {number} */ ms) =>
+    new Promise((resolve) => void time.setTimer(() => resolve(null), ms));
+  const client = {
+    async write(/** @type {string} */ path, /** @type {Record<string, any>} */ data) {
+      calls.push(path);
+      if (path === 'pki_int/issue/web') {
+        await wait(50);
+        if (issueFails) throw new PkiLoadError(issueFails, 'It is refused.');
+        assert.deepEqual(data, { common_name: 'localhost' });
+        return { data: issued, auth: null, warnings: [] };
+      }
+      assert.equal(path, 'pki_int/revoke');
+      assert.equal(data.serial_number, issued.serial_number);
+      sentMs = time.now();
+      if (stopAt !== undefined) time.setTimer(() => stop.abort(), stopAt);
+      await wait(revokeMs);
+      if (revokeFails) throw new PkiLoadError(revokeFails, 'It is refused.');
+      return { data: { revocation_time: 1_795_388_821 }, auth: null, warnings: [] };
+    },
+  };
+  const nodes = scripts.map((node) => ({
+    asker: {
+      ask(/** @type {any} */ _question, /** @type {(answered: any) => void} */ onAnswer) {
+        if (node.full) return false;
+        const askedMs = time.now();
+        const [there, back] = [timeOf(node.there ?? 2), timeOf(node.back ?? 3)];
+        const isLook = sentMs === null;
+        const judged = askedMs + there - Number(sentMs);
+        const said = isLook
+          ? (node.look ?? 'good')
+          : (node.says?.(judged) ??
+            (judged >= (node.effect ?? Number.POSITIVE_INFINITY) ? 'revoked' : 'good'));
+        time.setTimer(
+          () => onAnswer({ outcome: said, sentMs: askedMs, arrivedMs: time.now() }),
+          there + back,
+        );
+        return true;
+      },
+      close: async () => {},
+    },
+    answers: /** @type {Record<string, number>} */ ({}),
+    counts: { sent: 0, missed: 0, skipped: 0 },
+  }));
+  /** @type {any} */
+  const plan = {
+    target: { mount: 'pki_int' },
+    role: 'web',
+    cn: 'localhost',
+    ttlMs: null,
+    pollMs,
+    giveUpMs,
+    seed: 1,
+  };
+  const row = await time.runTo(
+    followCertificate(1, client, {
+      plan,
+      nodes,
+      clock: time,
+      onLag: () => {},
+      about: async () => /** @type {any} */ ({}),
+      stop: stop.signal,
+    }),
+  );
+  return { row: /** @type {import('../../src/propagation/certificate.js').Row} */ (row), nodes, calls, time };
+}
+
+/** @type {[string, NodeScript[], Script, string, string[]][]} outcome of the certificate, and of each node */
+const OUTCOMES = [
+  ['revoked a while after the answer', [{ effect: 300 }], {}, 'followed', ['revoked']],
+  ['revoked before the answer', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
+  [
+    'one node at once, another later',
+    [{ effect: 1 }, { effect: 700 }],
+    {},
+    'followed',
+    ['revoked', 'revoked'],
+  ],
+  ['never revoked: given up while it was still good', [{}], {}, 'followed', ['never_revoked']],
+  ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
+  ['nothing but errors since', [{ says: () => 'connection_refused' }], {}, 'followed', ['never_answered']],
+  [
+    'answers that fail a check are no answers',
+    [{ says: () => 'bad_signature' }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'good until the revocation was answered, then silent',
+    [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
+    { revokeMs: 60 },
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'errors in between do not matter',
+    [{ effect: 200, says: (ms) => (ms < 100 ? 'timeout' : null) }],
+    {},
+    'followed',
+    ['revoked'],
+  ],
+  ['one node knows, another never', [{ effect: 100 }, {}], {}, 'followed', ['revoked', 'never_revoked']],
+  [
+    'a node that was not good before is not followed',
+    [{ effect: 100 }, { look: 'unknown' }],
+    {},
+    'followed',
+    ['revoked', 'not_good_before'],
+  ],
+  [
+    'no node was good before',
+    [{ look: 'revoked' }, { look: 'connection_refused' }],
+    {},
+    'not_good_before',
+    ['not_good_before', 'not_good_before'],
+  ],
+  ['no connection for the look', [{ full: true }], {}, 'not_good_before', ['not_good_before']],
+  ['it cannot be issued', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
+  ['it cannot be revoked', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
+  ['a call that we ended ourselves', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
+  [
+    'interrupted while it was waited for',
+    [{ effect: 900 }, { effect: 50 }],
+    { stopAt: 400 },
+    'followed',
+    ['undecided', 'revoked'],
+  ],
+];
+
+for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
+  test(sentence, async () => {
+    const { row, calls, time } = await follow(scripts, script);
+    assert.equal(row.outcome, outcome);
+    assert.deepEqual(
+      row.nodes.map((node) => node.outcome),
+      nodes,
+    );
+    assert.ok(row.nodes.every((node) => (node.interval !== null) === (node.outcome === 'revoked')));
+    if (script.issueFails) assert.equal(row.failure, script.issueFails);
+    assert.equal(calls.includes('pki_int/revoke'), !['issue_failed', 'not_good_before'].includes(outcome));
+    assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
+  });
+}
+
+test('both ends of the interval, to the millisecond', async () => {
+  // Polls are due at 20 k + phase; judged 2 ms later, answered 3 ms after that.
+  const { row, nodes } = await follow([{ effect: 100 }], { revokeMs: 30 });
+  const [{ interval }] = row.nodes;
+  assert.ok(interval !== null);
+  assert.equal(row.revokeMs, 30);
+  assert.ok(interval.lowerMs + 2 < 100 && interval.lowerMs + 22 >= 100, `${interval.lowerMs}`);
+  assert.ok(Math.abs(interval.upperMs - interval.lowerMs - 25) < 1e-9, 'an interval, the way there and back');
+  // Of the polls before it, and the look.
+  assert.equal(nodes[0].answers.good, 1 + Math.floor(interval.lowerMs / 20) + 1);
+  assert.equal(nodes[0].counts.sent + 1, nodes[0].answers.good + nodes[0].answers.revoked);
+});
+
+test('the first poll comes at another moment for every certificate and node', async () => {
+  const { row } = await follow([{ effect: 0 }, { effect: 0 }, { effect: 0 }]);
+  const uppers = row.nodes.map(({ interval }) => Number(interval?.upperMs));
+  assert.equal(new Set(uppers).size, 3);
+  assert.ok(
+    uppers.every((ms) => ms >= 5 && ms < 25),
+    `${uppers}`,
+  );
+});
+
+test('an answer good that was overtaken by revoked is waited for, and raises the lower bound', async () => {
+  let asked = 0;
+  // The second poll is judged before it came about, but its answer is slow; the third overtakes it.
+  const { row } = await follow([{ effect: 45, there: 2, back: () => (asked++ === 2 ? 200 : 3) }]);
+  const [{ interval }] = row.nodes;
+  assert.ok(interval !== null && interval.lowerMs > 20 && interval.upperMs < 70, JSON.stringify(interval));
+});
+
+test('given up after --give-up, counted from the answer', async () => {
+  const { row } = await follow([{}], { revokeMs: 100, giveUpMs: 500 });
+  assert.ok(row.followedMs >= 500 && row.followedMs < 510, `${row.followedMs}`);
+});
+
+test('whatever node and network do, the truth lies in the interval', async () => {
+  const delay = fc.integer({ min: 0, max: 90 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 400 }),
+      fc.infiniteStream(delay),
+      fc.integer({ min: 0, max: 300 }),
+      async (effect, delays, revokeMs) => {
+        const next = () => Number(delays.next().value);
+        const { row } = await follow([{ effect, there: next, back: next }], { revokeMs });
+        const [{ interval }] = row.nodes;
+        assert.ok(interval !== null && interval.lowerMs <= effect && effect <= interval.upperMs);
+      },
+    ),
+    { numRuns: 60, seed: 8 },
+  );
+});
