@@ -26,7 +26,7 @@ const ROW_HEADINGS = Object.freeze([
   'mean',
   '95th %',
   '99th %',
-  'success ratio',
+  'success',
 ]);
 
 const STAGE_HEADINGS = Object.freeze(['for', 'planned', 'rate', 'errors', 'mean', '99th %', 'required']);

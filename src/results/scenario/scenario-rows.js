@@ -50,11 +50,11 @@ export function createRows({ run, target }) {
 function partsOf(result) {
   const windowSeconds = result.windowSeconds ?? result.durationSeconds;
   const whole = { seconds: windowSeconds, offeredSeconds: offeredSecondsOf(result, windowSeconds) };
-  const stages = (result.stages ?? []).map((stage) => ({ stage, seconds: stage.seconds }));
+  const stages = (result.stages ?? []).map((stage) => ({ stage, seconds: stage.windowSeconds }));
   return [
     ...withOperations(result, { stage: null, ...whole }),
     ...stages.flatMap(({ stage, seconds }) =>
-      withOperations(stage, { stage: stage.name, seconds, offeredSeconds: seconds }),
+      withOperations(stage, { stage: stage.name, seconds, offeredSeconds: stage.seconds }),
     ),
   ];
 }
