@@ -60,15 +60,20 @@ export function createMounts() {
  * @param {string} version
  * @returns {Record<string, unknown>} as Vault describes it
  */
-export function mountShape({ type, options, description, uuid }, version) {
+export function mountShape({ kind, type, options, description, uuid }, version) {
   return {
-    accessor: `${type}_${uuid.slice(0, 8)}`,
-    config: { default_lease_ttl: 0, force_no_cache: false, max_lease_ttl: 0 },
+    accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${uuid.slice(0, 8)}`,
+    config: {
+      default_lease_ttl: 0,
+      force_no_cache: false,
+      max_lease_ttl: 0,
+      ...(kind === 'auth' ? { token_type: 'default-service' } : {}),
+    },
     deprecation_status: 'supported',
     description,
     external_entropy_access: false,
     local: false,
-    options: Object.keys(options).length === 0 ? null : options,
+    options,
     plugin_version: '',
     running_plugin_version: version,
     running_sha256: '',
@@ -108,6 +113,15 @@ export function mountingRoutes(world) {
       ...(kind === 'mounts'
         ? []
         : [
+            /** @type {import('./routes.js').Route} */ ({
+              method: 'GET',
+              path,
+              handle: ({ match }) => {
+                const one = mounts.list('auth').find((each) => each.path === match[1]);
+                if (one === undefined) throw new VaultError(400, `No auth engine at ${match[1]}/`);
+                return secret({ data: mountShape(one, version), mountType: 'system', spread: true });
+              },
+            }),
             /** @type {import('./routes.js').Route} */ ({
               method: 'GET',
               path: /^sys\/auth$/,

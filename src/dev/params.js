@@ -18,16 +18,27 @@ export function readParams(body, contentType) {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new VaultError(
-      400,
-      `error parsing JSON: failed to parse JSON input: ${/** @type {Error} */ (error).message}`,
-    );
+    throw malformed(text, /** @type {Error} */ (error).message);
   }
   if (value === null) return params({});
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new VaultError(400, 'error parsing JSON: failed to parse JSON input: not an object');
   }
   return params(value);
+}
+
+/**
+ * Vault 1.21 checks the limits of JSON objects first, and what it cannot read then is an internal error to it; other texts get 400.
+ *
+ * @param {string} text
+ * @param {string} reason
+ */
+function malformed(text, reason) {
+  if (!text.startsWith('{'))
+    return new VaultError(400, `error parsing JSON: failed to parse JSON input: ${reason}`);
+  if (/^Unterminated string/.test(reason)) return new VaultError(500, 'malformed JSON, unclosed string');
+  const at = Number(/position (\d+)/.exec(reason)?.[1] ?? text.length);
+  return new VaultError(500, at >= text.length ? 'malformed JSON, unclosed containers' : reason);
 }
 
 /** @param {object} value @returns {Params} */

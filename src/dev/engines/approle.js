@@ -1,11 +1,14 @@
-/** AppRole: roles, their secret IDs, and logins that give tokens, which this server knows only as long as the method is mounted. */
+/** AppRole: roles, their secret IDs, and logins. Their tokens open nothing here: this server knows one token, its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readParams, secondsParam, textParam } from '../params.js';
+import { listParam, readParams, secondsParam, textParam } from '../params.js';
 import { raw, secret, VaultError } from '../replies.js';
 
-/** @typedef {{roleId: string, secretIds: Set<string>, ttl: number, tokenType: string}} AppRole */
+/** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[], tokenType: string}} AppRole */
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
+
+/** What Vault takes as `token_type`; `default` is a service token here. */
+const TOKEN_TYPES = new Set(['', 'default', 'service', 'batch', 'default-service', 'default-batch']);
 
 /** @type {import('./index.js').CreateEngine} */
 export function createAppRole() {
@@ -26,11 +29,16 @@ export function createAppRole() {
         handle(call) {
           const params = paramsOf(call);
           const before = roles.get(call.match[1]);
+          const tokenType = textParam(params, 'token_type');
+          if (!TOKEN_TYPES.has(tokenType))
+            throw new VaultError(400, `invalid 'token_type' value ${JSON.stringify(tokenType)}`);
           roles.set(call.match[1], {
             roleId: before?.roleId ?? randomUUID(),
             secretIds: before?.secretIds ?? new Set(),
             ttl: secondsParam(params, 'token_ttl') || DEFAULT_TTL_SECONDS,
-            tokenType: textParam(params, 'token_type') || 'service',
+            secretIdTtl: secondsParam(params, 'secret_id_ttl'),
+            policies: [...new Set(['default', ...listParam(params, 'token_policies')])].sort(),
+            tokenType: tokenType.endsWith('batch') ? 'batch' : 'service',
           });
           return raw('', '', 204);
         },
@@ -53,12 +61,14 @@ export function createAppRole() {
         path: /^role\/([\w-]+)\/secret-id$/,
         handle({ match }) {
           const id = randomUUID();
-          roleOf(match[1]).secretIds.add(id);
+          const role = roles.get(match[1]);
+          if (role === undefined) throw new VaultError(404, `role "${match[1]}" does not exist`);
+          role.secretIds.add(id);
           const data = {
             secret_id: id,
             secret_id_accessor: randomUUID(),
             secret_id_num_uses: 0,
-            secret_id_ttl: 0,
+            secret_id_ttl: role.secretIdTtl,
           };
           return secret({ data, mountType: 'approle' });
         },
@@ -70,8 +80,11 @@ export function createAppRole() {
         path: /^login$/,
         handle(call) {
           const params = paramsOf(call);
-          const found = [...roles].find(([, { roleId }]) => roleId === textParam(params, 'role_id'));
-          if (found === undefined || !found[1].secretIds.has(textParam(params, 'secret_id'))) {
+          const [given, secretId] = [textParam(params, 'role_id'), textParam(params, 'secret_id')];
+          if (given === '') throw new VaultError(500, 'failed to determine alias name from login request');
+          const found = [...roles].find(([, { roleId }]) => roleId === given);
+          if (found !== undefined && secretId === '') throw new VaultError(400, 'missing secret_id');
+          if (found === undefined || !found[1].secretIds.has(secretId)) {
             throw new VaultError(400, 'invalid role or secret ID');
           }
           return secret({ data: null, auth: authOf(found[0], found[1]), mountType: '' });
@@ -85,13 +98,13 @@ export function createAppRole() {
  * @param {string} name
  * @param {AppRole} role
  */
-function authOf(name, { ttl, tokenType }) {
+function authOf(name, { ttl, policies, tokenType }) {
   const isBatch = tokenType === 'batch';
   return {
     client_token: `${isBatch ? 'hvb' : 'hvs'}.dev-only-${randomBytes(24).toString('base64url')}`,
     accessor: isBatch ? '' : randomBytes(12).toString('hex'),
-    policies: ['default'],
-    token_policies: ['default'],
+    policies,
+    token_policies: policies,
     metadata: { role_name: name },
     lease_duration: ttl,
     renewable: !isBatch,

@@ -11,9 +11,10 @@ import {
   verify,
 } from 'node:crypto';
 import { readParams, textParam } from '../params.js';
-import { raw, secret, VaultError } from '../replies.js';
+import { listed, secret, VaultError } from '../replies.js';
 
-/** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string}} Key */
+/** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
+/** @typedef {Key & {type: string, createdAt: Date}} NamedKey */
 
 const VERSION = 'vault:v1:';
 
@@ -23,31 +24,42 @@ const KEYS = Object.freeze({
   'aes128-gcm96': () => aead('aes-128-gcm', 16),
   'chacha20-poly1305': () => aead('chacha20-poly1305', 32),
   ed25519: () => ed25519Key(),
-  'ecdsa-p256': () => ecKey(),
+  'ecdsa-p256': () => ecKey('P-256'),
+  'ecdsa-p384': () => ecKey('P-384'),
+  'ecdsa-p521': () => ecKey('P-521'),
   'rsa-2048': () => rsaKey(2048),
+  'rsa-3072': () => rsaKey(3072),
   'rsa-4096': () => rsaKey(4096),
+});
+
+/** What an action is about when there is no such key. @type {Readonly<Record<string, string>>} */
+const MISSING = Object.freeze({
+  encrypt: 'encryption key not found',
+  decrypt: 'encryption key not found',
+  sign: 'signing key not found',
+  verify: 'signature verification key not found',
 });
 
 /** @type {import('./index.js').CreateEngine} */
 export function createTransit() {
-  /** @type {Map<string, Key & {type: string}>} */
+  /** @type {Map<string, NamedKey>} */
   const keys = new Map();
-  const keyOf = (/** @type {string} */ name) => {
-    const key = keys.get(name);
-    if (key === undefined) throw new VaultError(400, 'encryption key not found');
-    return key;
-  };
   const paramsOf = (/** @type {import('../routes.js').Call} */ { request }) =>
     readParams(request.body, request.headers['content-type']);
   /**
    * @param {string} action
-   * @param {(key: Key, params: import('../params.js').Params) => Record<string, unknown>} answer
+   * @param {(key: NamedKey, params: import('../params.js').Params) => Record<string, unknown>} answer
    * @returns {import('../routes.js').Route}
    */
   const route = (action, answer) => ({
     method: 'POST',
     path: new RegExp(`^${action}/([\\w-]+)$`),
-    handle: (call) => secret({ data: answer(keyOf(call.match[1]), paramsOf(call)), mountType: 'transit' }),
+    handle(call) {
+      const key = keys.get(call.match[1]);
+      // Vault makes a key that it is to encrypt with, where there is none.
+      if (key === undefined) throw new VaultError(400, MISSING[action]);
+      return secret({ data: answer(key, paramsOf(call)), mountType: 'transit' });
+    },
   });
   return {
     openRoutes: [],
@@ -58,58 +70,108 @@ export function createTransit() {
         handle(call) {
           const type = textParam(paramsOf(call), 'type') || 'aes256-gcm96';
           if (!Object.hasOwn(KEYS, type)) throw new VaultError(400, `unknown key type ${type}`);
-          if (!keys.has(call.match[1])) keys.set(call.match[1], { type, ...KEYS[type]() });
-          return raw('', '', 204);
+          const name = call.match[1];
+          const key = keys.get(name) ?? { type, createdAt: new Date(), ...KEYS[type]() };
+          keys.set(name, key);
+          return secret({ data: describe(name, key), mountType: 'transit' });
         },
       },
       {
         method: 'GET',
         path: /^keys\/([\w-]+)$/,
         handle({ match }) {
-          const { type, publicKey = '' } = keyOf(match[1]);
-          const versions = publicKey === '' ? { 1: 0 } : { 1: { public_key: publicKey } };
-          return secret({
-            data: { name: match[1], type, latest_version: 1, keys: versions },
-            mountType: 'transit',
-          });
+          const key = keys.get(match[1]);
+          if (key === undefined) throw new VaultError(404);
+          return secret({ data: describe(match[1], key), mountType: 'transit' });
         },
       },
-      route('encrypt', (key, params) => ({
-        ciphertext: VERSION + able(key.encrypt, 'encryption')(textOf(params, 'plaintext')).toString('base64'),
-        key_version: 1,
-      })),
-      route('decrypt', (key, params) => ({
-        plaintext: able(key.decrypt, 'decryption')(bytesOf(params, 'ciphertext')).toString('base64'),
-      })),
-      route('sign', (key, params) => ({
-        signature: VERSION + able(key.sign, 'signing')(textOf(params, 'input')).toString('base64'),
-        key_version: 1,
-      })),
-      route('verify', (key, params) => ({
-        valid: able(key.verify, 'verification')(textOf(params, 'input'), bytesOf(params, 'signature')),
-      })),
+      route('encrypt', (key, params) => {
+        if (params.plaintext === undefined) throw new VaultError(400, 'missing plaintext to encrypt');
+        const encrypt = able(key.encrypt, `message encryption not supported for key type ${key.type}`);
+        return {
+          ciphertext: VERSION + encrypt(textOf(params, 'plaintext')).toString('base64'),
+          key_version: 1,
+        };
+      }),
+      route('decrypt', (key, params) => {
+        if (textParam(params, 'ciphertext') === '')
+          throw new VaultError(400, 'missing ciphertext to decrypt');
+        const decrypt = able(key.decrypt, `message decryption not supported for key type ${key.type}`);
+        return { plaintext: decrypt(bytesOf(params, 'ciphertext')).toString('base64') };
+      }),
+      route('sign', (key, params) => {
+        const sign = able(key.sign, `key type ${key.type} does not support signing`);
+        const text = textOf(params, 'input', 'unable to decode input: ');
+        return { signature: VERSION + sign(text).toString('base64'), key_version: 1 };
+      }),
+      route('verify', (key, params) => {
+        if (textParam(params, 'signature') === '')
+          throw new VaultError(400, "missing one of 'signature', 'hmac' or 'cmac' arguments to verify");
+        const verify = able(key.verify, `key type ${key.type} does not support signing`);
+        const text = textOf(params, 'input', 'unable to decode input: ');
+        return { valid: verify(text, bytesOf(params, 'signature')) };
+      }),
     ],
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {NamedKey} key
+ * @returns {Record<string, unknown>} as Vault describes it
+ */
+function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, publicName }) {
+  const version =
+    publicKey === undefined
+      ? Math.floor(createdAt.getTime() / 1000)
+      : {
+          certificate_chain: '',
+          creation_time: createdAt.toISOString(),
+          hybrid_public_key: '',
+          name: publicName,
+          public_key: publicKey,
+        };
+  return {
+    allow_plaintext_backup: false,
+    auto_rotate_period: 0,
+    deletion_allowed: false,
+    derived: false,
+    exportable: false,
+    imported_key: false,
+    keys: { 1: version },
+    latest_version: 1,
+    min_available_version: 0,
+    min_decryption_version: 1,
+    min_encryption_version: 0,
+    name,
+    supports_decryption: encrypt !== undefined,
+    supports_derivation: publicKey === undefined || type === 'ed25519',
+    supports_encryption: encrypt !== undefined,
+    supports_signing: signer !== undefined,
+    type,
   };
 }
 
 /**
  * @template T
  * @param {T | undefined} action
- * @param {string} what
+ * @param {string} refusal
  * @returns {T}
  */
-function able(action, what) {
-  if (action === undefined) throw new VaultError(400, `key type does not support ${what}`);
+function able(action, refusal) {
+  if (action === undefined) throw new VaultError(400, refusal);
   return action;
 }
 
 /**
  * @param {import('../params.js').Params} params
  * @param {string} name
+ * @param {string} [before] what Vault says first
  */
-function textOf(params, name) {
+function textOf(params, name, before = '') {
   const text = textParam(params, name);
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new VaultError(400, `failed to base64-decode ${name}`);
+  const good = /^[A-Za-z0-9+/]*={0,2}/.exec(text)?.[0].length ?? 0;
+  if (good < text.length) throw new VaultError(400, `${before}illegal base64 data at input byte ${good}`);
   return Buffer.from(text, 'base64');
 }
 
@@ -119,6 +181,8 @@ function textOf(params, name) {
  */
 function bytesOf(params, name) {
   const text = textParam(params, name);
+  if (/^vault:v\d+:/.test(text) && !text.startsWith(VERSION))
+    throw new VaultError(400, `invalid ${name}: version is too new`);
   if (!text.startsWith(VERSION)) throw new VaultError(400, `invalid ${name}: no prefix`);
   return Buffer.from(text.slice(VERSION.length), 'base64');
 }
@@ -139,6 +203,7 @@ function aead(cipher, length) {
       return Buffer.concat([nonce, sealed.update(text), sealed.final(), sealed.getAuthTag()]);
     },
     decrypt(bytes) {
+      if (bytes.length < 12 + 16) throw new VaultError(400, 'invalid ciphertext length');
       try {
         const opened = createDecipheriv(name, key, bytes.subarray(0, 12), options);
         opened.setAuthTag(bytes.subarray(-16));
@@ -158,15 +223,21 @@ function ed25519Key() {
     verify: (text, signature) => verify(null, text, publicKey, signature),
     // Vault gives the bare key of 32 bytes.
     publicKey: publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64'),
+    publicName: 'ed25519',
   };
 }
 
-/** @returns {Key} */
-function ecKey() {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+/** @param {string} curve @returns {Key} */
+function ecKey(curve) {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
   return {
     sign: (text) => sign('sha256', text, privateKey),
-    verify: (text, signature) => verify('sha256', text, publicKey, signature),
+    verify(text, signature) {
+      // Vault reads the ASN.1 first: a SEQUENCE.
+      if (signature[0] !== 0x30) throw new VaultError(400, 'supplied signature is invalid');
+      return verify('sha256', text, publicKey, signature);
+    },
+    publicName: curve,
     publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
   };
 }
@@ -178,10 +249,31 @@ function rsaKey(bits) {
   const any = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
   const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };
   return {
-    encrypt: (text) => publicEncrypt({ key: publicKey, ...oaep }, text),
-    decrypt: (bytes) => privateDecrypt({ key: privateKey, ...oaep }, bytes),
+    encrypt: (text) =>
+      rsa(
+        () => publicEncrypt({ key: publicKey, ...oaep }, text),
+        'failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size',
+      ),
+    decrypt: (bytes) =>
+      rsa(
+        () => privateDecrypt({ key: privateKey, ...oaep }, bytes),
+        'failed to RSA decrypt the ciphertext: crypto/rsa: decryption error',
+      ),
     sign: (text) => sign('sha256', text, { key: privateKey, ...pss }),
     verify: (text, signature) => verify('sha256', text, { key: publicKey, ...any }, signature),
+    publicName: `rsa-${bits}`,
     publicKey: String(publicKey.export({ type: 'spki', format: 'pem' })),
   };
+}
+
+/**
+ * @param {() => Buffer} work
+ * @param {string} refusal
+ */
+function rsa(work, refusal) {
+  try {
+    return work();
+  } catch {
+    throw new VaultError(500, listed(refusal));
+  }
 }
