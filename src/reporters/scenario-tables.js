@@ -19,15 +19,7 @@ export const NOT_COUNTED = ' *';
 export const NOT_COUNTED_NOTE = '* no run of it counts: this is what those that do not have shown.';
 
 /** What test authors publish. */
-const ROW_HEADINGS = Object.freeze([
-  'count',
-  'rate',
-  'throughput',
-  'mean',
-  '95th %',
-  '99th %',
-  'success',
-]);
+const ROW_HEADINGS = Object.freeze(['count', 'rate', 'throughput', 'mean', '95th %', '99th %', 'success']);
 
 const STAGE_HEADINGS = Object.freeze(['for', 'planned', 'rate', 'errors', 'mean', '99th %', 'required']);
 
@@ -163,7 +155,7 @@ export function spreadTable({ rows, differences }, run, operation) {
  * @param {readonly string[] | null} [keys] null: all
  * @returns {CellTable & {base: string}} how far each target but the first is from it, operation by operation
  */
-export function differenceTable({ differences }, run, keys = null) {
+export function differenceTable({ differences, rows }, run, keys = null) {
   const own = differences.filter(
     (one) => one.run === run && (keys === null || keys.includes(one.metric.key)),
   );
@@ -174,15 +166,18 @@ export function differenceTable({ differences }, run, keys = null) {
     base: first?.base ?? '',
     headings: own.filter(({ operation }) => operation === null).map(({ metric }) => metric.label),
     rows: others.flatMap((target) =>
-      operations.map((operation) => ({
-        name: operation ?? target,
-        isInner: operation !== null,
-        cells: own
+      operations.flatMap((operation) => {
+        const cells = own
           .filter((one) => one.operation === operation)
           .map(({ metric, targets }) =>
             differenceText(metric.unit, targets.find((one) => one.target === target)?.difference ?? null),
-          ),
-      })),
+          );
+        if (cells.every((cell) => cell === NONE)) return [];
+        const isBeside = (/** @type {ScenarioRow} */ row) =>
+          row.run === run && row.operation === operation && [first.base, target].includes(row.target);
+        const counts = rows.every((row) => row.counts || row.stage !== null || !isBeside(row));
+        return [{ ...nameOf({ operation, counts }, target), cells }];
+      }),
     ),
   };
 }
@@ -222,7 +217,7 @@ export function comparisonName({ run, operation }) {
 }
 
 /**
- * @param {ScenarioRow} row
+ * @param {Pick<ScenarioRow, 'operation' | 'counts'>} row
  * @param {string} name of the row of all operations
  */
 function nameOf({ operation, counts }, name) {

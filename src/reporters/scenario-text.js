@@ -36,6 +36,9 @@ const COLOURS = {
   invalid: 'red',
 };
 
+/** Beside the verdicts of comparisons, which are longer than other labels. */
+const VERDICT_INDENT = 23;
+
 /**
  * @param {ScenarioResult} scenario
  * @param {{color?: boolean}} [options]
@@ -143,9 +146,9 @@ function compared(one) {
       .flatMap(({ name }, i) => [
         ...conclusions(comparison, i + 1).flatMap(({ verdict, text }, at) => [
           ...(at === 0 ? wrap(name) : []),
-          ...labelled(`  ${verdict}`, text, 22),
+          ...labelled(`  ${verdict}`, text, VERDICT_INDENT),
         ]),
-        ...doubtsOf(comparison, i + 1).flatMap((doubt) => labelled('', doubt, 22)),
+        ...doubtsOf(comparison, i + 1).flatMap((doubt) => labelled('', doubt, VERDICT_INDENT)),
       ]),
     ...comparison.warnings.flatMap((warning) => labelled('Warning', warning)),
   ];
