@@ -40,7 +40,7 @@ function describeSetup(setup, steps) {
   return [
     ...labelled('Set up', `on ${places.join(', ')}, before anything runs there:`),
     ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
-    `  roles of ${setup.name}-int: ${Object.keys(roles).join(', ')}; policy ${policy}`,
+    ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
     ...labelled(
       'Taken away',
       setup.keep ? `no, it stays (keep); teardown --name ${setup.name} does it` : 'when all is over',
@@ -79,6 +79,7 @@ async function describeStep({ name, plan }, setup, repeat) {
     ...labelled('Requests', planned === null ? 'as many as are answered' : formatCount(planned)),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
+    '',
     ...requirements.flatMap(({ text }, i) => labelled(i === 0 ? 'Required' : '', text)),
     ...(await leftBehind(plan, setup, repeat)),
   ];
@@ -101,7 +102,7 @@ async function leftBehind({ dev, target, mix }, setup, repeat) {
   }
   if (left.length === 0) return labelled('Left behind', 'nothing');
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
-    left.push(`what is in ${target.mount} goes with it when the set-up is taken away`);
+    left.push(`what is in ${target.mount} goes when the set-up is taken away`);
   } else if (repeat > 1) left.push(`that of each of the ${repeat} repeats`);
   return left.flatMap((text, i) => labelled(i === 0 ? 'Left behind' : '', text));
 }
@@ -112,12 +113,35 @@ async function leftBehind({ dev, target, mix }, setup, repeat) {
  */
 function operations(mix, planned) {
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
-  const rows = mix.map(({ name, operation, weight }) => [
+  const about =
+    planned === null
+      ? null
+      : apportion(
+          planned,
+          mix.map(({ weight }) => weight / total),
+        );
+  const rows = mix.map(({ name, operation, weight }, i) => [
     name === operation ? name : `${name} (${operation})`,
     `${Number(((100 * weight) / total).toPrecision(3))} %`,
-    planned === null ? '–' : formatCount(Math.round((planned * weight) / total)),
+    about === null ? '–' : formatCount(about[i]),
   ]);
-  return table([['Operations', 'share', 'about'], ...rows]);
+  return ['', ...table([['Operations', 'share', 'about'], ...rows])];
+}
+
+/**
+ * @param {number} total
+ * @param {readonly number[]} shares that sum to 1
+ * @returns {number[]} whole numbers that sum to the total: the largest fractions are rounded up
+ */
+export function apportion(total, shares) {
+  const whole = shares.map((share) => Math.floor(total * share));
+  const left = total - whole.reduce((sum, one) => sum + one, 0);
+  const first = shares
+    .map((share, i) => ({ i, rest: total * share - whole[i] }))
+    .sort((a, b) => b.rest - a.rest)
+    .slice(0, left);
+  for (const { i } of first) whole[i]++;
+  return whole;
 }
 
 /**
@@ -140,5 +164,5 @@ function stages(load, schedule) {
       due === null ? '–' : formatCount(due),
     ];
   });
-  return table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows]);
+  return ['', ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows])];
 }
