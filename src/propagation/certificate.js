@@ -8,6 +8,7 @@ import { startPoller } from './poller.js';
 
 /** @typedef {import('./asker.js').Question} Question */
 /** @typedef {import('./bounds.js').Interval} Interval */
+/** @typedef {{write: (path: string, data: Record<string, any>) => Promise<{data: Record<string, any> | null}>}} Writer see VaultClient */
 /**
  * @typedef {object} NodeRow what one node said of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
@@ -44,7 +45,7 @@ const PHASE_STREAM = 31;
 
 /**
  * @param {number} certificate from 1
- * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client with nothing else to do meanwhile
+ * @param {Writer} client with nothing else to do meanwhile
  * @param {Circumstances} circumstances
  * @returns {Promise<Row>} never throws for what a server does
  */
@@ -109,7 +110,7 @@ async function attempt(call) {
 }
 
 /**
- * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client
+ * @param {Writer} client
  * @param {import('./plan.js').PropagationPlan} plan
  */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
@@ -125,7 +126,7 @@ async function issue(client, { target: { mount }, role, cn, ttlMs }) {
 }
 
 /**
- * @param {Pick<import('../vault/client.js').VaultClient, 'write'>} client
+ * @param {Writer} client
  * @param {import('./plan.js').PropagationPlan} plan
  * @param {string} serial
  */

@@ -1,16 +1,15 @@
 /** How long revocations took to be seen, as Markdown. */
 import { formatCount } from '../units.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
-import { codeCell } from './markdown-text.js';
+import { codeCell, markdownTable as tableLines } from './markdown-text.js';
 import { timeText } from './phrases.js';
 import {
   askedPhrase,
-  byCount,
   DELAY_COLUMNS,
   delayRows,
   interruptedPhrase,
   lagPhrase,
-  OUTCOME_MEANINGS,
+  outcomesOf,
   placesOf,
   pollingPhrase,
   propagationHeadline,
@@ -42,8 +41,7 @@ export function render(found) {
         delayRows(delay).map((cells) => cells.map(plain)),
       ),
     ]),
-    '### Outcomes',
-    outcomes(found),
+    ...(found.rows.length === 0 ? [] : ['### Outcomes', outcomes(found)]),
     bullets([
       ...revoking(found),
       ...found.nodes.map((node) => plain(`${node.url}: ${askedPhrase(node)}`)),
@@ -58,10 +56,8 @@ export function render(found) {
 /** @param {Propagation} found */
 function requirements({ requirements: all }) {
   if (all.length === 0) return '';
-  return markdownTable(
-    ['Requirement', 'Verdict', 'Why'],
-    all.map(({ text, verdict, reason }) => [codeCell(text), `**${verdict}**`, plain(reason)]),
-  );
+  const rows = all.map(({ text, verdict, reason }) => [codeCell(text), `**${verdict}**`, plain(reason)]);
+  return tableLines(['Requirement', 'Verdict', 'Why'], rows, 3).join('\n');
 }
 
 /** @param {Propagation} found */
@@ -79,11 +75,9 @@ function revoking({ revokeMs: { count, p50, p99, max } }) {
 }
 
 /** @param {Propagation} found */
-function outcomes({ certificates }) {
-  return markdownTable(
-    ['Outcome', 'certificates', 'meaning'],
-    byCount(certificates.outcomes).map(([outcome, count]) =>
-      [outcome, formatCount(count), OUTCOME_MEANINGS[outcome] ?? ''].map(plain),
-    ),
+function outcomes(found) {
+  const rows = outcomesOf(found).map(({ outcome, count, meaning }) =>
+    [outcome, meaning, formatCount(count)].map(plain),
   );
+  return tableLines(['Outcome', 'meaning', 'certificates'], rows, 2).join('\n');
 }

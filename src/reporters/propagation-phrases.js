@@ -11,7 +11,7 @@ export const DELAY_COLUMNS = Object.freeze(
 );
 
 /** By outcome. @type {Readonly<Record<string, string>>} */
-export const OUTCOME_MEANINGS = Object.freeze({
+const OUTCOME_MEANINGS = Object.freeze({
   revoked: 'good before, and revoked afterwards',
   never_revoked: 'not revoked yet when it was given up (--give-up)',
   never_answered: 'no answer of use since the revocation was answered, until it was given up (--give-up)',
@@ -22,7 +22,8 @@ export const OUTCOME_MEANINGS = Object.freeze({
 });
 
 /** @param {Propagation} found */
-export function propagationHeadline({ everywhere: { revoked, beforeAnswered, sinceAnswered }, nodes }) {
+export function propagationHeadline({ everywhere, nodes, certificates: { begun } }) {
+  const { revoked, beforeAnswered, sinceAnswered } = everywhere;
   const where =
     nodes.length === 1
       ? 'at one node'
@@ -31,8 +32,12 @@ export function propagationHeadline({ everywhere: { revoked, beforeAnswered, sin
         : `at all ${nodes.length} nodes`;
   const { p50, p99 } = sinceAnswered.upper;
   if (revoked === 0 || p50 === null || p99 === null) return `No revocation was seen ${where}`;
-  if (beforeAnswered === revoked) return `Revocations were seen ${where} before they were answered`;
-  return `Revocations were seen ${where} within ${formatLatency(p99)} (p99), half within ${formatLatency(p50)}`;
+  const what =
+    revoked === begun
+      ? 'Revocations were seen'
+      : `${formatCount(revoked)} of ${formatCount(begun)} revocations ${revoked === 1 ? 'was' : 'were'} seen`;
+  if (beforeAnswered === revoked) return `${what} ${where} before they were answered`;
+  return `${what} ${where} within ${formatLatency(p99)} (p99), half within ${formatLatency(p50)}`;
 }
 
 /** @param {Propagation} found @returns {string} empty where it is whole */
@@ -80,15 +85,29 @@ export function delayRows({ sinceAnswered, sinceSent, widthMs }) {
 
 /** @param {DelayBlock} delay */
 export function seenPhrase({ revoked, beforeAnswered }) {
+  const seen = `${counted(revoked, 'revocation')} seen`;
+  if (revoked === 0) return seen;
   const early =
-    beforeAnswered === 0
-      ? 'none of them before the revocation was answered'
-      : `${formatCount(beforeAnswered)} of them before the revocation was answered`;
-  return `${counted(revoked, 'revocation')} seen, ${early}`;
+    beforeAnswered === 0 ? 'none' : beforeAnswered === revoked ? 'all' : `${formatCount(beforeAnswered)}`;
+  return `${seen}, ${early} of them before the revocation was answered`;
+}
+
+/**
+ * @param {Propagation} found
+ * @returns {{outcome: string, count: number, meaning: string}[]} the most first
+ */
+export function outcomesOf({ certificates, rows }) {
+  return byCount(certificates.outcomes).map(([outcome, count]) => {
+    const own = rows.filter((row) => row.outcome === outcome);
+    const why = new Set(own.flatMap(({ failure, nodes }) => [failure, ...nodes.map(({ before }) => before)]));
+    const told = [...why].filter((one) => one !== undefined);
+    const meaning = OUTCOME_MEANINGS[outcome] ?? '';
+    return { outcome, count, meaning: told.length === 0 ? meaning : `${meaning} (${told.join(', ')})` };
+  });
 }
 
 /** @param {Record<string, number>} counts @returns {[string, number][]} the most first */
-export function byCount(counts) {
+function byCount(counts) {
   return Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }
 

@@ -5,12 +5,11 @@ import { labelled, table, wrap } from './layout.js';
 import { timeText } from './phrases.js';
 import {
   askedPhrase,
-  byCount,
   DELAY_COLUMNS,
   delayRows,
   interruptedPhrase,
   lagPhrase,
-  OUTCOME_MEANINGS,
+  outcomesOf,
   placesOf,
   pollingPhrase,
   propagationHeadline,
@@ -94,12 +93,9 @@ function revokeCalls({ revokeMs: { count, p50, p99, max } }) {
 }
 
 /** @param {Propagation} found */
-function outcomes({ certificates }) {
-  return byCount(certificates.outcomes).flatMap(([outcome, count], i) =>
-    labelled(
-      i === 0 ? 'Outcomes' : '',
-      `${formatCount(count)} ${outcome}: ${OUTCOME_MEANINGS[outcome] ?? ''}`,
-    ),
+function outcomes(found) {
+  return outcomesOf(found).flatMap(({ outcome, count, meaning }, i) =>
+    labelled(i === 0 ? 'Outcomes' : '', `${formatCount(count)} ${outcome}: ${meaning}`),
   );
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { loadTls } from '../../src/http/tls.js';
 import { createAsker, createQuestioner, outcomeOf } from '../../src/propagation/asker.js';
 import { createFakeTime } from './fake-time.js';
 
@@ -38,7 +39,7 @@ function asker({ most = 2, namespace = null } = {}) {
     url,
     mount: 'a/pki',
     namespace,
-    tls: {},
+    tls: loadTls({}),
     timeoutMs: 500,
     most,
     clock: time,

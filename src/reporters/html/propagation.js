@@ -3,12 +3,11 @@ import { formatCount, formatLatency } from '../../units.js';
 import { timeText } from '../phrases.js';
 import {
   askedPhrase,
-  byCount,
   DELAY_COLUMNS,
   delayRows,
   interruptedPhrase,
   lagPhrase,
-  OUTCOME_MEANINGS,
+  outcomesOf,
   placesOf,
   pollingPhrase,
   propagationHeadline,
@@ -139,12 +138,9 @@ function summarise({ sinceAnswered: { lower, upper }, beforeAnswered, revoked })
 }
 
 /** @param {Propagation} found */
-function outcomes({ certificates }) {
-  const rows = byCount(certificates.outcomes).map(([outcome, count]) => [
-    outcome,
-    formatCount(count),
-    OUTCOME_MEANINGS[outcome] ?? '',
-  ]);
+function outcomes(found) {
+  const rows = outcomesOf(found).map(({ outcome, count, meaning }) => [outcome, formatCount(count), meaning]);
+  if (rows.length === 0) return '';
   return section(
     'Outcomes',
     table({
