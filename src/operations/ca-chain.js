@@ -17,7 +17,7 @@ export const operation = {
   name: 'ca-chain',
   describe: "Fetch the mount's CA chain and check it",
   things: 'CA chains',
-  examples: ["ca-chain --rate 20 --duration 1m --require 'p99<100ms'"],
+  examples: ['ca-chain --dev --duration 10s', "ca-chain --rate 20 --duration 1m --require 'p99<100ms'"],
   options: {},
   outcomes: Object.freeze({
     ...REFUSAL_OUTCOMES,

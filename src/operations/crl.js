@@ -18,7 +18,7 @@ export const operation = {
   name: 'crl',
   describe: "Fetch the mount's certificate revocation list and check it",
   things: 'CRLs',
-  examples: ["crl --rate 5 --duration 1m --require 'p99<500ms'"],
+  examples: ['crl --dev --duration 10s', "crl --rate 5 --duration 1m --require 'p99<500ms'"],
   options: {},
   outcomes: Object.freeze({
     ...REFUSAL_OUTCOMES,

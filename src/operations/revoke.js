@@ -56,6 +56,7 @@ export const operation = {
   describe: 'Revoke certificates that are issued before the run',
   things: 'revocations',
   examples: [
+    'revoke --dev --rate 20 --duration 10s',
     "revoke --rate 5 --duration 1m --require 'p99<1s'",
     'revoke --role web --pool 5000 --concurrency 4',
   ],

@@ -26,10 +26,18 @@ export const operation = {
   name: 'sign-verbatim',
   describe: 'Have CSRs signed as they are, without a role, and check every certificate',
   examples: [
+    'sign-verbatim --dev --duration 10s',
     "sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m",
   ],
   options: Object.fromEntries(
-    Object.entries(options).map(([name, spec]) => [name, { ...spec, group: GROUP }]),
+    Object.entries(options).map(([name, spec]) => [
+      name,
+      {
+        ...spec,
+        group: GROUP,
+        ...(name === 'key-type' ? { default: 'ec-256', defaultText: undefined } : {}),
+      },
+    ]),
   ),
   leaves: () => 'certificates in storage until it is tidied',
   check: undefined,

@@ -11,20 +11,30 @@ function asIssue(plan) {
   return { ...plan, options: { ...plan.options, sign: true } };
 }
 
+/** @param {string} text */
+function capitalized(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 /** @type {import('./index.js').Operation} */
 export const operation = {
   ...issue,
   name: 'sign',
   describe: 'Have CSRs signed and check every certificate',
-  examples: ["sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m"],
+  examples: [
+    'sign --dev --duration 10s',
+    "sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m",
+  ],
   options: Object.fromEntries(
     Object.entries(options).map(([name, spec]) => [
       name,
       {
         ...spec,
-        describe: spec.describe
-          .replace(/^With --sign: /, '')
-          .replace(/ \(with --sign: of the CSR\)/, ' (of the CSR)'),
+        describe: capitalized(
+          spec.describe
+            .replace(/^With --sign: /, '')
+            .replace(/number of the request \(with --sign: of the CSR\)/, 'number of the CSR'),
+        ),
       },
     ]),
   ),
