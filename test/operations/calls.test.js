@@ -1,0 +1,201 @@
+/** approle-login, token-lookup, health and http: what is asked, and what is said of answers. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { operation as login } from '../../src/operations/approle-login.js';
+import { operation as health } from '../../src/operations/health.js';
+import { operation as http } from '../../src/operations/http.js';
+import { operation as lookup } from '../../src/operations/token-lookup.js';
+import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
+
+/** @typedef {import('./calls-support.js').Row} Row */
+
+describe('approle-login', () => {
+  const auth = {
+    client_token: 'hvs.x',
+    accessor: 'a',
+    policies: ['default'],
+    token_type: 'service',
+    lease_duration: 60,
+  };
+  /** @type {(sentence: string, changes: Record<string, unknown>, outcome: string) => Row} */
+  const row = (sentence, changes, outcome) => [sentence, 200, { auth: { ...auth, ...changes } }, outcome];
+
+  test('the request holds role and secret ID and no token', () => {
+    const fixture = { ...CALL, headers: {}, mount: 'ar', roleId: 'r', secretId: 's' };
+    assert.deepEqual(login.createRequester(planOf(login), fixture)(0), {
+      method: 'POST',
+      path: '/base/v1/auth/ar/login',
+      headers: {},
+      body: '{"role_id":"r","secret_id":"s"}',
+    });
+  });
+
+  test('answers', () => {
+    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), CALL);
+    /** @type {Row[]} */
+    const rows = [
+      row('a login', {}, 'logged_in'),
+      ['no auth at all', 200, { data: {} }, 'no_token'],
+      row('an empty token', { client_token: '' }, 'no_token'),
+      row('a token that is a number', { client_token: 5 }, 'no_token'),
+      row('no accessor', { accessor: '' }, 'no_accessor'),
+      row('more policies', { policies: ['default', 'root'] }, 'other_token'),
+      row('other policies', { policies: ['root'] }, 'other_token'),
+      row('no policies', { policies: undefined }, 'other_token'),
+      row('another type', { token_type: 'batch' }, 'other_token'),
+      row('a longer lease', { lease_duration: 61 }, 'other_lease'),
+      row('a shorter lease', { lease_duration: 59 }, 'other_lease'),
+      row('no lease', { lease_duration: undefined }, 'other_lease'),
+      ...REFUSALS,
+    ];
+    assertAllSeen(
+      login,
+      rows.map((one) => assertRow(classify, one, { good: ['logged_in'] })),
+    );
+  });
+
+  test('a batch token has no accessor', () => {
+    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m', tokenType: 'batch' }), CALL);
+    const good = { good: ['logged_in'] };
+    assertRow(classify, row('a batch token', { token_type: 'batch', accessor: '' }, 'logged_in'), good);
+    assertRow(classify, row('a service token', {}, 'other_token'), good);
+  });
+});
+
+test('token-lookup: the token that asked, with its policies', () => {
+  assert.deepEqual(lookup.createRequester(planOf(lookup), CALL)(0), {
+    method: 'GET',
+    path: '/base/v1/auth/token/lookup-self',
+    headers: CALL.headers,
+    body: null,
+  });
+  const classify = lookup.createClassifier(planOf(lookup), CALL);
+  /** @type {Row[]} */
+  const rows = [
+    ['it', 200, { data: { id: 'a-token', policies: ['root'] } }, 'looked_up'],
+    ['another', 200, { data: { id: 'b-token', policies: ['root'] } }, 'other_token'],
+    ['without policies', 200, { data: { id: 'a-token' } }, 'other_token'],
+    ['nothing', 200, { data: null }, 'other_token'],
+    ...REFUSALS,
+  ];
+  assertAllSeen(
+    lookup,
+    rows.map((one) => assertRow(classify, one, { good: ['looked_up'] })),
+  );
+});
+
+test('health: by status and by what the body says', () => {
+  const active = { initialized: true, sealed: false, version: '1.21.1' };
+  const other = { ...active, sealed: true };
+  /** @type {Row[]} */
+  const rows = [
+    ['active', 200, active, 'active'],
+    ['200, but sealed', 200, other, 'not_health'],
+    ['200, but something else', 200, {}, 'not_health'],
+    ['standby', 429, active, 'standby'],
+    ['disaster recovery', 472, active, 'standby'],
+    ['performance standby', 473, active, 'standby'],
+    ['not initialised', 501, { initialized: false }, 'uninitialised'],
+    ['sealed', 503, { sealed: true }, 'sealed'],
+    ...REFUSALS.filter(([, status]) => ![429, 473, 503].includes(status)),
+  ];
+  const classify = health.createClassifier(planOf(health), CALL);
+  assertAllSeen(
+    health,
+    rows.map((one) => assertRow(classify, one, { good: ['active'] })),
+  );
+  const lenient = health.createClassifier(planOf(health, { standbyOk: true }), CALL);
+  for (const one of rows) assertRow(lenient, one, { good: ['active', 'standby'] });
+});
+
+describe('http', () => {
+  const fixture = { ...CALL, file: null };
+  const requestOf = (/** @type {Record<string, unknown>} */ given, more = {}) =>
+    http.createRequester(planOf(http, given), { ...fixture, ...more })(7);
+
+  test('answers', () => {
+    const classify = http.createClassifier(planOf(http, { status: '200,403', contains: 'denied' }), CALL);
+    /** @type {Row[]} */
+    const rows = [
+      ['status and text', 403, { errors: ['permission denied'] }, 'expected'],
+      ['the other status', 200, 'denied', 'expected'],
+      ['another status', 404, 'denied', 'other_status'],
+      ['another text', 403, 'no', 'other_body'],
+    ];
+    assertAllSeen(
+      http,
+      rows.map((one) => assertRow(classify, one, { good: ['expected'] })),
+    );
+  });
+
+  test('requests: placeholders, headers, tokens', () => {
+    const plain = requestOf({});
+    assert.deepEqual(plain, {
+      method: 'GET',
+      path: '/base/v1/sys/health',
+      headers: CALL.headers,
+      body: null,
+    });
+    const asked = requestOf({
+      method: 'PATCH',
+      path: '/v1/a/{n}?x={random}',
+      body: '{"n":{n}}',
+      header: ['X-A:  b '],
+    });
+    assert.match(asked.path, /^\/base\/v1\/a\/7\?x=[0-9a-f]{12}$/);
+    assert.deepEqual([asked.method, asked.body, asked.headers['x-a']], ['PATCH', '{"n":7}', 'b']);
+    const bad = requestOf({ token: 'bad' });
+    assert.match(bad.headers['x-vault-token'], /^hvs\./);
+    assert.notEqual(bad.headers['x-vault-token'], CALL.headers['x-vault-token']);
+    const bytes = Uint8Array.of(0, 255);
+    assert.equal(requestOf({ method: 'POST', bodyFile: 'x' }, { file: bytes }).body, bytes);
+  });
+
+  test('a body file that is there is read before the run, one that is not is refused', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'vpl-http-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'body'), 'x');
+    /** @type {any} */
+    const context = {
+      token: null,
+      warn: () => {},
+      client: {
+        origin: CALL.origin,
+        health: async () => ({
+          status: 200,
+          json: { initialized: true, sealed: false, version: '1.21.1', enterprise: false },
+        }),
+      },
+    };
+    const prepare = (/** @type {string} */ bodyFile) =>
+      http.prepare({ ...context, plan: planOf(http, { method: 'POST', token: 'none', bodyFile }) });
+    assert.deepEqual((await prepare(join(folder, 'body'))).file, new Uint8Array([120]));
+    await assert.rejects(prepare(join(folder, 'none')), /--body-file .*none cannot be read \(ENOENT\)/);
+  });
+
+  /** @type {[Record<string, unknown>, RegExp][]} */
+  const REFUSED = [
+    [{ method: 'POST', body: 'x', bodyFile: 'y' }, /--body and --body-file are both given/],
+    [{ body: 'x' }, /A GET request has no body/],
+    [{ method: 'LIST', bodyFile: 'x' }, /A LIST request has no body/],
+    [{ status: '100' }, /--status holds "100"/],
+    [{ status: '200,abc' }, /--status holds "abc"/],
+    [{ status: '' }, /--status/],
+    [{ header: ['nothing'] }, /--header is "nothing", which is not NAME: VALUE/],
+    [{ header: ['Host: x'] }, /--header sets host, which is the connection's own/],
+    [{ header: ['X-Vault-Token: s'] }, /visible to others/],
+    [{ header: ['Authorization: Bearer s'] }, /visible to others/],
+    [{ header: ['a: b\r\nc: d'] }, /control character/],
+    [{ header: ['a: ü'] }, /not NAME: VALUE in printable ASCII/],
+    [{ path: 'v1/sys' }, /--path is "v1\/sys", which is not a path/],
+    [{ path: '/v1/a b' }, /not a path/],
+    [{ path: '/v1/a#b' }, /not a path/],
+    [{ method: 'HEAD' }, /--method/],
+  ];
+  for (const [given, message] of REFUSED) {
+    test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
+  }
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeLeft } from '../../src/operations/kv.js';
+import { operation as read } from '../../src/operations/kv-read.js';
+import { operation as write } from '../../src/operations/kv-write.js';
+import { secretValue } from '../../src/operations/secret-value.js';
+import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
+
+const V1 = { ...CALL, mount: 'some/kv', version: '1' };
+const V2 = { ...V1, version: '2' };
+
+test('kv-write: what is sent follows from --data-seed, --size and the number of the secret alone', () => {
+  const request = write.createRequester(planOf(write, { paths: 3, size: 5, seed: 8 }), V2);
+  const again = write.createRequester(planOf(write, { paths: 3, size: 5, seed: 9 }), V2);
+  const value = secretValue(1, 1, 5);
+  assert.equal(Buffer.from(value, 'base64').length, 5);
+  assert.deepEqual(request(1), {
+    method: 'POST',
+    path: '/base/v1/some/kv/data/vault-pki-load/seed-1/1',
+    headers: CALL.headers,
+    body: JSON.stringify({ data: { value } }),
+  });
+  assert.deepEqual(request(4), request(1), 'the fourth is about the second of three again');
+  assert.deepEqual(again(1), request(1));
+  const other = write.createRequester(planOf(write, { paths: 3, size: 5, dataSeed: 7 }), V1)(1);
+  assert.equal(other.path, '/base/v1/some/kv/vault-pki-load/seed-7/1');
+  assert.deepEqual(JSON.parse(String(other.body)), { value: secretValue(7, 1, 5) });
+  assert.notEqual(secretValue(7, 1, 5), value);
+});
+
+test('kv-write: answers', () => {
+  /** @type {import('./calls-support.js').Row[]} */
+  const second = [
+    ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
+    ['without a version nobody knows', 200, { data: {} }, 'no_version'],
+    ['version 0 is none', 200, { data: { version: 0 } }, 'no_version'],
+    ['no data at all', 200, { data: null }, 'no_version'],
+    ['nothing at all is no answer of version 2', 204, '', 'not_json'],
+    ...REFUSALS,
+  ];
+  /** @type {import('./calls-support.js').Row[]} */
+  const first = [
+    ['version 1 says nothing', 204, '', 'written'],
+    ['warnings do no harm', 200, { warnings: ['w'] }, 'written'],
+    ...REFUSALS,
+  ];
+  const good = ['written'];
+  const classify = write.createClassifier(planOf(write), V2);
+  assertAllSeen(
+    write,
+    second.map((row) => assertRow(classify, row, { good })),
+  );
+  const plain = write.createClassifier(planOf(write), V1);
+  for (const row of first) assertRow(plain, row, { good });
+});
+
+test('kv-read: only the secret that was written will do, in full', () => {
+  const plan = planOf(read, { paths: 4, size: 40, pick: 'in-turn' });
+  const right = secretValue(1, 1, 40);
+  const index = 5;
+  /** @type {import('./calls-support.js').Row[]} */
+  const second = [
+    ['the secret that was written', 200, { data: { data: { value: right } } }, 'read'],
+    ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'other_secret'],
+    ['one that is cut off', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
+    ['the shape of version 1', 200, { data: { value: right } }, 'other_secret'],
+    ['no data', 200, { data: null }, 'other_secret'],
+    ...REFUSALS,
+  ];
+  const classify = read.createClassifier(plan, V2);
+  assertAllSeen(
+    read,
+    second.map((row) => assertRow(classify, row, { good: ['read'], index })),
+  );
+  const plain = read.createClassifier(plan, V1);
+  assertRow(plain, ['version 1', 200, { data: { value: right } }, 'read'], { good: ['read'], index });
+});
+
+test('kv-read: every secret is read once before one is read again, in turn or in an order of the seed', () => {
+  const numbers = (/** @type {Record<string, unknown>} */ given) => {
+    const request = read.createRequester(planOf(read, { paths: 50, ...given }), V2);
+    return Array.from({ length: 100 }, (_, i) => Number(/\/(\d+)$/.exec(request(i).path)?.[1]));
+  };
+  const all = Array.from({ length: 50 }, (_, i) => i);
+  assert.deepEqual(numbers({ pick: 'in-turn' }), [...all, ...all]);
+  const random = numbers({});
+  assert.deepEqual(
+    random.slice(0, 50).toSorted((a, b) => a - b),
+    all,
+  );
+  assert.deepEqual(random.slice(50), random.slice(0, 50));
+  assert.notDeepEqual(random.slice(0, 50), all);
+  assert.deepEqual(numbers({}), random);
+  assert.notDeepEqual(numbers({ seed: 2 }), random);
+});
+
+test('kv-read judges by the same order as it asks', () => {
+  const plan = planOf(read, { paths: 20, size: 8 });
+  const request = read.createRequester(plan, V2);
+  const classify = read.createClassifier(plan, V2);
+  for (let index = 0; index < 45; index++) {
+    const number = Number(/\/(\d+)$/.exec(request(index).path)?.[1]);
+    const body = { data: { data: { value: secretValue(1, number, 8) } } };
+    assertRow(classify, ['as it was written', 200, body, 'read'], { good: ['read'], index });
+  }
+});
+
+test('what cannot be meant is refused', () => {
+  assertUsage(() => planOf(read, { filled: true }), /--filled says .* --kv-mount does not say where/);
+  for (const mount of ['/', 'a//b', 'a/../b', 'with space']) {
+    assertUsage(() => planOf(write, { kvMount: mount }), /--kv-mount is .* not the path of a mount/);
+  }
+  assertUsage(() => planOf(write, { size: 0 }), /--size is "0"; it must be at least 1/);
+  assertUsage(() => planOf(write, { size: 1024 * 1024 }), /at most 524288/);
+  assertUsage(() => planOf(write, { kvVersion: '3' }), /--kv-version/);
+});
+
+test('what is left is said with the flags that read it', () => {
+  const text = (/** @type {Record<string, unknown>} */ given) =>
+    describeLeft(planOf(write, { kvMount: 'kv', ...given }), { mount: 'kv', version: '2' }, 7);
+  assert.equal(
+    text({}),
+    'Up to 7 secrets stay in kv, below vault-pki-load/seed-1/; kv-read --kv-mount kv --filled --paths 7 reads them.',
+  );
+  assert.match(text({ size: 9, dataSeed: 5 }), /--paths 7 --size 9 --data-seed 5 reads them/);
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { constants, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { secretValue } from '../../src/operations/secret-value.js';
+import { operation } from '../../src/operations/transit.js';
+import { bytesOf, isSignature } from '../../src/operations/transit-keys.js';
+import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
+
+const FIXTURE = {
+  ...CALL,
+  mount: 'tr',
+  dataSeed: 3,
+  made: ['vault:v1:AAAA', 'vault:v1:BBBB'],
+  publicKey: null,
+};
+const given = (/** @type {string} */ action, more = {}) =>
+  planOf(operation, { action, pool: 2, size: 6, ...more });
+const ed25519 = generateKeyPairSync('ed25519');
+const bare = ed25519.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
+const text = (/** @type {number} */ number) => secretValue(3, number, 6);
+const wrapped = (/** @type {Buffer} */ bytes) => `vault:v1:${bytes.toString('base64')}`;
+const signature = wrapped(sign(null, Buffer.from(text(1), 'base64'), ed25519.privateKey));
+
+test('requests: path, and a body for each action', () => {
+  const bodyOf = (/** @type {string} */ action) => {
+    const request = operation.createRequester(given(action), FIXTURE)(3);
+    assert.equal(request.path, `/base/v1/tr/${action}/load`);
+    return JSON.parse(String(request.body));
+  };
+  assert.deepEqual(bodyOf('encrypt'), { plaintext: text(1) });
+  assert.deepEqual(bodyOf('decrypt'), { ciphertext: 'vault:v1:BBBB' });
+  assert.deepEqual(bodyOf('sign'), { input: text(1) });
+  assert.deepEqual(bodyOf('verify'), { input: text(1), signature: 'vault:v1:BBBB' });
+});
+
+test('answers to each action; every outcome can occur', () => {
+  /** @type {Record<string, import('./calls-support.js').Row[]>} */
+  const tables = {
+    encrypt: [
+      [
+        'a ciphertext of 6 bytes has 34',
+        200,
+        { data: { ciphertext: wrapped(Buffer.alloc(34)) } },
+        'encrypted',
+      ],
+      ['a byte too few', 200, { data: { ciphertext: wrapped(Buffer.alloc(33)) } }, 'wrong_length'],
+      ['a byte too many', 200, { data: { ciphertext: wrapped(Buffer.alloc(35)) } }, 'wrong_length'],
+      ['without its version', 200, { data: { ciphertext: 'AAAA' } }, 'no_ciphertext'],
+      ['a number', 200, { data: { ciphertext: 5 } }, 'no_ciphertext'],
+      ['nothing', 200, { data: null }, 'no_ciphertext'],
+    ],
+    decrypt: [
+      ['the text', 200, { data: { plaintext: text(1) } }, 'decrypted'],
+      ['another text', 200, { data: { plaintext: text(0) } }, 'other_text'],
+      ['no text', 200, { data: {} }, 'other_text'],
+    ],
+    sign: [
+      ['a signature of the text', 200, { data: { signature } }, 'signed'],
+      [
+        'one of another text',
+        200,
+        { data: { signature: wrapped(sign(null, Buffer.from(text(0), 'base64'), ed25519.privateKey)) } },
+        'bad_signature',
+      ],
+      ['rubbish', 200, { data: { signature: wrapped(Buffer.alloc(64)) } }, 'bad_signature'],
+      ['none', 200, { data: {} }, 'no_signature'],
+    ],
+    verify: [
+      ['good', 200, { data: { valid: true } }, 'verified'],
+      ['called bad', 200, { data: { valid: false } }, 'called_bad'],
+      ['neither', 200, { data: { valid: 'true' } }, 'called_bad'],
+    ],
+  };
+  const good = ['encrypted', 'decrypted', 'signed', 'verified'];
+  const seen = Object.entries(tables).flatMap(([action, rows]) => {
+    const classify = operation.createClassifier(given(action), { ...FIXTURE, publicKey: bare });
+    return [...rows, ...REFUSALS].map((row) => assertRow(classify, row, { good, index: 3 }));
+  });
+  assertAllSeen(operation, seen);
+});
+
+test('an RSA ciphertext is as long as the modulus', () => {
+  const classify = operation.createClassifier(given('encrypt', { keyType: 'rsa-3072' }), FIXTURE);
+  const row = (/** @type {number} */ length, /** @type {string} */ outcome) =>
+    assertRow(
+      classify,
+      [`${length} bytes`, 200, { data: { ciphertext: wrapped(Buffer.alloc(length)) } }, outcome],
+      { good: ['encrypted'] },
+    );
+  row(384, 'encrypted');
+  row(256, 'wrong_length');
+});
+
+describe('signatures', () => {
+  const data = Buffer.from('text');
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_MAX_SIGN };
+  for (const [name, pair, more] of /** @type {const} */ ([
+    ['P-256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {}],
+    ['P-384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), {}],
+    ['P-521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}],
+    ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 }), pss],
+  ])) {
+    test(`${name}: good ones are good, others are not`, () => {
+      const pem = String(pair.publicKey.export({ type: 'spki', format: 'pem' }));
+      const right = sign('sha256', data, { key: pair.privateKey, ...more });
+      assert.equal(isSignature(data, right, pem), true);
+      assert.equal(isSignature(Buffer.from('texT'), right, pem), false);
+      assert.equal(isSignature(data, right.subarray(1), pem), false);
+      assert.equal(isSignature(data, sign('sha512', data, { key: pair.privateKey, ...more }), pem), false);
+    });
+  }
+  test('a public key that is none makes every signature bad', () => {
+    assert.equal(isSignature(data, Buffer.alloc(64), 'undefined'), false);
+    assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----'), false);
+  });
+});
+
+test('texts of Vault', () => {
+  assert.deepEqual(bytesOf('vault:v12:aGk='), Buffer.from('hi'));
+  for (const none of ['vault:v1:', 'vault:v:aGk=', 'aGk=', 'vault:v1:a k=', 5, undefined, null]) {
+    assert.equal(bytesOf(none), null, String(none));
+  }
+});
+
+test('what cannot be done is refused', () => {
+  assertUsage(
+    () => planOf(operation, { action: 'sign', keyType: 'aes256-gcm96' }),
+    /--action sign cannot be done with a key of type aes256-gcm96\. Use one of ed25519, ecdsa-p256/,
+  );
+  assertUsage(() => planOf(operation, { action: 'decrypt', keyType: 'ed25519' }), /--action decrypt cannot/);
+  assertUsage(
+    () => planOf(operation, { keyType: 'rsa-2048', size: 191 }),
+    /encrypts at most 190 bytes, but --size is 191/,
+  );
+  assert.ok(planOf(operation, { keyType: 'rsa-2048', size: 190 }));
+  assert.ok(planOf(operation, { action: 'sign', keyType: 'rsa-2048', size: 191 }));
+  assertUsage(() => planOf(operation, { size: 500_000, pool: 1000 }), /more than 64 MiB/);
+});

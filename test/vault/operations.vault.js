@@ -1,0 +1,324 @@
+/** The operations that are not about certificates on a real Vault, through the command line: what they say, make and leave. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createDevServer } from '../../src/dev/server.js';
+import { ask } from '../dev/support.js';
+import { runHere } from '../run/support.js';
+import { assertRan, runCommand, runToResult, startCommand } from './command.js';
+import { setUpPki } from './pki.js';
+import { startVault } from './start.js';
+
+/** @type {import('./start.js').RunningVault} */
+let vault;
+/** @type {import('../../src/vault/client.js').VaultClient} */
+let root;
+/** @type {Record<string, string>} */
+let env;
+/** @type {unknown} */
+let asFound;
+
+before(async () => {
+  vault = await startVault();
+  root = vault.connect();
+  await setUpPki(root, { caKeyType: 'ec' });
+  await root.write('sys/mounts/people', { type: 'kv', options: { version: '2' } });
+  await root.write('sys/mounts/old', { type: 'kv', options: { version: '1' } });
+  await root.write('old/secret-0', { ours: 'stays' });
+  env = { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token };
+  asFound = await mounts();
+});
+after(async () => {
+  await root.close();
+  await vault.stop();
+});
+
+/** @returns {Promise<string[]>} */
+async function mounts() {
+  const [engines, methods] = [await root.read('sys/mounts'), await root.read('sys/auth')];
+  return [...Object.keys(engines.data ?? {}), ...Object.keys(methods.data ?? {})].sort();
+}
+
+/** @param {string[]} args @param {string} good outcome */
+async function assertAll(args, good, count = 20) {
+  const all = [...args, '--requests', String(count), '--concurrency', '2'];
+  const run = await runToResult(all, env);
+  assertRan(run);
+  assert.deepEqual(run.result.outcomes, { [good]: count }, args.join(' '));
+  assert.deepEqual([run.result.verification.checked, run.result.verification.passed], [count, count]);
+  assert.deepEqual(await mounts(), asFound);
+  return run;
+}
+
+/** @param {string} text */
+const oneLine = (text) => text.replace(/\s+/g, ' ');
+
+describe('every answer is what it should be, and nothing is left', () => {
+  const encrypting = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072'];
+  const signing = ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'];
+  const KEYS = [
+    ...encrypting.flatMap((type) => [
+      ['encrypt', type, 'encrypted'],
+      ['decrypt', type, 'decrypted'],
+    ]),
+    ...signing.flatMap((type) => [
+      ['sign', type, 'signed'],
+      ['verify', type, 'verified'],
+    ]),
+  ];
+  /** @type {[string[], string][]} */
+  const TABLE = [
+    [['kv-write', '--paths', '7'], 'written'],
+    [['kv-write', '--paths', '7', '--kv-version', '1', '--size', '5000'], 'written'],
+    [['kv-read', '--paths', '7'], 'read'],
+    [['kv-read', '--paths', '7', '--kv-version', '1', '--pick', 'in-turn'], 'read'],
+    [['token-lookup'], 'looked_up'],
+    [['health'], 'active'],
+    [['approle-login', '--token-type', 'batch'], 'logged_in'],
+    [['transit', '--action', 'verify', '--key-type', 'ecdsa-p384', '--pool', '5'], 'verified'],
+  ];
+  for (const [args, good] of TABLE) test(args.join(' '), () => assertAll(args, good));
+
+  // The command line is the same for every type of key: these need no process of their own.
+  for (const [action, keyType, good] of KEYS) {
+    test(`transit --action ${action} --key-type ${keyType}`, async () => {
+      const options = { url: vault.url, action, keyType, pool: 3, requests: 10, concurrency: 2 };
+      const result = await runHere('transit', options, vault.token);
+      assert.deepEqual(result.outcomes, { [good]: 10 });
+      assert.deepEqual(await mounts(), asFound);
+    });
+  }
+
+  test('approle-login: the tokens of the logins are gone with their method', async () => {
+    const accessors = async () => (await root.list('auth/token/accessors')).length;
+    const before = await accessors();
+    const { stderr } = await assertAll(['approle-login', '--token-ttl', '1h'], 'logged_in');
+    assert.match(
+      oneLine(stderr),
+      /Every login leaves a token in storage, for at most 1 h; after the run they are revoked/,
+    );
+    assert.equal(await accessors(), before);
+  });
+});
+
+describe('a store that is there: one run writes, another reads', () => {
+  for (const [mount, folder] of [
+    ['people', 'people/metadata'],
+    ['old', 'old'],
+  ]) {
+    test(`${mount}: 300 secrets, of which 100 are read and checked; all stay`, async () => {
+      const store = ['--kv-mount', mount, '--paths', '300', '--size', '100'];
+      const { stderr } = await assertAll(['kv-write', ...store], 'written', 300);
+      assert.match(
+        oneLine(stderr),
+        new RegExp(
+          `Up to 300 secrets stay in ${mount}, below vault-pki-load/seed-1/; kv-read --kv-mount ${mount} --filled --paths 300 --size 100 reads them`,
+        ),
+      );
+      assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
+      await assertAll(['kv-read', ...store, '--filled'], 'read', 100);
+      assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
+    });
+  }
+  test("what is people's own is not touched", async () => {
+    assert.deepEqual((await root.read('old/secret-0')).data, { ours: 'stays' });
+  });
+  /** @type {[string, string[], RegExp][]} */
+  const REFUSED = [
+    [
+      'more than were written',
+      ['--kv-mount', 'old', '--paths', '301', '--size', '100'],
+      /There is no secret old\/vault-pki-load\/seed-1\/300, though --filled says so\. Write them first: kv-write/,
+    ],
+    [
+      'another size',
+      ['--kv-mount', 'people', '--paths', '300'],
+      /is not the one that kv-write writes there with --size 1024 and --data-seed 1/,
+    ],
+    [
+      'another seed',
+      ['--kv-mount', 'people', '--paths', '300', '--size', '100', '--data-seed', '2'],
+      /There is no secret/,
+    ],
+    [
+      'another version',
+      ['--kv-mount', 'old', '--kv-version', '2'],
+      /The store old is of version 1, but --kv-version is 2\. Leave/,
+    ],
+    [
+      'no such store',
+      ['--kv-mount', 'nowhere'],
+      /There is no key-value store nowhere on .* Check --kv-mount/,
+    ],
+    ['no key-value store', ['--kv-mount', 'pki_int'], /The mount pki_int on .* is of type pki, not kv/],
+  ];
+  for (const [what, args, message] of REFUSED) {
+    test(`${what}: refused before anything is sent`, async () => {
+      const { code, stderr } = await runCommand(['kv-read', ...args, '--filled', '--requests', '5'], env);
+      assert.equal(code, 2, stderr);
+      assert.match(oneLine(stderr), message);
+    });
+  }
+});
+
+describe('interrupted, or with half the rights', () => {
+  test('while the store is filled: the store is gone', async () => {
+    const command = startCommand(['kv-read', '--paths', '1000000', '--duration', '1m'], env);
+    let during = asFound;
+    while (JSON.stringify(during) === JSON.stringify(asFound)) during = await mounts();
+    command.kill('SIGINT');
+    const { code, stderr } = await command.ended;
+    assert.equal(code, 130, stderr);
+    assert.deepEqual(await mounts(), asFound);
+  });
+
+  test('during the run: the store is gone', async () => {
+    const command = startCommand(['kv-write', '--rate', '50', '--duration', '1m'], env);
+    await command.underWay();
+    command.kill('SIGINT');
+    const { code, result } = await command.ended;
+    assert.equal(code, 130);
+    assert.ok(Number(result?.totals.succeeded) > 0);
+    assert.deepEqual(await mounts(), asFound);
+  });
+
+  /** @param {string} policy @returns {Promise<Record<string, string>>} */
+  async function withPolicy(policy) {
+    await root.write('sys/policies/acl/half', { policy });
+    const { auth } = await root.write('auth/token/create', { policies: ['half'], ttl: '10m' });
+    return { ...env, VAULT_TOKEN: auth?.client_token };
+  }
+  const MOUNT = 'path "sys/mounts/vault-pki-load-*" { capabilities = ["create", "update", "delete"] }';
+
+  test('no right to mount: said which is needed', async () => {
+    const { code, stderr } = await runCommand(
+      ['transit', '--requests', '5'],
+      await withPolicy('path "people/*" { capabilities = ["read"] }'),
+    );
+    assert.equal(code, 2);
+    assert.match(
+      oneLine(stderr),
+      /cannot be mounted: .*permission.* The token needs create, update, read and delete on sys\/mounts\/vault-pki-load-\*/,
+    );
+    assert.doesNotMatch(stderr, /Left behind/);
+  });
+
+  test('a mount, but no right to use it: preparing fails, and the mount is gone', async () => {
+    const { code } = await runCommand(['transit', '--requests', '5'], await withPolicy(MOUNT));
+    assert.equal(code, 2);
+    assert.deepEqual(await mounts(), asFound);
+  });
+
+  test('no right to take it away: said what is left, and how it goes', async () => {
+    const rights = `${MOUNT.replace(', "delete"', '')}\npath "vault-pki-load-*" { capabilities = ["create", "update", "read"] }`;
+    const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(rights));
+    assert.deepEqual(result?.outcomes, { encrypted: 5 });
+    const [, path] =
+      /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Take it away with vault secrets disable \1/.exec(
+        oneLine(stderr),
+      ) ?? [];
+    assert.ok(path, stderr);
+    assert.deepEqual(await mounts(), [.../** @type {string[]} */ (asFound), `${path}/`].sort());
+    assert.match((await root.read(`sys/mounts/${path}`)).data?.description, /made by vault-pki-load/);
+    await root.remove(`sys/mounts/${path}`);
+  });
+});
+
+describe('traffic that should be refused', () => {
+  /** @type {[string, string[], string][]} */
+  const TABLE = [
+    ['a bad token', ['--token', 'bad', '--path', '/v1/auth/token/lookup-self'], '403'],
+    [
+      'no token',
+      ['--token', 'none', '--method', 'POST', '--path', '/v1/pki_int/issue/example-dot-com', '--body', '{}'],
+      '403',
+    ],
+    [
+      'text that is no JSON',
+      ['--method', 'POST', '--path', '/v1/pki_int/issue/example-dot-com', '--body', 'not json'],
+      '400',
+    ],
+    [
+      'an object cut off, which Vault 1.21 calls an internal error',
+      ['--method', 'POST', '--path', '/v1/pki_int/issue/example-dot-com', '--body', '{"common_name":'],
+      '500',
+    ],
+    [
+      'garbage for OCSP',
+      [
+        '--token',
+        'none',
+        '--method',
+        'POST',
+        '--path',
+        '/v1/pki_int/ocsp',
+        '--header',
+        'Content-Type: application/ocsp-request',
+        '--body',
+        'garbage {random}',
+      ],
+      '400',
+    ],
+    ['an unknown path', ['--path', '/v1/no/such/{n}'], '404'],
+  ];
+  for (const [what, args, status] of TABLE) {
+    for (const where of ['Vault', '--dev']) {
+      test(`${what}: HTTP ${status} from ${where}`, async () => {
+        const all = ['http', ...args, '--status', status, '--requests', '10', '--concurrency', '2'];
+        const run = await runToResult(
+          where === 'Vault' ? all : [...all, '--dev'],
+          where === 'Vault' ? env : {},
+        );
+        assertRan(run);
+        assert.deepEqual(run.result.outcomes, { expected: 10 });
+      });
+    }
+  }
+
+  test('another status than the one it should get is a failure', async () => {
+    const run = await runToResult(['http', '--path', '/v1/no/such/path', '--requests', '5'], env);
+    assert.deepEqual(run.result.outcomes, { other_status: 5 });
+  });
+});
+
+test('the embedded server refuses in the words of Vault', async (t) => {
+  const dev = await createDevServer({ caKeyType: 'ec' });
+  t.after(() => dev.close());
+  /** @type {[string, string, unknown][]} made alike on both, then asked alike */
+  const TABLE = [
+    ['POST', 'sys/mounts/pair-kv1', { type: 'kv', options: { version: '1' } }],
+    ['POST', 'sys/mounts/pair-kv2', { type: 'kv', options: { version: '2' } }],
+    ['POST', 'sys/mounts/pair-kv2', { type: 'kv' }],
+    ['POST', 'sys/mounts/pair-tr', { type: 'transit' }],
+    ['POST', 'sys/auth/pair-ar', { type: 'approle' }],
+    ['POST', 'sys/mounts/pair-x', { type: 'nope' }],
+    ['DELETE', 'sys/mounts/pair-none', undefined],
+    ['GET', 'pair-kv1/none', undefined],
+    ['POST', 'pair-kv1/a', {}],
+    ['GET', 'pair-kv2/data/none', undefined],
+    ['POST', 'pair-kv2/data/a', {}],
+    ['POST', 'pair-kv2/data/a', { data: 'x' }],
+    ['POST', 'pair-kv1/a', Buffer.from('{"a":')],
+    ['POST', 'pair-kv1/a', Buffer.from('{"a":"x')],
+    ['GET', 'pair-tr/keys/none', undefined],
+    ['POST', 'pair-tr/keys/k', { type: 'nope' }],
+    ['POST', 'pair-tr/sign/none', { input: 'aGk=' }],
+    ['POST', 'pair-tr/verify/none', { input: 'aGk=', signature: 'vault:v1:aGk=' }],
+    ['POST', 'pair-tr/decrypt/none', { ciphertext: 'vault:v1:aGk=' }],
+    ['POST', 'auth/pair-ar/login', {}],
+    ['POST', 'auth/pair-ar/login', { role_id: 'x', secret_id: 'y' }],
+    ['POST', 'auth/pair-ar/role/none/secret-id', {}],
+    ['GET', 'auth/pair-ar/role/none/role-id', undefined],
+    ['POST', 'auth/pair-ar/role/r', { token_type: 'zz' }],
+    ['DELETE', 'sys/mounts/pair-kv1', undefined],
+    ['DELETE', 'sys/mounts/pair-kv2', undefined],
+    ['DELETE', 'sys/mounts/pair-tr', undefined],
+    ['DELETE', 'sys/auth/pair-ar', undefined],
+    ['GET', 'pair-kv1/a', undefined],
+  ];
+  for (const [method, path, body] of TABLE) {
+    const [theirs, ours] = [await ask(vault, method, path, body), await ask(dev, method, path, body)];
+    const what = `${method} ${path} ${JSON.stringify(body)}`;
+    assert.equal(ours.status, theirs.status, what);
+    assert.deepEqual(ours.json?.errors, theirs.json?.errors, what);
+  }
+});
