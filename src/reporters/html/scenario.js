@@ -112,17 +112,25 @@ function ofRun(scenario, run, id) {
       return drawn('Stage', caption, stageTable(scenario, step));
     }),
     drawn('Target', `Difference of the means over runs to ${differences.base}`, differences),
-    ...operations.map((operation) =>
-      drawn(
-        'Of',
-        operation === null ? 'One value per run that counts' : `One value per run that counts, ${operation}`,
-        spreadTable(scenario, run, operation),
-      ),
-    ),
+    ...operations.map((operation) => overRuns(scenario, run, operation)),
     plots.html,
     ...scenario.comparisons.filter((one) => one.run === run).map(compared),
   ];
   return { html: section(run, html.filter((part) => part !== '').join('\n')), charts: plots.charts };
+}
+
+/**
+ * That of the whole is seen, those of the operations are a click away.
+ *
+ * @param {ScenarioResult} scenario
+ * @param {string} run
+ * @param {string | null} operation
+ */
+function overRuns(scenario, run, operation) {
+  const caption = 'One value per run that counts';
+  const cells = spreadTable(scenario, run, operation);
+  if (operation === null || cells.rows.length === 0) return drawn('Of', caption, cells);
+  return details(`Over runs, ${operation}`, drawn('Of', `${caption}, ${operation}`, cells));
 }
 
 /**
