@@ -40,7 +40,6 @@ import { usageError } from '../errors.js';
  * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target when the run is over, a phrase; null or
  *   without it: nothing
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
- * @property {boolean} [usesUp] a run uses up what was prepared for it: the next one needs its own
  * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
  * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep

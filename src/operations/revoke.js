@@ -68,7 +68,6 @@ export const operation = {
     not_revoked: 'HTTP 2xx, but the answer does not say that it is revoked',
     ...CALL_OUTCOMES,
   }),
-  usesUp: true,
   prepare,
   createRequester(_plan, { path, headers, serials, indexes }) {
     const requests = serials.map((/** @type {string} */ serial) => ({
