@@ -1,0 +1,183 @@
+/** `propagation` on real Vaults, through the command line: one node without and with auto_rebuild, two nodes of a raft cluster. */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { checkPropagation } from '../../src/results/propagation/check-propagation.js';
+import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
+import { runCli } from '../cli/support.js';
+import { setUpPki } from './pki.js';
+import { startRaftCluster } from './raft.js';
+import { startVault } from './start.js';
+
+/** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
+
+const CERTIFICATES = 10;
+
+/**
+ * @param {string[]} args
+ * @param {{url: string, token: string}} target
+ * @param {number} [expected] exit code
+ * @returns {Promise<Propagation>}
+ */
+async function measure(args, { url, token }, expected = 0) {
+  const quick = [
+    'propagation',
+    '--role',
+    'ec-stored',
+    '--certificates',
+    String(CERTIFICATES),
+    '--pause',
+    '0',
+    '--ttl',
+    '1h',
+  ];
+  const { code, stdout, stderr } = await runCli([...quick, '--quiet', '--format', 'json', ...args], {
+    env: { VAULT_ADDR: url, VAULT_TOKEN: token },
+  });
+  assert.ok(stdout !== '', stderr);
+  assert.ok(!(stdout + stderr).includes(token), 'the token is shown');
+  const found = validatePropagation(JSON.parse(stdout));
+  assert.deepEqual(checkPropagation(found), []);
+  // Vault and its tests share few cores: that this program was late is no failure.
+  const isLate = found.measurement.reasons.some((reason) => reason.code === 'poll_lag');
+  assert.ok(code === expected || (isLate && code === 98), `${code}: ${stderr}${stdout.slice(0, 2000)}`);
+  return found;
+}
+
+/** @param {Propagation} found */
+function assertAllSeen({ certificates, everywhere, nodes, rows }) {
+  assert.deepEqual(certificates.outcomes, { revoked: CERTIFICATES });
+  assert.equal(everywhere.revoked, CERTIFICATES);
+  for (const { outcomes, answers } of nodes) {
+    assert.deepEqual(outcomes, { revoked: CERTIFICATES });
+    assert.deepEqual(Object.keys(answers).sort(), ['good', 'revoked'], 'every answer passed every check');
+    // Each was seen good once before, and revoked once after, at the least.
+    assert.ok(answers.good >= CERTIFICATES && answers.revoked >= CERTIFICATES);
+  }
+  assert.ok(
+    rows.every((row) => row.nodes.every(({ interval }) => interval !== null && interval.upperMs > 0)),
+  );
+}
+
+describe('one node', () => {
+  /** @type {import('./start.js').RunningVault} */
+  let vault;
+  /** @type {import('../../src/vault/client.js').VaultClient} */
+  let root;
+  before(async () => {
+    vault = await startVault({ storage: 'raft' });
+    root = vault.connect();
+    await setUpPki(root, { caKeyType: 'ec' });
+  });
+  after(async () => {
+    await root.close();
+    await vault.stop();
+  });
+
+  test('without auto_rebuild: all are seen before the revocation is answered, as the CRL is built in between', async () => {
+    const found = await measure(['--require', 'max<30s'], vault);
+    assertAllSeen(found);
+    assert.equal(found.crl.autoRebuild, false);
+    assert.deepEqual(
+      found.nodes.map(({ state }) => state),
+      ['active'],
+    );
+    assert.equal(
+      (await root.list('pki_int/certs/revoked')).length,
+      CERTIFICATES + 1,
+      'one of them to warm up',
+    );
+  });
+
+  test('with auto_rebuild: OCSP does not wait for the CRL either', async () => {
+    await root.write('pki_int/config/crl', { auto_rebuild: true });
+    const found = await measure(['--require', 'max<30s'], vault);
+    assertAllSeen(found);
+    assert.equal(found.crl.autoRebuild, true);
+    assert.ok(found.notes.some((note) => /auto_rebuild is on in pki_int/.test(note)));
+  });
+
+  test('a mount that answers no OCSP requests is refused before anything is issued', async () => {
+    await root.write('pki_int/config/crl', { ocsp_disable: true });
+    const before = (await root.list('pki_int/certs')).length;
+    const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
+      env: { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token },
+    });
+    await root.write('pki_int/config/crl', { ocsp_disable: false });
+    assert.equal(code, 2);
+    assert.match(stderr, /answers no OCSP requests \(ocsp_disable in its config\/crl\)\. Turn it on with/);
+    assert.equal((await root.list('pki_int/certs')).length, before);
+  });
+
+  test('a token that may issue, but not revoke: each is counted, and nothing is measured', async () => {
+    await root.write('sys/policies/acl/issuer', {
+      policy: 'path "pki_int/issue/ec-stored" { capabilities = ["update"] }',
+    });
+    const { auth } = await root.write('auth/token/create', { policies: ['issuer'], ttl: '10m' });
+    const found = await measure([], { url: vault.url, token: String(auth?.client_token) }, 98);
+    assert.deepEqual(found.certificates.outcomes, { revoke_failed: CERTIFICATES });
+    assert.deepEqual(new Set(found.rows.map(({ failure }) => failure)), new Set(['vault_permission_denied']));
+    assert.equal(found.crl.autoRebuild, null, 'which it may not see');
+  });
+});
+
+describe('two nodes of a raft cluster', () => {
+  /** @type {import('./raft.js').RaftCluster} */
+  let cluster;
+  /** @type {import('../../src/vault/client.js').VaultClient} */
+  let root;
+  const folder = mkdtemp(join(tmpdir(), 'vault-pki-load-propagation-'));
+  before(async () => {
+    cluster = await startRaftCluster({ nodes: 2 });
+    root = cluster.connect();
+    await setUpPki(root, { caKeyType: 'ec' });
+  });
+  after(async () => {
+    await root.close();
+    await cluster.stop();
+    rmSync(await folder, { recursive: true });
+  });
+
+  for (const autoRebuild of [false, true]) {
+    test(`${autoRebuild ? 'with' : 'without'} auto_rebuild: both say good, then both say revoked`, async () => {
+      await root.write('pki_int/config/crl', { auto_rebuild: autoRebuild });
+      const nodes = cluster.urls.flatMap((url) => ['--node', url]);
+      const found = await measure(nodes, { url: cluster.urls[0], token: cluster.token });
+      assertAllSeen(found);
+      assert.equal(found.crl.autoRebuild, autoRebuild);
+      assert.deepEqual(
+        found.nodes.map(({ url, state }) => [url, state]),
+        [
+          [cluster.urls[0], 'active'],
+          [cluster.urls[1], 'standby'],
+        ],
+      );
+    });
+  }
+
+  test('a standby passes OCSP requests on: the active node says that it was asked', async () => {
+    const file = join(await folder, 'audit.log');
+    await root.write('sys/audit/file', { type: 'file', options: { file_path: file } });
+    const mark = statSync(file).size;
+    const found = await measure(['--node', cluster.urls[1]], { url: cluster.urls[0], token: cluster.token });
+    const asked = readFileSync(file, 'utf8')
+      .slice(mark)
+      .split('\n')
+      .filter((line) => line.includes('"pki_int/ocsp"') && JSON.parse(line).type === 'response');
+    await root.remove('sys/audit/file');
+    const { looks, polls } = found.nodes[0].asked;
+    // The certificate that does not count, beforehand.
+    assert.ok(asked.length > looks + polls, `${asked.length} of ${looks} and ${polls}`);
+  });
+
+  test('certificates are issued at the active node alone', async () => {
+    const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
+      env: { VAULT_ADDR: cluster.urls[1], VAULT_TOKEN: cluster.token },
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /is a standby node/);
+  });
+});
