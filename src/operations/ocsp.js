@@ -50,9 +50,9 @@ export const operation = {
     const isGiven = cert !== null || serials !== null;
     const asks = (/** @type {string} */ kind) =>
       about.some((/** @type {string} */ one) => one.startsWith(`${kind}=`));
-    const isGoodIssued = !isGiven && (about.length === 0 || asks('good'));
-    const isRevokedIssued = asks('revoked') && revokedSerials === null;
-    return isGoodIssued || isRevokedIssued
+    const isGood = about.length === 0 || asks('good');
+    const isRevoked = asks('revoked') && revokedSerials === null;
+    return !isGiven && (isGood || isRevoked)
       ? 'the certificates that it asks about, in storage until it is tidied'
       : null;
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { loadOperation, operations } from '../../src/operations/index.js';
 import { SHAPES } from '../../src/scenario/stages.js';
 import { HEAD, readAndPlan } from './read.js';
@@ -108,8 +109,9 @@ for (const name of files) {
     const text = readFileSync(new URL(name, EXAMPLES), 'utf8');
     const { isValid, errors } = check(text);
     assert.ok(isValid, errors);
-    const declared = /^env: \[(.*)\]$/m.exec(text)?.[1].split(/, */) ?? [];
-    const env = Object.fromEntries(declared.map((one) => [one.split('=')[0], 'http://127.0.0.1:8200']));
+    const { env: declared = [] } = parse(text);
+    const unset = declared.filter((/** @type {string} */ one) => !one.includes('='));
+    const env = Object.fromEntries(unset.map((/** @type {string} */ one) => [one, 'http://127.0.0.1:8200']));
     await readAndPlan(text, { env, file: name });
   });
 }
