@@ -92,6 +92,34 @@ describe('on the embedded server', () => {
     }
   });
 
+  test('in a mix revoke issues as many as it will revoke, and kinds are chosen apart from operations', async () => {
+    const environment = readEnvironment({});
+    const planOf = (/** @type {string} */ operation, /** @type {Record<string, unknown>} */ given) =>
+      createPlan(
+        operation,
+        { url: server.url, requests: 300, concurrency: 2, seed: 1, ...given },
+        environment,
+      );
+    const revoke = await planOf('revoke', { role: EC });
+    const ocsp = await planOf('ocsp', { role: EC, about: 'good=1,revoked=1', pool: 2 });
+    const mix = [
+      { name: 'ocsp', operation: 'ocsp', weight: 8, options: ocsp.options },
+      { name: 'revoke', operation: 'revoke', weight: 2, options: revoke.options },
+    ];
+    /** @type {string[]} */
+    const said = [];
+    const { operations } = await run(
+      { ...revoke, mix },
+      { token: server.token, onEvent: (event) => 'text' in event && said.push(event.text) },
+    );
+    const { revoked } = operations.revoke.outcomes;
+    assert.deepEqual(operations.revoke.outcomes, { revoked });
+    assert.match(said.join(), new RegExp(`Issues ${revoked} certificates`));
+    const { good, revoked: answered } = operations.ocsp.outcomes;
+    assert.equal(good + answered + revoked, 300);
+    assert.ok(Math.abs(good - answered) < 3 * Math.sqrt(good + answered), `${good} and ${answered}`);
+  });
+
   test('revoke: a role that does not store', async () => {
     await assert.rejects(
       measure('revoke', { role: 'example-dot-com-ec-no-store' }),
