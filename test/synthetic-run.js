@@ -3,7 +3,9 @@ import { conclude } from '../src/conclude.js';
 import { createHistogram, encodeHistogram, recordMs } from '../src/histogram.js';
 import { arrivalsOf } from '../src/load/pacing/arrivals.js';
 import { createRecorder } from '../src/load/recording/recorder.js';
+import { createCells } from '../src/load/shard.js';
 import { plannedWindow } from '../src/load/verdict/window.js';
+import { createChooser } from '../src/operations/mix.js';
 import { uniform } from '../src/random.js';
 import { parseRequirement } from '../src/results/requirements/requirements.js';
 import { createRunSeconds } from '../src/results/seconds.js';
@@ -17,7 +19,11 @@ import { classify, sample } from './load/recording.js';
  * @typedef {object} Synthetic
  * @property {Partial<LoadPlan>} load
  * @property {number} [unsent] of the last arrivals of the whole plan: never sent
- * @property {string[]} [requirements]
+ * @property {(string | [text: string, scope: {operation?: string, stage?: string}])[]} [requirements]
+ * @property {Record<string, number>} [weights] of several operations; one, `synthetic`
+ * @property {(sample: import('../src/load/recording/ring.js').Sample, operation: string) => import('../src/load/recording/ring.js').Sample} [change]
+ *   what came of a request otherwise
+ * @property {number} [stoppedMs] when it was interrupted, from time zero
  * @property {string} [startedAt]
  * @property {Record<string, any>} [options] the operation's own
  * @property {Partial<import('../src/load/shard.js').ShardEnd>} [end] what the threads say otherwise
@@ -47,30 +53,38 @@ export function syntheticRun({
   requirements = [],
   options = {},
   end = {},
+  weights = { synthetic: 1 },
+  change = (sample) => sample,
+  stoppedMs = Number.POSITIVE_INFINITY,
   ...more
 }) {
   const load = loadOf(changes);
-  const window = plannedWindow(load);
+  const names = Object.keys(weights);
+  const memberOf = names.length === 1 ? () => 0 : createChooser(Object.values(weights), load.seed);
+  const window = plannedWindow(load, { count: names.length, memberOf });
+  const cells = createCells({ load }, window.windowMs, names.length);
   const seconds = createRunSeconds(load);
   const ends = Array.from({ length: load.threads }, (_, thread) => {
-    const { samples, waiting, ...sent } = sendAll(load, thread, unsent);
+    const { samples, waiting, ...sent } = sendAll({ load, memberOf, unsent, stoppedMs }, thread);
     const recorder = createRecorder({
-      operations: [{ name: 'synthetic', classify }],
+      operations: names.map((name) => ({ name, classify })),
       warmupMs: load.warmupMs,
+      stages: load.stages,
       shards: shardOfThread(load.shard, thread, load.threads).shards,
       measuredMs: window.windowMs,
       onSecond: (row) => seconds.add(row),
     });
-    for (const one of [...samples, ...waiting]) recorder.record(one);
-    recorder.addDropped(0, sent.dropped);
+    const all = [...samples.map((one) => change(one, names[one.operation])), ...waiting];
+    for (const one of all.sort((a, b) => a.done - b.done)) recorder.record(one);
+    for (const [intended, member] of sent.dropped) recorder.addDropped(cells.of(intended, member), 1);
     const endedMs = samples.reduce((latest, { done }) => Math.max(latest, done), 0);
     return {
       ...endOf(),
       snapshot: recorder.finish(),
       endedMs,
       fired: sent.fired,
-      left: waiting.length,
-      next: waiting[0]?.index ?? Number.MAX_SAFE_INTEGER,
+      left: sent.left,
+      next: sent.next,
       ...end,
     };
   });
@@ -80,14 +94,16 @@ export function syntheticRun({
   return conclude({
     plan: planOf(load, requirements, options),
     mix: /** @type {any} */ ({
-      things: { synthetic: 'answers' },
+      members: names.map((name) => ({ name })),
+      memberOf,
+      things: Object.fromEntries(names.map((name) => [name, 'answers'])),
       outcomes: { bad: 'not what was asked for', refused: 'the target refused' },
     }),
     window,
     target: { url: 'http://192.0.2.1:8200', product: 'Vault', version: '1.21.1' },
     command: `vault-pki-load synthetic${load.shard === null ? '' : ` --shard ${load.shard.index}/${load.shard.of}`}`,
     seconds: seconds.rows,
-    sent: { ends, startedAt, startedAtNs: 5_000_000_000n, stoppedMs: Number.POSITIVE_INFINITY, machine },
+    sent: { ends, startedAt, startedAtNs: 5_000_000_000n, stoppedMs, machine },
   });
 }
 
@@ -109,7 +125,7 @@ export function syntheticParts(given, threads) {
 
 /**
  * @param {LoadPlan} load
- * @param {string[]} requirements
+ * @param {NonNullable<Synthetic['requirements']>} requirements
  * @param {Record<string, any>} options
  * @returns {import('../src/plan.js').Plan}
  */
@@ -127,16 +143,19 @@ function planOf(load, requirements, options) {
     load,
     options: { role: 'web', keep: null, ...options },
     mix: null,
-    requirements: requirements.map((text) => parseRequirement(text)),
+    requirements: requirements.map((one) => {
+      if (typeof one === 'string') return parseRequirement(one);
+      const [text, scope] = one;
+      return { ...parseRequirement(text), ...scope, text: `${Object.values(scope).join(' in ')}: ${text}` };
+    }),
   };
 }
 
 /**
- * @param {LoadPlan} load
+ * @param {{load: LoadPlan, memberOf: (index: number) => number, unsent: number, stoppedMs: number}} run
  * @param {number} thread
- * @param {number} unsent
  */
-function sendAll(load, thread, unsent) {
+function sendAll({ load, memberOf, unsent, stoppedMs }, thread) {
   const place = shardOfThread(load.shard, thread, load.threads);
   const { schedule, shard, shards } = arrivalsOf(load, place.shard, place.shards);
   const count = schedule === null ? Number(load.requests) : schedule.count;
@@ -144,26 +163,34 @@ function sendAll(load, thread, unsent) {
   const samples = [];
   /** @type {import('../src/load/recording/ring.js').Sample[]} */
   const waiting = [];
-  let dropped = 0;
+  /** @type {[intended: number, member: number][]} */
+  const dropped = [];
+  let next = shard;
+  let left = 0;
   for (let index = shard; index < count; index += shards) {
     const draw = (/** @type {number} */ stream) => uniform(load.seed, index, 50 + stream);
     const intended = schedule === null ? index * CLOSED_GAP_MS : schedule.dueMs(index);
-    if (schedule !== null && index >= count - unsent) {
+    const operation = memberOf(index);
+    const isLeft = intended >= stoppedMs || (schedule !== null && index >= count - unsent);
+    if (isLeft && intended >= load.warmupMs) left++;
+    if (!isLeft) next = index + shards;
+    if (intended >= stoppedMs) continue;
+    if (isLeft && schedule !== null) {
       const givenUp = schedule.endMs + GIVE_UP_MS;
-      waiting.push(sample(intended, givenUp, { failure: 'never_sent' }, { index, sent: givenUp }));
+      waiting.push(sample(intended, givenUp, { failure: 'never_sent' }, { index, operation, sent: givenUp }));
     } else if (load.overflow === 'drop' && draw(0) < 0.05) {
-      if (intended >= load.warmupMs) dropped++;
+      if (intended >= load.warmupMs) dropped.push([intended, operation]);
     } else {
       const sent = intended + (draw(1) < 0.3 ? 400 * draw(2) : 0);
       const done = sent + 0.4 - 40 * Math.log(draw(3));
       const fate = draw(4);
       const [, what] = FATES.find(([upTo]) => fate < upTo) ?? FATES[0];
-      samples.push(sample(intended, done, what, { index, sent }));
+      samples.push(sample(intended, done, what, { index, operation, sent }));
     }
   }
   samples.sort((a, b) => a.done - b.done);
   const fired = samples.filter(({ intended }) => intended >= load.warmupMs).length;
-  return { samples, waiting, dropped, fired };
+  return { samples, waiting, dropped, fired, left, next };
 }
 
 /** What a thread says that was never late. */

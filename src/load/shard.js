@@ -164,7 +164,7 @@ async function startPacing(input, spins, recorder) {
 /**
  * The snapshot's list of operations: those of the first stage, then those of the next.
  *
- * @param {import('../plan.js').Plan} plan
+ * @param {Pick<import('../plan.js').Plan, 'load'>} plan
  * @param {number | null} measuredMs
  * @param {number} members
  */

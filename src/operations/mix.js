@@ -14,7 +14,7 @@ export { createChooser } from './chooser.js';
 /** @typedef {import('./index.js').Operation} Operation */
 /** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
-/** @typedef {Awaited<ReturnType<typeof loadMix>>} Mix */
+/** @typedef {ReturnType<typeof mixOf>} Mix */
 
 /**
  * @param {Plan} plan
@@ -26,6 +26,14 @@ export async function loadMix(plan) {
     const own = plan.mix === null ? plan : { ...plan, operation, options };
     members.push({ name, weight, operation: await loadOperation(operation), plan: own });
   }
+  return mixOf(plan, members);
+}
+
+/**
+ * @param {Pick<Plan, 'mix' | 'load'>} plan
+ * @param {Member[]} members
+ */
+export function mixOf(plan, members) {
   const memberOf =
     members.length === 1
       ? () => 0

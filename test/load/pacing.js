@@ -47,6 +47,9 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
       get free() {
         return free.length;
       },
+      get busy() {
+        return slots - free.length;
+      },
       get nextFreeSince() {
         return free[0];
       },

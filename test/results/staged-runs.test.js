@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
+import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { checkResult } from '../../src/results/check/check.js';
+import { load as loadOf } from '../load/load-plan.js';
+import { syntheticRun } from '../synthetic-run.js';
+
+/** @typedef {import('../../src/plan-load.js').StagePlan} StagePlan */
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/results/schema.js').LatencyBlocks} LatencyBlocks */
+
+/** @param {string} name @param {...[seconds: number, from: number, to: number]} lines @returns {StagePlan} */
+const stage = (name, ...lines) => ({
+  name,
+  lines: lines.map(([seconds, from, to]) => ({ durationMs: seconds * 1000, from, to })),
+});
+
+const STAGES = [
+  stage('ramp', [4, 0, 60]),
+  stage('hold', [6, 60, 60]),
+  stage('burst', [0.5, 120, 120], [1, 20, 20], [0.5, 120, 120], [1, 20, 20]),
+];
+
+/** @param {StagePlan[]} stages @param {Partial<import('../../src/plan.js').LoadPlan>} [changes] */
+function staged(stages, changes = {}) {
+  const lines = stages.flatMap((one) => one.lines);
+  const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);
+  const most = Math.max(...lines.flatMap(({ from, to }) => [from, to]));
+  return { ratePerSecond: most, durationMs, stages, ...changes };
+}
+
+const WEIGHTS = { read: 9, write: 1 };
+
+/** @param {LatencyBlocks[]} parts @param {'response' | 'service' | 'sendLag'} series */
+function histogramOf(parts, series) {
+  const histograms = parts.flatMap((part) => part[series].histogram ?? []);
+  return encodeHistogram(sumHistograms(histograms.map(decodeHistogram)));
+}
+
+/** @param {Result} result */
+function assertSums(result) {
+  assert.deepEqual(checkResult(result), []);
+  const { stages, operations } = result;
+  const inStages = stages?.flatMap((one) => Object.values(one.operations));
+  const blocks = [Object.values(operations), stages, inStages].filter((parts) => parts !== undefined);
+  for (const parts of blocks) {
+    for (const [key, value] of Object.entries(result.totals)) {
+      const sum = parts.reduce((all, { totals }) => all + Number(Object(totals)[key]), 0);
+      assert.equal(sum, value, key);
+    }
+    for (const series of /** @type {const} */ (['response', 'service', 'sendLag'])) {
+      if (result.latencyMs[series].count === 0) continue;
+      assert.equal(
+        histogramOf(
+          parts.map(({ latencyMs }) => latencyMs),
+          series,
+        ),
+        histogramOf([result.latencyMs], series),
+        series,
+      );
+    }
+  }
+}
+
+describe('a run of several operations in stages adds up, bucket for bucket,', () => {
+  /** @type {[string, Parameters<typeof syntheticRun>[0]][]} */
+  const table = [
+    ['in an open loop', { load: staged(STAGES), weights: WEIGHTS }],
+    ['on three threads', { load: staged(STAGES, { threads: 3 }), weights: WEIGHTS }],
+    ['with Poisson arrivals', { load: staged(STAGES, { arrivals: 'poisson', seed: 3 }), weights: WEIGHTS }],
+    ['after a warm-up', { load: staged(STAGES, { warmupMs: 1500 }), weights: WEIGHTS }],
+    ['of one operation only', { load: staged(STAGES) }],
+    ['where what is late is dropped', { load: staged(STAGES, { overflow: 'drop' }), weights: WEIGHTS }],
+    ['where the last were never sent', { load: staged(STAGES), weights: WEIGHTS, unsent: 150 }],
+    ['interrupted in the middle of a stage', { load: staged(STAGES), weights: WEIGHTS, stoppedMs: 5250 }],
+    [
+      'interrupted in the warm-up',
+      { load: staged(STAGES, { warmupMs: 900 }), weights: WEIGHTS, stoppedMs: 500 },
+    ],
+    [
+      'interrupted on two threads',
+      { load: staged(STAGES, { threads: 2 }), weights: WEIGHTS, stoppedMs: 9999 },
+    ],
+    ['without stages', { load: { ratePerSecond: 50, durationMs: 8000 }, weights: WEIGHTS }],
+    [
+      'with Poisson arrivals, without stages, interrupted',
+      {
+        load: { ratePerSecond: 50, durationMs: 8000, arrivals: 'poisson', seed: 5 },
+        weights: WEIGHTS,
+        stoppedMs: 3000,
+      },
+    ],
+    [
+      'in a closed loop of so many requests, interrupted',
+      { load: { model: 'closed', ratePerSecond: null, requests: 400 }, weights: WEIGHTS, stoppedMs: 3000 },
+    ],
+  ];
+  for (const [what, given] of table) {
+    test(what, () => {
+      const result = syntheticRun(given);
+      assertSums(result);
+      assert.ok(result.totals.planned > 100);
+      const names = Object.keys(given.weights ?? { synthetic: 1 });
+      for (const { operations } of result.stages ?? []) assert.deepEqual(Object.keys(operations), names);
+    });
+  }
+
+  test('whatever the stages', () => {
+    const line = fc.tuple(
+      fc.integer({ min: 1, max: 30 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 0, max: 40 }),
+    );
+    const stages = fc
+      .array(fc.array(line, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 })
+      .map((all) =>
+        all.map((lines, i) =>
+          stage(
+            `${i}`,
+            ...lines.map(
+              ([tenths, from, to]) => /** @type {[number, number, number]} */ ([tenths / 10, from, to]),
+            ),
+          ),
+        ),
+      )
+      .filter(
+        (all) =>
+          all
+            .flatMap(({ lines }) => lines)
+            .reduce((sum, { durationMs, from, to }) => sum + ((from + to) / 2000) * durationMs, 0) >= 2,
+      );
+    const more = fc.record({
+      arrivals: fc.constantFrom(/** @type {const} */ ('constant'), /** @type {const} */ ('poisson')),
+      threads: fc.integer({ min: 1, max: 3 }),
+      warmupMs: fc.constantFrom(0, 700),
+      seed: fc.integer({ min: 0, max: 1000 }),
+    });
+    fc.assert(
+      fc.property(
+        stages,
+        more,
+        fc.constantFrom(Number.POSITIVE_INFINITY, 800, 2100),
+        (all, changes, stoppedMs) => {
+          const result = syntheticRun({ load: staged(all, changes), weights: WEIGHTS, stoppedMs });
+          assertSums(result);
+        },
+      ),
+      { numRuns: 4 },
+    );
+  });
+
+  test('and each stage has the arrivals that the plan has in it', () => {
+    const result = syntheticRun({ load: staged(STAGES), weights: WEIGHTS, stoppedMs: 5250 });
+    const { count, dueMs } = createSchedule(loadOf(staged(STAGES)));
+    const due = Array.from({ length: count }, (_, i) => dueMs(i));
+    const inside = (/** @type {number} */ from, /** @type {number} */ to) =>
+      due.filter((ms) => ms >= from - 1e-6 && ms < to - 1e-6).length;
+    assert.deepEqual(
+      result.stages?.map(({ totals }) => [totals.planned, totals.neverSent]),
+      [
+        [inside(0, 4000), 0],
+        [inside(4000, 10_000), inside(5250, 10_000)],
+        [inside(10_000, 13_000), inside(10_000, 13_000)],
+      ],
+    );
+    assert.deepEqual(
+      result.stages?.map(({ name, startSeconds, seconds, level }) => [name, startSeconds, seconds, level]),
+      [
+        ['ramp', 0, 4, { least: 0, most: 60 }],
+        ['hold', 4, 1.25, { least: 60, most: 60 }],
+        ['burst', 10, 0, { least: 20, most: 120 }],
+      ],
+    );
+  });
+});
+
+describe('what does not add up over stages is found:', () => {
+  const whole = syntheticRun({ load: staged(STAGES), weights: WEIGHTS });
+  /** @type {[string, (stages: any[]) => void, RegExp][]} */
+  const table = [
+    ['a request too many', ([one]) => one.totals.planned++, /stage ramp: sent \+ dropped/],
+    [
+      'an operation that is not there',
+      ([one]) => delete one.operations.write,
+      /its operations are not those of the run/,
+    ],
+    ['a stage that is not there', (stages) => stages.pop(), /the stages' totals\.planned is/],
+    ['a rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
+    ['no stage', (stages) => stages.splice(0), /there are no stages/],
+    [
+      'a request in another stage',
+      ([one, other]) => Object.assign(one.operations, { read: other.operations.read }),
+      /stage ramp: the operations' totals\.planned/,
+    ],
+    [
+      'the times of another stage',
+      (stages) => {
+        stages[0].latencyMs.response.histogram = stages[1].latencyMs.response.histogram;
+      },
+      /stage ramp: latencyMs\.response/,
+    ],
+  ];
+  for (const [what, change, problem] of table) {
+    test(what, () => {
+      const changed = structuredClone(whole);
+      change(changed.stages ?? []);
+      assert.match(checkResult(changed).join('\n'), problem);
+    });
+  }
+});
+
+/** Everything is answered well in 5 ms, but what `bad` says. */
+const good = (/** @type {(sample: any, operation: string) => boolean} */ isBad, /** @type {object} */ bad) =>
+  /** @type {Parameters<typeof syntheticRun>[0]['change']} */ (
+    (sample, operation) => ({
+      ...sample,
+      sent: sample.intended,
+      done: sample.intended + 5,
+      failure: null,
+      status: 200,
+      body: Buffer.from('good'),
+      ...(isBad(sample, operation) ? Object(bad)(sample) : {}),
+    })
+  );
+
+const slow = (/** @type {any} */ sample) => ({ done: sample.intended + 300 });
+const failed = () => ({ failure: 'timeout', status: 0, body: null });
+const inHold = ({ intended = 0 }) => intended >= 4000 && intended < 10_000;
+
+describe('a requirement of an operation or a stage is judged on that alone:', () => {
+  /** @type {[string, string, {operation?: string, stage?: string}, ReturnType<typeof good>, string, RegExp?][]} */
+  const table = [
+    ['a slow stage', 'p90<100ms', { stage: 'hold' }, good(inHold, slow), 'not met'],
+    ['the stage before a slow one', 'p90<100ms', { stage: 'ramp' }, good(inHold, slow), 'met'],
+    [
+      'a slow operation, of which there is little',
+      'p90<100ms',
+      { operation: 'write' },
+      good((_, name) => name === 'write', slow),
+      'not met',
+    ],
+    [
+      'the fast operation beside it',
+      'p90<100ms',
+      { operation: 'read' },
+      good((_, name) => name === 'write', slow),
+      'met',
+    ],
+    [
+      'an operation that is slow in one stage',
+      'p50<100ms',
+      { operation: 'write', stage: 'hold' },
+      good((sample, name) => name === 'write' && inHold(sample), slow),
+      'not met',
+    ],
+    [
+      'the same one in another stage',
+      'p50<100ms',
+      { operation: 'write', stage: 'burst' },
+      good((sample, name) => name === 'write' && inHold(sample), slow),
+      'met',
+    ],
+    ['errors of a stage', 'errors<10%', { stage: 'hold' }, good(inHold, failed), 'not met', /360 of 360/],
+    ['a stage without errors', 'errors<10%', { stage: 'ramp' }, good(inHold, failed), 'met'],
+    [
+      'the rate of a stage that holds',
+      'rate>=60/s',
+      { stage: 'hold' },
+      good(() => false, {}),
+      'met',
+      /60\/s, succeeded/,
+    ],
+    [
+      'more than it holds',
+      'rate>=61/s',
+      { stage: 'hold' },
+      good(() => false, {}),
+      'not met',
+      /The rate is 60\/s/,
+    ],
+    [
+      'the rate of a stage with errors',
+      'rate>=60/s',
+      { stage: 'hold' },
+      good(({ index }) => index % 3 === 0, failed),
+      'not met',
+    ],
+    [
+      'a stage too short to prove a rate',
+      'rate>=20/s',
+      { stage: 'ramp' },
+      good(() => false, {}),
+      'not proven',
+      /4 full seconds/,
+    ],
+    ['the rate of an operation', 'rate>=20/s', { operation: 'read' }, good(() => false, {}), 'met'],
+    [
+      'an operation that is asked for too much',
+      'rate>=20/s',
+      { operation: 'write' },
+      good(() => false, {}),
+      'not met',
+    ],
+  ];
+  for (const [what, text, scope, change, verdict, reason = /./] of table) {
+    test(`${what}: ${verdict}`, () => {
+      const { requirements } = syntheticRun({
+        load: staged(STAGES),
+        weights: WEIGHTS,
+        requirements: [[text, scope]],
+        change,
+      });
+      const [one] = requirements;
+      assert.equal(one.verdict, verdict, one.reason);
+      assert.match(one.reason, reason);
+      assert.deepEqual([one.operation, one.stage], [scope.operation, scope.stage]);
+      assert.equal(one.text, `${Object.values(scope).join(' in ')}: ${text}`);
+    });
+  }
+
+  test('a stage fails its own though the whole passes', () => {
+    const { requirements } = syntheticRun({
+      load: staged(STAGES),
+      weights: WEIGHTS,
+      requirements: ['p50<100ms', ['p50<100ms', { stage: 'burst' }]],
+      change: good(({ intended }) => intended >= 10_000, slow),
+    });
+    assert.deepEqual(
+      requirements.map(({ verdict }) => verdict),
+      ['met', 'not met'],
+    );
+  });
+
+  test('a ramp of which all succeeded has offered its mean rate', () => {
+    const stages = [stage('ramp', [8, 0, 60])];
+    const { requirements } = syntheticRun({
+      load: staged(stages),
+      requirements: ['rate>=29/s', ['rate>=31/s', { stage: 'ramp' }]],
+      change: good(() => false, {}),
+    });
+    assert.match(requirements[0].reason, /all that was offered, 30\/s on average, succeeded/);
+    assert.deepEqual(
+      requirements.map(({ verdict }) => verdict),
+      ['met', 'not met'],
+    );
+  });
+
+  test('what was dropped or never sent counts where it was due', () => {
+    const dropped = syntheticRun({
+      load: staged(STAGES, { overflow: 'drop' }),
+      requirements: [['errors<1%', { stage: 'hold' }]],
+      change: good(() => false, {}),
+    });
+    assert.equal(dropped.requirements[0].verdict, 'not met');
+    assert.equal(
+      dropped.stages?.reduce((sum, { totals }) => sum + totals.dropped, 0),
+      dropped.totals.dropped,
+    );
+    assert.ok(dropped.stages?.every(({ totals }) => totals.dropped > 0));
+    const unsent = syntheticRun({
+      load: staged(STAGES),
+      unsent: 40,
+      requirements: [
+        ['errors<1%', { stage: 'hold' }],
+        ['errors<1%', { stage: 'burst' }],
+      ],
+      change: good(() => false, {}),
+    });
+    assert.deepEqual(
+      unsent.requirements.map(({ verdict }) => verdict),
+      ['met', 'not met'],
+    );
+    assert.deepEqual(
+      unsent.stages?.map(({ totals }) => totals.neverSentDue),
+      [0, 0, 40],
+    );
+  });
+});
+
+describe('whether the target had settled is asked of each stage that is the same all the time:', () => {
+  const codes = (/** @type {Result} */ { measurement }) =>
+    measurement.reasons.map(({ code, text }) => `${code}: ${text}`);
+  const tookMs = (/** @type {(ms: number) => number} */ of) =>
+    good(
+      () => true,
+      (/** @type {any} */ sample) => ({ done: sample.intended + of(sample.intended) }),
+    );
+
+  test('a latency that rises with the rate is no drift', () => {
+    const stages = [stage('ramp', [20, 10, 100]), stage('steps', [10, 20, 20], [10, 80, 80])];
+    const result = syntheticRun({ load: staged(stages), change: tookMs((ms) => 5 + ms / 500) });
+    assert.deepEqual(codes(result), []);
+  });
+
+  test('nor is one that differs from stage to stage', () => {
+    const stages = [stage('low', [15, 20, 20]), stage('high', [15, 80, 80])];
+    const result = syntheticRun({ load: staged(stages), change: tookMs((ms) => (ms < 15_000 ? 5 : 25)) });
+    assert.deepEqual(codes(result), []);
+  });
+
+  test('one that rises while the rate is held is', () => {
+    const stages = [stage('ramp', [5, 0, 50]), stage('soak', [25, 50, 50])];
+    const result = syntheticRun({
+      load: staged(stages),
+      change: tookMs((ms) => (ms < 5000 ? 5 : 5 + ms / 500)),
+    });
+    assert.match(codes(result).join(), /still_changing: .* in the stage soak/);
+    assert.equal(result.measurement.verdict, 'suspect');
+  });
+});
