@@ -100,6 +100,8 @@ async function measureAll(
     onRefused: (step, { code, full }) => summary.fail(step, { code, text: full }),
     // What cannot be written is said when it is tried for the last time.
     between: async (step) => {
+      // What was there before is not lost to a run that showed nothing.
+      if (steps.every((_, i) => summary.resultsOf(i).length === 0)) return;
       await files.writeStep(step, summary.resultsOf(step));
       await files.writeSummary(summary.result({ durationMs: durationMs(), unfinished: true }));
     },
