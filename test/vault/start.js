@@ -15,12 +15,13 @@ export { buildVault } from './build.js';
 const START_TIMEOUT_MS = 60_000;
 
 /** @typedef {Awaited<ReturnType<typeof startVault>>} RunningVault */
+/** @typedef {'file' | 'raft' | Record<string, unknown>} Stored or what the configuration says of another storage */
 
 /**
  * `inmem` is Vault's dev mode: all is gone after a restart. `file` and `raft`, a cluster of one node, keep what they have, and are
  * unsealed again.
  *
- * @param {{tls?: boolean, storage?: 'inmem' | 'file' | 'raft', port?: number}} [options]
+ * @param {{tls?: boolean, storage?: 'inmem' | Stored, port?: number}} [options]
  */
 export async function startVault({ tls = false, storage = 'inmem', port } = {}) {
   const binary = await buildVault();
@@ -91,12 +92,13 @@ function devCommand(folder, port, token, tls) {
 }
 
 /**
- * @param {'file' | 'raft'} storage
+ * @param {Stored} storage
  * @param {string} folder of the server
  * @param {string} [nodeId] of a raft cluster
  * @returns {Promise<Record<string, unknown>>} this part of its configuration
  */
 export async function storageOf(storage, folder, nodeId = 'node-1') {
+  if (typeof storage !== 'string') return { storage };
   const path = join(folder, 'data');
   if (storage === 'file') return { storage: { file: { path } } };
   // Vault makes a folder for its files, but not for raft's.
