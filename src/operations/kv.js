@@ -31,7 +31,7 @@ export const kvOptions = {
     group: GROUP,
     choices: ['1', '2'],
     describe: 'Version of the key-value store',
-    defaultText: "2, or that of --kv-mount's",
+    defaultText: "2, or that of --kv-mount",
   },
   size: {
     type: 'integer',

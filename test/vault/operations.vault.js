@@ -55,6 +55,7 @@ const oneLine = (text) => text.replace(/\s+/g, ' ');
 describe('every answer is what it should be, and nothing is left', () => {
   const encrypting = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'rsa-2048', 'rsa-3072'];
   const signing = ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'];
+  /** @type {string[][]} action, type of key, outcome */
   const KEYS = [
     ...encrypting.flatMap((type) => [
       ['encrypt', type, 'encrypted'],
