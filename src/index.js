@@ -18,6 +18,7 @@ export { checkResult } from './results/check/check.js';
 export { compareGroups } from './results/comparison/compare.js';
 export { readDocument } from './results/read-document.js';
 export { makeRunSet } from './results/runs/run-set.js';
+export { createScenarioSummary } from './results/scenario/scenario-result.js';
 export { run } from './run.js';
 export { planSetup } from './setup/plan.js';
 export { setUp } from './setup/setup.js';
