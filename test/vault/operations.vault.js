@@ -77,7 +77,11 @@ describe('every answer is what it should be, and nothing is left', () => {
     [['approle-login', '--token-type', 'batch'], 'logged_in'],
     [['transit', '--action', 'verify', '--key-type', 'ecdsa-p384', '--pool', '5'], 'verified'],
   ];
-  for (const [args, good] of TABLE) test(args.join(' '), () => assertAll(args, good));
+  for (const [args, good] of TABLE) {
+    test(args.join(' '), async () => {
+      await assertAll(args, good);
+    });
+  }
 
   // The command line is the same for every type of key: these need no process of their own.
   for (const [action, keyType, good] of KEYS) {
