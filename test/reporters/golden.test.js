@@ -20,11 +20,11 @@ const TABLE = [
   ['text', '.txt', Object.keys(SAMPLES)],
   ['json', '.json.golden', ['only-errors']],
   ['md', '.md', Object.keys(SAMPLES)],
-  ['junit', '.xml', [...SOME, 'unfinished', 'closed-loop-issue']],
-  ['csv', '.csv', [...SOME, 'closed-loop-issue']],
+  ['junit', '.xml', [...SOME, 'staged', 'unfinished', 'closed-loop-issue']],
+  ['csv', '.csv', [...SOME, 'staged', 'closed-loop-issue']],
   ['hlog', '.hlog', [...SOME, 'closed-loop-issue']],
   ['hgrm', '.hgrm', [...SOME, 'ten-million', 'one-request']],
-  ['prom', '.prom', [...SOME, 'unfinished', 'ten-million']],
+  ['prom', '.prom', [...SOME, 'staged', 'unfinished', 'ten-million']],
 ];
 
 /**

@@ -1,5 +1,6 @@
 /** Results that reports are looked at with: the usual, and what breaks a layout. */
 import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { syntheticRun } from '../synthetic-run.js';
 import { runOf, withoutDetails } from './even-run.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -40,8 +41,37 @@ const HOSTILE = [
   { outcome: 'a\u0002', success: false, service: [9] },
 ];
 
+/** Two operations in three stages, and requirements of each. */
+function stagedRun() {
+  const line = (/** @type {number} */ seconds, /** @type {number} */ from, /** @type {number} */ to) => ({
+    durationMs: seconds * 1000,
+    from,
+    to,
+  });
+  const stages = [
+    { name: 'ramp', lines: [line(4, 0, 60)] },
+    { name: 'steady', lines: [line(6, 60, 60)] },
+    { name: 'a | burst', lines: [line(1, 90, 90), line(1, 20, 20)] },
+  ];
+  return {
+    ...syntheticRun({
+      load: { ratePerSecond: 90, durationMs: 12_000, stages },
+      weights: { 'kv-read': 9, 'kv-write': 1 },
+      unsent: 20,
+      requirements: [
+        'p50<100ms',
+        ['errors<30%', { operation: 'kv-write' }],
+        ['rate>=60/s', { stage: 'steady' }],
+        ['p50<200ms', { stage: 'steady', operation: 'kv-read' }],
+      ],
+    }),
+    environment: { node: '20.19.0', platform: 'linux x64', cpus: 2 },
+  };
+}
+
 /** @type {Record<string, Result>} by what the report shows */
 export const SAMPLES = {
+  staged: stagedRun(),
   'closed-loop-issue': withoutDetails(
     runOf([{ outcome: 'issued', service: spread(13_589, 2.345, 61.2), lag: 0.004 }], {
       command: 'issue',
