@@ -214,8 +214,13 @@ function watchNode({ asker, answers, counts }, number, subject, { plan, clock, o
       /** @type {any} */
       let timer;
       let onStop = () => {};
+      let isGivenUp = false;
       await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
-        timer = clock.setTimer(resolve, Math.max(0, giveUpMs - clock.now()));
+        const giveUp = () => {
+          isGivenUp = true;
+          resolve();
+        };
+        timer = clock.setTimer(giveUp, Math.max(0, giveUpMs - clock.now()));
         onStop = () => resolve();
         stop.addEventListener('abort', onStop);
         onChange = () => bounds.isRevoked && resolve();
@@ -224,7 +229,6 @@ function watchNode({ asker, answers, counts }, number, subject, { plan, clock, o
       });
       clock.clearTimer(timer);
       stop.removeEventListener('abort', onStop);
-      const isGivenUp = clock.now() >= giveUpMs;
       await end();
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };

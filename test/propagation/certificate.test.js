@@ -27,7 +27,7 @@ before(async () => {
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
  * @property {boolean} [full] no connection is free
  */
-/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number}} Script */
+/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number, early?: number}} Script */
 
 /** @param {number | (() => number)} value */
 const timeOf = (value) => (typeof value === 'function' ? value() : value);
@@ -38,7 +38,7 @@ const timeOf = (value) => (typeof value === 'function' ? value() : value);
  */
 async function follow(
   scripts,
-  { revokeMs = 30, issueFails, revokeFails, giveUpMs = 1000, pollMs = 20, stopAt } = {},
+  { revokeMs = 30, issueFails, revokeFails, giveUpMs = 1000, pollMs = 20, stopAt, early = 0 } = {},
 ) {
   const time = createFakeTime();
   const stop = new AbortController();
@@ -103,7 +103,7 @@ async function follow(
     followCertificate(1, client, {
       plan,
       nodes,
-      clock: time,
+      clock: { ...time, setTimer: (callback, ms) => time.setTimer(callback, ms > 100 ? ms - early : ms) },
       onLag: () => {},
       about: async () => /** @type {any} */ ({}),
       stop: stop.signal,
@@ -189,6 +189,11 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
     assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
   });
 }
+
+test('given up by a timer that rings a little early: never revoked all the same', async () => {
+  const { row } = await follow([{}], { giveUpMs: 500, early: 0.9 });
+  assert.equal(row.nodes[0].outcome, 'never_revoked');
+});
 
 test('both ends of the interval, to the millisecond', async () => {
   // Polls are due at 20 k + phase; judged 2 ms later, answered 3 ms after that.
