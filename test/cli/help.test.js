@@ -18,6 +18,7 @@ const GOLDEN = [
   ['compare', 'help-compare', ['compare', '--help']],
   ['merge', 'help-merge', ['merge', '--help']],
   ['calibrate', 'help-calibrate', ['calibrate', '--help']],
+  ['propagation', 'help-propagation', ['propagation', '--help']],
   ['schema', 'help-schema', ['schema', '--help']],
 ];
 
