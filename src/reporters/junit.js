@@ -44,6 +44,8 @@ export function suitesOfRun(result, run) {
     ...whole,
     name: [whole.name, ...words].join(' '),
     classname: [whole.classname, ...words].join('.'),
+    // The time is the whole's.
+    seconds: 0,
     properties: [],
     cases: result.requirements
       .filter((one) => isScoped(one) && one.operation === operation && one.stage === stage)

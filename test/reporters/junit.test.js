@@ -16,11 +16,25 @@ function suiteOf(result) {
   return suites[0];
 }
 
-for (const [name, result] of Object.entries(SAMPLES)) {
+for (const [name, result] of Object.entries(SAMPLES).filter(([name]) => name !== 'staged')) {
   test(`the report of ${name} is as the schema has it, and counts its own cases`, () => {
     suiteOf(result);
   });
 }
+
+test('what is required of an operation or a stage is in a suite of that name; the time is told once', () => {
+  const { suites, attributes } = readJunit(render(SAMPLES.staged));
+  assert.equal(attributes.time, suites[0].attributes.time);
+  assert.deepEqual(
+    suites.map(({ attributes: { name }, cases }) => [name, cases.map((one) => one.name)]),
+    [
+      ['vault-pki-load kv-read+kv-write', ['p50<100ms', 'the measurement can be believed']],
+      ['vault-pki-load kv-read+kv-write operation kv-write', ['kv-write: errors<30%']],
+      ['vault-pki-load kv-read+kv-write stage steady', ['steady: rate>=60/s']],
+      ['vault-pki-load kv-read+kv-write operation kv-read stage steady', ['steady in kv-read: p50<200ms']],
+    ],
+  );
+});
 
 /** @type {[string, Result, [string, string, string | null][]][]} what, result, cases: name, kind of problem, its type */
 const CASES = [
