@@ -109,6 +109,7 @@ async function measureAll(
   const results = steps.flatMap((_, step) => summary.resultsOf(step));
   // Nothing was measured anywhere: as with a single run, that is an error and no report.
   if (results.length === 0) throw ended.fault ?? [...ended.refused.values()][0] ?? nothingSent();
+  live.event({ type: 'notice', text: 'All runs are over; what they say together is worked out.' });
   const failures = await report({ summary, steps, files }, { ...ended, durationMs: durationMs() });
   const codes = [
     ...results.map(exitCodeOf),

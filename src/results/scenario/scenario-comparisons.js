@@ -1,6 +1,11 @@
 /** Targets of a run beside the first: whether runs that took turns show a difference at all (src/results/comparison). */
+import { RESAMPLES } from '../comparison/bootstrap.js';
 import { compareGroups } from '../comparison/compare.js';
 import { runsNeeded } from '../comparison/rank-test.js';
+
+/** Values drawn again for each figure of a comparison: of a hundred runs fewer resamples do, and all targets are done in seconds. */
+const MOST_DRAWS = 200_000;
+const FEWEST_RESAMPLES = 1000;
 
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */
@@ -27,8 +32,14 @@ export function comparisonsOf(run, targets, command, createdAt) {
       runs: used.flatMap((one) => ofOperation(one, operation)),
     }));
     if (own.some(({ runs }) => runs.length < runsNeeded())) return [];
-    return [{ run, operation, comparison: compareGroups(own, { command, createdAt }) }];
+    const resamples = resamplesFor(own.map(({ runs }) => runs.length));
+    return [{ run, operation, comparison: compareGroups(own, { command, createdAt, resamples }) }];
   });
+}
+
+/** @param {number[]} runs of each target */
+function resamplesFor(runs) {
+  return Math.min(RESAMPLES, Math.max(FEWEST_RESAMPLES, Math.floor(MOST_DRAWS / Math.max(...runs))));
 }
 
 /**
