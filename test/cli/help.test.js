@@ -132,7 +132,7 @@ const MISUSE = [
   [
     'a schema that there is not',
     ['schema', 'v1'],
-    /There is no schema "v1"\. There are result, run-set, comparison\./,
+    /There is no schema "v1"\. There are result, run-set, comparison, scenario-result/,
   ],
   ['two schemas', ['schema', 'result', 'run-set'], /More than one kind is given\. Ask for one/],
   ['a value missing at the end', ['issue', '--dev', '--duration'], /--duration needs a value\. See: /],
