@@ -56,6 +56,11 @@ export async function searchPlan(plan, { token, settings, line, given }) {
       async onStep(document, step) {
         soFar = document;
         shown.event({ type: 'notice', text: stepPhrase(asked.of, step) });
+        if (!step.recovery.recovered) {
+          const waited = formatDuration(step.recovery.seconds * 1000);
+          const text = `The target had not recovered ${waited} after the step before: this one began all the same.`;
+          shown.event({ type: 'warning', text });
+        }
         // What cannot be written is said when it is tried for the last time.
         await writeFiles(document, settings.out);
       },

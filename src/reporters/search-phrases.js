@@ -36,7 +36,8 @@ export function certaintyPhrase({ searched, answer, bracket: { above } }) {
   if (answer === null) return '';
   const over = formatDuration(answer.seconds * 1000);
   const confirmed = `confirmed by a run of ${over} with ${formatCount(answer.requests)} requests`;
-  if (above === null) return `${confirmed}; no higher level was found to fail`;
+  if (above === null)
+    return searched === 'rate' ? `${confirmed}; no higher level was found to fail` : confirmed;
   const wider = formatPercent(above.level / answer.level - 1);
   return `${confirmed}; ${levelText(searched, above.level)} (${wider} more) was ${above.verdict}`;
 }

@@ -65,10 +65,12 @@ function answer(search, color) {
 function knee(search) {
   const rows = byLevel(search);
   if (rows.length < 2) return [];
+  const isClosed = search.searched === 'concurrency';
   const cells = [
-    [levelHeading(search), 'p50', 'p99', 'errors', 'verdict'],
+    [levelHeading(search), ...(isClosed ? ['answered'] : []), 'p50', 'p99', 'errors', 'verdict'],
     ...rows.map((step) => [
       levelCell(search, step.level),
+      ...(isClosed ? [perSecondText(step.perSecond)] : []),
       timeText(step.p50Ms),
       timeText(step.p99Ms),
       shareText(step.errorShare),

@@ -44,7 +44,10 @@ const STEPS_DOWN = [1, 1, 2, 2, 4];
 export const ATTEMPTS = 2;
 
 /** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
-export const OFFERS = 4;
+export const OFFERS = 3;
+
+/** A generator that can offer so many levels one after the other, and none before, is no better lower down. */
+const UNOFFERED_LEVELS = 2;
 
 /**
  * @param {SearchOptions} options
@@ -56,8 +59,7 @@ export async function findHighest(options) {
   const bracket = await bracketFrom(search, options);
   if (isStopped()) return { level: null, why: 'interrupted', steps };
   if (bracket.low === null) {
-    const generator = steps.every(({ verdict }) => verdict === 'not offered');
-    return { level: null, why: generator ? 'generator' : 'lowest', steps };
+    return { level: null, why: offersNothing(steps) ? 'generator' : 'lowest', steps };
   }
   const low = await bisect(search, bracket.low, bracket.high, options.tolerance);
   if (isStopped()) return { level: null, why: 'interrupted', steps };
@@ -111,7 +113,7 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
  * @returns {Promise<{low: number | null, high: number | null}>} a level that passes and one that does not; a `high` of null: the
  *   highest there is passes
  */
-async function bracketFrom({ passes, rounded, isStopped }, { start, lowest, highest }) {
+async function bracketFrom({ passes, rounded, isStopped, steps }, { start, lowest, highest }) {
   /** @type {number | null} */
   let low = null;
   /** @type {number | null} */
@@ -124,11 +126,23 @@ async function bracketFrom({ passes, rounded, isStopped }, { start, lowest, high
       level = rounded(level * 2);
     } else {
       high = level;
-      if (low !== null || level <= lowest) break;
+      if (low !== null || level <= lowest || offersNothing(steps, UNOFFERED_LEVELS)) break;
       level = rounded(level / 2);
     }
   }
   return { low, high };
+}
+
+/**
+ * @param {readonly Step[]} steps
+ * @param {number} [levels] that count
+ * @returns {boolean} whether the last of them could not be offered
+ */
+function offersNothing(steps, levels = 1) {
+  const last = [...new Map(steps.map(({ level, verdict }) => [level, verdict])).values()].slice(
+    -UNOFFERED_LEVELS,
+  );
+  return last.length >= levels && last.every((verdict) => verdict === 'not offered');
 }
 
 /**

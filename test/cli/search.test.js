@@ -1,0 +1,186 @@
+/** --find-max-rate and --max-concurrency through the command line, on the embedded server. What they find is a matter of this machine. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { exitCodeOfSearch } from '../../src/cli/search.js';
+import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { parseDocument } from '../../src/results/read-document.js';
+import { assertRefused, EC, environmentOf, runCli, scratch, startCli } from './support.js';
+
+/** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
+
+/** @param {string} text @returns {Search} validated, its answer and its steps held against each other */
+const searchIn = (text) => /** @type {Search} */ (parseDocument(Buffer.from(text), 'the search'));
+
+const SHORT = ['--duration', '1s', '--pause', '100ms', '--require', 'p50<1s'];
+
+/** A shared machine may be too busy to offer anything honestly. @param {number | null} code */
+const assertSearched = (code) => assert.ok([0, 98, 99].includes(Number(code)), `exit code ${code}`);
+
+describe('on the embedded server', () => {
+  /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+  let server;
+  before(async () => {
+    server = await startDevServer({ caKeyType: 'ec' });
+  });
+  after(() => server.stop());
+
+  test('ocsp --find-max-rate: steps on standard error, the answer on standard output, the same in files', async (t) => {
+    const path = scratch(t);
+    const [json, html] = [path('s.json'), path('s.html')];
+    const bounds = ['--rate', '120', '--max-rate', '240'];
+    const { code, stdout, stderr } = await runCli(
+      ['ocsp', ...EC, '--find-max-rate', ...bounds, ...SHORT, '--out', json, '--out', html],
+      { env: environmentOf(server) },
+    );
+    assertSearched(code);
+    const search = searchIn(readFileSync(json, 'utf8'));
+    assert.equal(code, exitCodeOfSearch(search));
+    assert.equal(search.unfinished, undefined);
+    assert.equal(search.searched, 'rate');
+    assert.ok(search.steps.length >= 2);
+    assert.equal(search.steps[0].level, 120);
+    assert.ok(search.steps.every(({ level }) => level <= 240));
+    if (search.answer !== null) {
+      assert.equal(search.confirmation?.load.ratePerSecond, search.answer.level);
+      assert.equal(search.confirmation?.requirements[0].verdict, 'met');
+      assert.notEqual(search.confirmation?.measurement.verdict, 'invalid');
+    }
+    assert.match(stdout, /^Highest rate {2}/m);
+    assert.match(stderr, /^Step 1 \(coarse\): 120\/s for /m);
+    assert.match(stderr, /^120\/s: (?:met|not )/m);
+    // One preparation for all steps.
+    assert.equal(stderr.match(/Issued one certificate/g)?.length, 1);
+    assert.match(readFileSync(html, 'utf8'), /<h1>Highest rate: /);
+  });
+
+  test('issue --max-concurrency: a peak, without a requirement', async () => {
+    const { code, stdout } = await runCli(
+      ['issue', ...EC, '--max-concurrency', '2', '--duration', '1s', '--format', 'json', '--quiet'],
+      { env: environmentOf(server) },
+    );
+    assertSearched(code);
+    const search = searchIn(stdout);
+    assert.equal(search.searched, 'concurrency');
+    assert.equal(search.steps[0].level, 1);
+    assert.ok(search.steps.every(({ level }) => level <= 2));
+    if (search.answer !== null) assert.ok(search.answer.perSecond > 0);
+  });
+
+  test('Ctrl-C: what was measured is reported and written, exit code 130', async (t) => {
+    const out = scratch(t)('s.json');
+    const cli = startCli(['ocsp', ...EC, '--find-max-rate', '--rate', '200', ...SHORT, '--out', out], {
+      env: environmentOf(server),
+    });
+    await cli.shows(/^Step 2 \(/m);
+    cli.kill('SIGINT');
+    const { code, stdout } = await cli.ended;
+    assert.equal(code, 130);
+    assert.match(stdout, /It was interrupted: no level was confirmed\./);
+    const search = searchIn(readFileSync(out, 'utf8'));
+    assert.deepEqual([search.interrupted, search.answer, search.unfinished], [true, null, undefined]);
+    assert.ok(search.steps.length >= 1);
+  });
+
+  test('what a store of its own needs is made once and taken away', async () => {
+    const list = async () => {
+      const response = await fetch(`${server.url}/v1/sys/mounts`, {
+        headers: { 'X-Vault-Token': server.token },
+      });
+      const { data } = /** @type {{data: object}} */ (await response.json());
+      return Object.keys(data).sort();
+    };
+    const before = await list();
+    const { code, stdout } = await runCli(
+      [
+        'kv-write',
+        '--find-max-rate',
+        '--rate',
+        '100',
+        '--max-rate',
+        '100',
+        ...SHORT,
+        '--format',
+        'json',
+        '--quiet',
+      ],
+      { env: environmentOf(server) },
+    );
+    assertSearched(code);
+    assert.ok(searchIn(stdout).steps.length >= 2);
+    assert.deepEqual(await list(), before);
+  });
+});
+
+const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
+
+/** @type {[string, () => unknown, RegExp][]} */
+const CONTRADICTIONS = [
+  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
+  [
+    'both',
+    () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1),
+    /an open loop, .* a closed one/,
+  ],
+  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 asks for so many runs/],
+  ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
+  [
+    '--rate in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }),
+    /--rate makes an open one/,
+  ],
+];
+
+for (const [what, act, message] of CONTRADICTIONS) {
+  test(`a contradiction: ${what}`, () => assert.throws(act, message));
+}
+
+test('where a search begins', () => {
+  assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s' });
+  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
+  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
+    threads: '2',
+    concurrency: '2',
+  });
+});
+
+/** @type {[string, object, number][]} */
+const CODES = [
+  ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
+  ['an answer below the rate that is required', { answer: { perSecond: 49 }, why: 'bracketed' }, 99],
+  ['an answer at the limit of the tool is one', { answer: { perSecond: 100 }, why: 'generator' }, 0],
+  ['none, because the target did not do', { answer: null, why: 'lowest' }, 99],
+  ['none, because the tool could offer nothing', { answer: null, why: 'generator' }, 98],
+  [
+    'none, because the tool could not confirm',
+    { answer: null, why: 'unconfirmed', steps: [{ verdict: 'not offered' }] },
+    98,
+  ],
+  ['interrupted', { answer: null, why: 'interrupted', interrupted: true }, 130],
+];
+
+for (const [what, search, code] of CODES) {
+  test(`exit code ${code}: ${what}`, () => {
+    const whole = {
+      interrupted: false,
+      steps: [],
+      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s' }],
+      ...search,
+    };
+    assert.equal(exitCodeOfSearch(/** @type {any} */ (whole)), code);
+  });
+}
+
+test('what cannot be searched is said before anything is sent', async () => {
+  const cli = (/** @type {string[]} */ ...args) => runCli(['ocsp', '--dev', ...args]);
+  assertRefused(await cli('--find-max-rate'), /but there is none\. Say what must be met/);
+  assertRefused(
+    await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
+    /--requests ends each step/,
+  );
+  assertRefused(await cli('--find-max-rate', '--require', 'p99<1s', '--out', 'r.csv'), /\.csv/);
+});

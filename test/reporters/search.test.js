@@ -1,0 +1,95 @@
+/** Searches in every form; goldens are written anew with UPDATE_GOLDEN=1. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import stringWidth from 'string-width';
+import { renderDocument } from '../../src/reporters/index.js';
+import { parseDocument } from '../../src/results/read-document.js';
+import { samplePeak, sampleSearch } from '../search/sample.js';
+
+const GOLDEN = new URL('golden/', import.meta.url);
+
+/** @type {Record<string, () => Promise<import('../../src/results/search/search-schema.js').Search>>} */
+const SAMPLES = {
+  search: () => sampleSearch(),
+  'search-highest': () => sampleSearch({ highest: 80 }),
+  'search-peak': samplePeak,
+  'search-none': () =>
+    sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
+};
+
+/** @param {string} html */
+const mainOf = (html) => String(/<main>[\s\S]*<\/main>/.exec(html));
+
+for (const [name, make] of Object.entries(SAMPLES)) {
+  for (const [format, extension] of [
+    ['text', 'txt'],
+    ['md', 'md'],
+    ['junit', 'xml'],
+  ]) {
+    test(`${name}.${extension} is as it was`, async () => {
+      const text = await renderDocument(format, await make());
+      const file = new URL(`${name}.${extension}`, GOLDEN);
+      if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
+      assert.equal(text, readFileSync(file, 'utf8'));
+      if (format !== 'text') return;
+      for (const line of text.split('\n')) assert.ok(stringWidth(line) <= 80, line);
+    });
+  }
+}
+
+test('JSON is the search, whole, and is read back', async () => {
+  const search = await sampleSearch();
+  const text = await renderDocument('json', search);
+  assert.deepEqual(parseDocument(Buffer.from(text), 's.json'), JSON.parse(JSON.stringify(search)));
+});
+
+test('a page: the answer in its heading, the knee with the limit and the answer, a data table, every step', async () => {
+  const search = await sampleSearch();
+  const html = await renderDocument('html', search);
+  const level = Number(search.answer?.level);
+  assert.match(html, new RegExp(`<h1>Highest rate: ${level}/s = `));
+  const [, times] = /<figure id="knee">([\s\S]*?)<\/figure>/.exec(html) ?? [];
+  const levels = new Set(search.steps.map((step) => step.level)).size;
+  const [, wide] = /<svg class="chart wide"([\s\S]*?)<\/svg>/.exec(times) ?? [];
+  assert.equal(wide.match(/<circle class="dot s1"/g)?.length, levels);
+  assert.equal(wide.match(/<circle class="dot s2"/g)?.length, levels);
+  assert.match(wide, /class="line s6 limit"/);
+  assert.match(wide, /class="line s3 limit"/);
+  assert.equal(times.match(/<th scope="row"/g)?.length, levels);
+  assert.match(html, /<figure id="knee-errors">/);
+  assert.equal(
+    html.match(/(?:coarse|bisection|confirmation)(?:, again)?<\/th>/g)?.length,
+    search.steps.length,
+  );
+  assert.doesNotMatch(mainOf(html), /NaN|Infinity|undefined/);
+});
+
+test('a page of a closed loop draws what more in flight brings', async () => {
+  const html = await renderDocument('html', await samplePeak());
+  assert.match(html, /<h1>Peak throughput: 600\/s with 12 in flight<\/h1>/);
+  assert.match(html, /600\/s at most; 12 in flight came within 5 % of it\./);
+  assert.match(html, /<figure id="knee-throughput">/);
+  assert.doesNotMatch(mainOf(html), /NaN|Infinity|undefined/);
+});
+
+test('a page without an error, and one without a step', async () => {
+  assert.match(await renderDocument('html', await sampleSearch({ highest: 80 })), /No request failed/);
+  const none = await renderDocument('html', await SAMPLES['search-none']());
+  assert.match(none, /<h1>Highest rate: none was confirmed<\/h1>/);
+  assert.doesNotMatch(mainOf(none), /<figure|NaN|Infinity|undefined/);
+});
+
+test('other forms refuse a search', async () => {
+  const search = await sampleSearch({ highest: 60 });
+  for (const format of ['csv', 'hlog', 'hgrm', 'prom']) {
+    await assert.rejects(renderDocument(format, search), /^PkiLoadError: A search cannot be written as \./);
+  }
+});
+
+test('what a server says cannot drive a terminal, nor become markup', async () => {
+  const search = await sampleSearch({ highest: 60 });
+  const hostile = { ...search, target: { url: 'http://x', product: '\u001b[31m<script>', version: null } };
+  assert.ok(!(await renderDocument('text', hostile)).includes('\u001b'));
+  assert.doesNotMatch(await renderDocument('html', hostile), /31m<script>/);
+});

@@ -1,0 +1,222 @@
+/** Whole searches on a server that is simulated: what they find is what theory says; and what is said of them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PkiLoadError } from '../../src/errors.js';
+import { uniform } from '../../src/random.js';
+import { validateSearch } from '../../src/results/search/search-schema.js';
+import { checkSearchable, findMax } from '../../src/search/find-max.js';
+import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
+
+/** @typedef {import('../../src/search/step-plan.js').SearchSettings} SearchSettings */
+
+const SEARCHES = 200;
+
+/** @param {Partial<SearchSettings>} changes @returns {SearchSettings} */
+const settings = (changes) => ({
+  ...{
+    of: 'rate',
+    start: 50,
+    highest: 1e6,
+    stepMs: 10_000,
+    confirmMs: 30_000,
+    recoverMs: 0,
+    fitConnections: true,
+  },
+  ...changes,
+});
+
+/**
+ * @param {import('../../src/plan.js').Plan} plan
+ * @param {number} serviceMs
+ * @param {Partial<SearchSettings>} [changes]
+ */
+const searchFor = (plan, serviceMs, changes = {}) =>
+  findMax(plan, settings(changes), { runStep: async (stepPlan) => simulateStep(stepPlan, serviceMs) });
+
+/** @param {number[]} errors @param {number} bound */
+const shareWithin = (errors, bound) =>
+  errors.filter((error) => Math.abs(error) <= bound).length / errors.length;
+
+test('the wait of M/D/1 as tables have it: P(no wait) = 1 - rho, mean = rho / (2 (1 - rho))', () => {
+  for (const rho of [0.1, 0.5, 0.8, 0.95]) {
+    assert.ok(Math.abs(waitAtMost(rho, 0) - (1 - rho)) < 1e-12);
+    const step = 0.001;
+    let mean = 0;
+    for (let t = 0; t < 14; t += step) mean += (1 - waitAtMost(rho, t)) * step;
+    if (rho < 0.9) assert.ok(Math.abs(mean / (rho / (2 * (1 - rho))) - 1) < 0.02, `${rho}: ${mean}`);
+  }
+  assert.ok(Math.abs(waitAtMost(loadOfLimit(0.99, 10), 9) - 0.99) < 1e-9);
+});
+
+test(`D/D/1: ${SEARCHES} searches find 1 / service time within 5 %, whatever the limit on p99 and wherever they begin`, async () => {
+  const errors = [];
+  for (let seed = 1; seed <= SEARCHES; seed++) {
+    const [a, b, c] = [0, 1, 2].map((stream) => uniform(seed, stream, 77));
+    const serviceMs = 2 + 18 * a;
+    const capacity = 1000 / serviceMs;
+    const plan = planOf([`p99<${(serviceMs * (5 + 45 * b)).toFixed(2)}ms`]);
+    const { answer, why } = await searchFor(plan, serviceMs, { start: capacity * (0.02 + 3 * c) });
+    assert.equal(why, 'bracketed', `seed ${seed}`);
+    errors.push(Number(answer?.level) / capacity - 1);
+  }
+  assert.equal(shareWithin(errors, 0.05), 1, `${Math.min(...errors)} to ${Math.max(...errors)}`);
+});
+
+test(`M/D/1, p99 of 10 service times: of ${SEARCHES} searches 8 in 10 are within 5 % of theory, all but 1 in 50 within 10 %`, async () => {
+  const serviceMs = 10;
+  const exact = (loadOfLimit(0.99, 10) * 1000) / serviceMs;
+  const errors = [];
+  for (let seed = 1; seed <= SEARCHES; seed++) {
+    const plan = planOf(['p99<100ms'], { arrivals: 'poisson', seed });
+    const { answer } = await searchFor(plan, serviceMs, { stepMs: 30_000, confirmMs: 90_000 });
+    errors.push(answer === null ? -1 : answer.level / exact - 1);
+  }
+  errors.sort((a, b) => a - b);
+  const said = `${errors[0]} ... ${errors[SEARCHES / 2]} ... ${errors[SEARCHES - 1]}`;
+  assert.ok(shareWithin(errors, 0.05) >= 0.8, said);
+  assert.ok(shareWithin(errors, 0.1) >= 0.98, said);
+  assert.ok(Math.abs(errors[SEARCHES / 2]) < 0.03, `the median is off: ${said}`);
+});
+
+test('a search says what it did: every step, its bracket, the run that bore it out; and fits its schema', async () => {
+  /** @type {import('../../src/results/search/search-schema.js').Search[]} */
+  const written = [];
+  const search = await findMax(planOf(['p99<100ms', 'errors<0.1%']), settings({}), {
+    runStep: async (plan) => simulateStep(plan, 10),
+    onStep: async (soFar) => void written.push(soFar),
+    command: 'vault-pki-load ocsp --find-max-rate',
+  });
+  assert.equal(written.length, search.steps.length);
+  assert.deepEqual([written[0].unfinished, written[0].why, written[0].steps.length], [true, 'going on', 1]);
+  assert.equal(search.unfinished, undefined);
+  assert.equal(search.bracket.confirmed, search.answer?.level);
+  assert.ok(Number(search.bracket.above?.level) > Number(search.answer?.level));
+  assert.match(
+    search.explanation,
+    /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies between\.$/,
+  );
+  assert.deepEqual(
+    search.requirements.map(({ unit }) => unit),
+    ['ms', 'fraction'],
+  );
+  // The simulation gives less than a whole result.
+  assert.notEqual(search.confirmation, null);
+  const shown = {
+    ...search,
+    answer: null,
+    bracket: { ...search.bracket, confirmed: null },
+    confirmation: null,
+  };
+  assert.equal(validateSearch(shown), shown);
+});
+
+test('a document whose answer is not what its steps say is refused', async () => {
+  const search = await searchFor(planOf(['p99<100ms']), 10, { highest: 60 });
+  const bare = { ...search, confirmation: null };
+  /** @type {[object, RegExp][]} */
+  const broken = [
+    [{ ...bare, bracket: { ...bare.bracket, confirmed: 30 } }, /its answer is not the level/],
+    [{ ...bare, steps: bare.steps.filter(({ phase }) => phase !== 'confirmation') }, /no step confirms/],
+    [bare, /not the result that confirms it/],
+    [{ ...bare, why: 'tired' }, /why: /],
+  ];
+  for (const [value, message] of broken) assert.throws(() => validateSearch(value), message);
+});
+
+test('a percentile that is too close to call is measured for longer; steps at low rates last until it could be proven', async () => {
+  /** @type {{level: number, ms: number | null}[]} */
+  const made = [];
+  let close = true;
+  await findMax(planOf(['p99<100ms']), settings({ highest: 400, start: 100 }), {
+    async runStep({ load, ...plan }) {
+      made.push({ level: Number(load.ratePerSecond), ms: load.durationMs });
+      const ended = simulateStep({ ...plan, load }, 1);
+      if (load.ratePerSecond !== 400 || !close) return ended;
+      close = false;
+      const requirements = ended.result.requirements.map((one) => ({
+        ...one,
+        verdict: /** @type {const} */ ('not proven'),
+      }));
+      return { ...ended, result: { ...ended.result, requirements } };
+    },
+  });
+  const [first, again] = made.filter(({ level }) => level === 400);
+  assert.equal(Number(again.ms), 3 * Number(first.ms));
+  /** @type {(number | null)[]} */
+  const low = [];
+  await findMax(planOf(['p99<100ms']), settings({ highest: 5, start: 5, stepMs: 1000, confirmMs: 3000 }), {
+    async runStep(plan) {
+      low.push(plan.load.durationMs);
+      return simulateStep(plan, 1);
+    },
+  });
+  assert.deepEqual(low, [60_000, 119_600]);
+});
+
+test('a rate that is required counts from where it is offered, and steps are then long enough to judge it', async () => {
+  const search = await searchFor(planOf(['p99<100ms', 'rate>=60/s']), 10, {
+    start: 20,
+    stepMs: 2000,
+    highest: 40,
+  });
+  assert.equal(search.answer?.level, 40);
+  assert.ok(search.steps.every(({ seconds }) => seconds >= 6));
+});
+
+test('connections grow with the rate (twice what Little says, a power of two), unless the user has said how many', async () => {
+  const search = await searchFor(planOf(['p99<500ms']), 2, { start: 50, highest: 400 });
+  assert.deepEqual(
+    [50, 100, 200, 400].map((level) => search.steps.find((step) => step.level === level)?.connections),
+    [64, 128, 256, 512],
+  );
+  const fixed = await searchFor(planOf(['p99<500ms'], { concurrency: 7 }), 2, {
+    start: 50,
+    highest: 400,
+    fitConnections: false,
+  });
+  assert.ok(fixed.steps.every(({ connections }) => connections === 7));
+});
+
+test('stopped after two steps: what they showed is told, no answer is given', async () => {
+  let count = 0;
+  const search = await findMax(planOf(['p99<100ms']), settings({}), {
+    isStopped: () => count > 2,
+    async runStep(plan) {
+      count++;
+      return count > 2 ? null : simulateStep(plan, 1);
+    },
+  });
+  assert.deepEqual(
+    [search.interrupted, search.answer, search.steps.length, search.why],
+    [true, null, 2, 'interrupted'],
+  );
+  assert.equal(search.bracket.highestMet, 100);
+});
+
+/** @type {[string, string[], Partial<import('../../src/plan.js').LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
+const REFUSED = [
+  ['nothing is required', [], {}, 'rate', /--find-max-rate looks for the highest rate .* but there is none/],
+  ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
+  ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
+  [
+    'a time to begin',
+    ['p99<1s'],
+    { startAt: '2026-01-01T00:00:00Z' },
+    'rate',
+    /--start-at is the time of one run/,
+  ],
+  ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
+  ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop has no backlog/],
+  ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],
+];
+
+for (const [what, requirements, load, of, message] of REFUSED) {
+  test(`refused, with the remedy: ${what}`, () => {
+    assert.throws(
+      () => checkSearchable(planOf(requirements, load), settings({ of })),
+      (error) => error instanceof PkiLoadError && message.test(error.message) && Boolean(error.remedy),
+    );
+  });
+}
+
+test('a peak needs no requirement', () => checkSearchable(planOf([]), settings({ of: 'concurrency' })));

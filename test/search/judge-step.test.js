@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RUN_RULES } from '../../src/load/verdict/run.js';
+import { judgeStep } from '../../src/search/judge-step.js';
+
+/** @typedef {import('../../src/results/schema.js').Result} Result */
+
+/**
+ * @param {Result['measurement']['verdict']} verdict
+ * @param {{code: string, text?: string}[]} reasons
+ * @param {Partial<Result['requirements'][number]>[]} requirements
+ * @param {Partial<Result['totals']>} [totals]
+ * @returns {Result}
+ */
+const resultOf = (verdict, reasons, requirements, totals = {}) =>
+  /** @type {any} */ ({
+    measurement: { verdict, reasons: reasons.map((reason) => ({ text: `${reason.code}.`, ...reason })) },
+    requirements: requirements.map((one) => ({
+      text: 'p99<1s',
+      unit: 'ms',
+      limit: 1000,
+      reason: 'So.',
+      ...one,
+    })),
+    totals: { planned: 1000, sent: 1000, neverSent: 0, ...totals },
+  });
+
+const MET = /** @type {const} */ ({ verdict: 'met' });
+const MISSED = /** @type {const} */ ({ verdict: 'not met' });
+const UNPROVEN = /** @type {const} */ ({ verdict: 'not proven' });
+
+/** @type {[string, Result, import('../../src/search/search.js').StepVerdict, ('rate' | 'concurrency')?][]} */
+const CASES = [
+  ['all met, valid', resultOf('valid', [], [MET, MET]), 'met'],
+  ['a suspect measurement may be met', resultOf('suspect', [{ code: 'send_lag' }], [MET]), 'met'],
+  ['one missed', resultOf('valid', [], [MET, MISSED]), 'not met'],
+  ['one not proven', resultOf('valid', [], [MET, UNPROVEN]), 'not proven'],
+  ['missed counts before not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
+  ['the tool sent late: never met', resultOf('invalid', [{ code: 'send_lag' }], [UNPROVEN]), 'not offered'],
+  [
+    'the tool sent late: never against the target',
+    resultOf('invalid', [{ code: 'send_lag' }], [MISSED]),
+    'not offered',
+  ],
+  ['the tool read late', resultOf('invalid', [{ code: 'read_lag' }], [MISSED]), 'not offered'],
+  ['no file descriptors', resultOf('invalid', [{ code: 'local_limits' }], [MISSED]), 'not offered'],
+  [
+    'a growing backlog, though the limit still holds',
+    resultOf('suspect', [{ code: 'backlog_growing' }], [MET]),
+    'not met',
+  ],
+  [
+    'sends short of plan because the target does not keep up',
+    resultOf('suspect', [{ code: 'sends_short_of_plan' }], [MET], { neverSent: 100 }),
+    'not met',
+  ],
+  [
+    'most never sent, and the tool was late as well: the target, still',
+    resultOf('invalid', [{ code: 'send_lag' }, { code: 'sends_short_of_plan' }], [UNPROVEN], {
+      neverSent: 600,
+    }),
+    'not met',
+  ],
+  [
+    'most never sent, and the tool had no time left: nobody knows',
+    resultOf('invalid', [{ code: 'tool_saturated' }, { code: 'sends_short_of_plan' }], [UNPROVEN], {
+      neverSent: 600,
+    }),
+    'not offered',
+  ],
+  [
+    'a rate that is more than was offered',
+    resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
+    'met',
+  ],
+  [
+    'a rate that was offered and not reached',
+    resultOf('valid', [], [{ ...MISSED, unit: '/s', limit: 50 }]),
+    'not met',
+  ],
+  [
+    'only unchecked answers keep it from being met: the tool has not kept up',
+    resultOf(
+      'suspect',
+      [{ code: 'mostly_unchecked' }],
+      [{ ...UNPROVEN, reason: 'But 900 answers were not checked, and so on.' }],
+    ),
+    'not offered',
+  ],
+  [
+    'closed loop: the throughput is the tool',
+    resultOf('suspect', [{ code: 'tool_saturated' }], [MET]),
+    'not offered',
+    'concurrency',
+  ],
+  [
+    'open loop: a busy tool that kept up is none the worse',
+    resultOf('suspect', [{ code: 'tool_saturated' }], [MET]),
+    'met',
+  ],
+];
+
+for (const [what, result, verdict, of = 'rate'] of CASES) {
+  test(`${verdict}: ${what}`, () => {
+    const judged = judgeStep(result, { of, level: 100, least: 300 });
+    assert.equal(judged.verdict, verdict);
+    assert.match(judged.reason, /\.$/);
+  });
+}
+
+test('overload is clear, a missed limit is not', () => {
+  const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', level: 100, least: 300 });
+  assert.equal(judged(resultOf('suspect', [{ code: 'backlog_growing' }], [MET])).isClear, true);
+  assert.notEqual(judged(resultOf('valid', [], [MISSED])).isClear, true);
+});
+
+test('not proven with fewer requests than could have proven anything: starved', () => {
+  const judged = (/** @type {number} */ sent) =>
+    judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', level: 1, least: 300 }).isStarved;
+  assert.deepEqual([judged(299), judged(300)], [true, false]);
+});
+
+test('a schedule that the tool did not follow is told from one that the target kept it from, by the words of the rule', () => {
+  const judged = (/** @type {boolean} */ leftWhileFree) => {
+    const seen = {
+      planned: 1000,
+      neverSent: 100,
+      sent: 900,
+      interrupted: false,
+      leftWhileFree,
+      succeeded: 900,
+      unchecked: 0,
+      dialled: 0,
+    };
+    const backlog = { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 };
+    const observed = /** @type {any} */ ({
+      ...seen,
+      backlog,
+      latencyDrift: null,
+      rateDrift: null,
+      response: { totalCount: 900 },
+    });
+    const reasons = RUN_RULES.flatMap((rule) => rule(observed) ?? []);
+    const verdict = reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'suspect';
+    return judgeStep(resultOf(verdict, reasons, [MET], seen), { of: 'rate', level: 100, least: 300 }).verdict;
+  };
+  assert.deepEqual([judged(true), judged(false)], ['not offered', 'not met']);
+});
