@@ -24,6 +24,8 @@ export { planSetup } from './setup/plan.js';
 export { setUp } from './setup/setup.js';
 export { tearDown } from './setup/teardown.js';
 export { createVaultClient } from './vault/client.js';
+export { findMax } from './search/find-max.js';
+export { openSteps } from './search/steps.js';
 export { readEnvironment } from './vault/environment.js';
 
 /**

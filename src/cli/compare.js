@@ -3,7 +3,7 @@ import { EXIT, usageError } from '../errors.js';
 import { readOne, readOptions } from '../options.js';
 import { clean } from '../reporters/layout.js';
 import { leftOutOf } from '../reporters/run-phrases.js';
-import { isComparison, isPropagation, isResult, isScenarioResult } from '../results/document.js';
+import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
 import { withoutSecrets } from '../vault/redact.js';
 import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
 import { nameGroups } from './group-names.js';
@@ -116,6 +116,13 @@ async function readGroups(paths, names) {
         'not_a_run',
         `${name} is a measurement of propagation, not the result of a run.`,
         'Give the results of runs.',
+      );
+    }
+    if (isSearch(document)) {
+      throw usageError(
+        'not_a_run',
+        `${name} is a search, not the result of a run.`,
+        'Give results of runs; a search is reported with report.',
       );
     }
     if (isScenarioResult(document)) {

@@ -10,6 +10,7 @@ import { makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
+import { plannedForSearch } from './search-options.js';
 
 const EPILOGUE = [
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
@@ -50,7 +51,11 @@ async function execute(operation, given, line) {
   const { planned, asked } = splitOptions(given);
   const settings = await readRunOptions(asked);
   const environment = readEnvironment();
-  const plan = makePlan(operation, planned, environment);
+  const plan = makePlan(operation, plannedForSearch(settings.search ?? null, planned), environment);
+  if (settings.search) {
+    const { searchPlan } = await import('./search.js');
+    return (await searchPlan(plan, { token: environment.token, settings, line, given: planned })).code;
+  }
   checkRepeat(settings, plan.load);
   const { code } = await runPlan(plan, { token: environment.token, settings, line });
   return code;

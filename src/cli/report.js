@@ -2,7 +2,7 @@
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { reporters } from '../reporters/index.js';
-import { isComparison, isPropagation, isResult, isScenarioResult } from '../results/document.js';
+import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
@@ -71,6 +71,13 @@ async function together(read) {
       throw usageError(
         'cannot_combine',
         `${file} is a measurement of propagation, which is no run of a set.`,
+        'Report it alone.',
+      );
+    }
+    if (isSearch(document)) {
+      throw usageError(
+        'cannot_combine',
+        `${file} is a search, which is no run of a set.`,
         'Report it alone.',
       );
     }

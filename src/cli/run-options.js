@@ -62,7 +62,7 @@ export const runOptions = {
  * @property {string | null} otlp
  * @property {number} repeat
  * @property {number} pauseMs between runs
- * @property {import('./search-options.js').AskedSearch | null} search
+ * @property {import('./search-options.js').AskedSearch | null} [search] null: none
  */
 
 /**
@@ -80,7 +80,7 @@ export async function readRunOptions(given, steps = 1) {
   const kind = search !== null ? 'search' : repeat > 1 ? 'run-set' : 'result';
   checkOutputs(out, kind);
   checkKind(reporters[format], kind, `--format ${format}`);
-  if (pause > 0 && repeat * steps === 1) {
+  if (pause > 0 && repeat * steps === 1 && search === null) {
     throw usageError(
       'contradiction',
       '--pause is between runs, but there is only one.',

@@ -5,12 +5,14 @@ import { render as renderPropagation } from './html/propagation.js';
 import { render as renderResult } from './html/result-page.js';
 import { render as renderRunSet } from './html/run-set.js';
 import { render as renderScenario } from './html/scenario.js';
+import { render as renderSearch } from './html/search.js';
 
 /** @type {Record<string, (document: any) => string>} */
 const PAGES = {
   result: renderResult,
   'run-set': renderRunSet,
   comparison: renderComparison,
+  search: renderSearch,
   propagation: renderPropagation,
   'scenario-result': renderScenario,
 };

@@ -43,6 +43,13 @@ export const benches = {
     seconds: 20,
     load: () => import('./queue.js'),
   },
+  search: {
+    describe:
+      'the highest rate that --find-max-rate finds, against the known capacity of a single server; and on a real Vault, twice',
+    seconds: 3,
+    runs: 10,
+    load: () => import('./search.js'),
+  },
   delay: {
     describe: 'percentiles reported of a target that answers after a known delay',
     seconds: 2,

@@ -8,6 +8,7 @@ import { comparisonJsonSchema } from '../../src/results/comparison/comparison-sc
 import { runSetJsonSchema } from '../../src/results/runs/run-set.js';
 import { scenarioResultJsonSchema } from '../../src/results/scenario/scenario-schema.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
+import { searchJsonSchema } from '../../src/results/search/search-schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 
 /** By the name of the file, which is that of the kind of document. */
@@ -15,6 +16,7 @@ const DECLARED = {
   result: resultJsonSchema(),
   'run-set': runSetJsonSchema(),
   comparison: comparisonJsonSchema(),
+  search: searchJsonSchema(),
   'scenario-result': scenarioResultJsonSchema(),
 };
 
