@@ -166,24 +166,36 @@ async function untilMoved(path) {
 }
 
 /**
- * In front of Vault: cuts the connection of one call, before it or when it has taken effect, or from that call on.
+ * In front of Vault: cuts the connection of one call, before it or when it has taken effect, or keeps its answer back.
  *
- * @param {{at: number, when: 'before' | 'after'}} fault `at`: number of the call, from 1
+ * @param {{at: number, when: 'before' | 'after' | 'held'}} fault `at`: number of the call, from 1
  */
 async function startProxy(fault) {
   let calls = 0;
+  /** @type {() => void} */
+  let reach = () => {};
+  /** @type {() => void} */
+  let release = () => {};
+  const reached = new Promise((resolve) => {
+    reach = () => resolve(null);
+  });
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
   const server = createServer((asked, answer) => {
-    const fails = ++calls === fault.at;
-    if (fails && fault.when === 'before') return void asked.socket.destroy();
+    const isIt = ++calls === fault.at;
+    if (isIt) reach();
+    if (isIt && fault.when === 'before') return void asked.socket.destroy();
     const { method, url, headers } = asked;
-    const forwarded = request(`${vault.url}${url}`, { method, headers }, (response) => {
-      if (fails) {
+    const forwarded = request(`${vault.url}${url}`, { method, headers }, async (response) => {
+      if (isIt && fault.when === 'after') {
         response.resume();
         response.once('end', () => asked.socket.destroy());
-      } else {
-        answer.writeHead(response.statusCode ?? 500, response.headers);
-        response.pipe(answer);
+        return;
       }
+      if (isIt && fault.when === 'held') await released;
+      answer.writeHead(response.statusCode ?? 500, response.headers);
+      response.pipe(answer);
     });
     asked.pipe(forwarded);
   });
@@ -191,6 +203,9 @@ async function startProxy(fault) {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Resolves when the call has come. */
+    reached,
+    release,
     get calls() {
       return calls;
     },
@@ -255,14 +270,23 @@ function contentOf({ secrets, auth, policies, roles }) {
 
 test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', async () => {
   const empty = lists();
-  const child = startCli(['setup', '--name', 'cut', ...ALL], { env });
-  await child.prints(/Mounted cut-root/);
+  const proxy = await startProxy({ at: 12, when: 'held' });
+  const child = startCli(['setup', '--name', 'cut', '--format', 'json', ...ALL], {
+    env: { ...env, VAULT_ADDR: proxy.url },
+  });
+  await proxy.reached;
   child.kill('SIGINT');
+  await child.shows(/Interrupted: ending after the call under way/);
+  proxy.release();
   const ended = await child.ended;
-  if (ended.code !== 0) {
-    assertCode(ended, 130);
-    assert.match(ended.stderr, /Interrupted\. What was made until then stays: .*teardown --name cut/);
-  }
+  await proxy.close();
+  assertCode(ended, 130);
+  assert.match(ended.stderr, /Interrupted\. What was made until then stays: .*teardown --name cut/);
+  const { made, error } = JSON.parse(ended.stdout);
+  assert.equal(error.code, 'interrupted');
+  assert.ok(made.length > 0);
+  const there = (await root.read('sys/mounts')).data ?? {};
+  for (const { kind, path } of made) if (kind === 'mount') assert.ok(`${path}/` in there, path);
   assertCode(await teardown('--name', 'cut'));
   assert.deepEqual(lists(), empty);
 });
