@@ -19,6 +19,8 @@ const GOLDEN = [
   ['merge', 'help-merge', ['merge', '--help']],
   ['calibrate', 'help-calibrate', ['calibrate', '--help']],
   ['propagation', 'help-propagation', ['propagation', '--help']],
+  ['setup', 'help-setup', ['setup', '--help']],
+  ['teardown', 'help-teardown', ['teardown', '--help']],
   ['schema', 'help-schema', ['schema', '--help']],
 ];
 
@@ -132,7 +134,7 @@ const MISUSE = [
   [
     'a schema that there is not',
     ['schema', 'v1'],
-    /There is no schema "v1"\. There are result, run-set, comparison, scenario-result/,
+    /There is no schema "v1"\. There are result, run-set, comparison, .*scenario-result/,
   ],
   ['two schemas', ['schema', 'result', 'run-set'], /More than one kind is given\. Ask for one/],
   ['a value missing at the end', ['issue', '--dev', '--duration'], /--duration needs a value\. See: /],
