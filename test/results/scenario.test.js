@@ -316,6 +316,13 @@ test('runs that were not made alike are warned of', () => {
   assert.match(warnings.join('\n'), /load\.concurrency \(10, 99\)/);
 });
 
+test('closed loops are said to hide waiting', () => {
+  const results = { a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] };
+  const hides = (/** @type {ScenarioResult} */ { notes }) => notes.some((note) => /closed loop/.test(note));
+  assert.equal(hides(scenarioOf(results)), false);
+  assert.equal(hides(scenarioOf(results, { plan: { model: 'closed', ratePerSecond: null } })), true);
+});
+
 describe('the schema', () => {
   const { comparisons: _, ...rest } = FOUR;
   /** @type {[string, ScenarioResult][]} */

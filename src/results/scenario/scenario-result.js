@@ -32,6 +32,9 @@ const NOTES = Object.freeze([
   'Response times count from when a request was due. Of several runs, count, times and ratios are of all their requests together; mean and variance over runs are of one value per run.',
 ]);
 
+const CLOSED_NOTE =
+  'In a closed loop a request is sent when another is answered: a target that stalls is asked less, and the waiting is not in the times.';
+
 /** @param {ScenarioFacts} facts */
 export function createScenarioSummary(facts) {
   /** @type {Kept[]} */
@@ -100,7 +103,11 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
       ? []
       : runs.flatMap(([run, targets]) => comparisonsOf(run, usedIn(targets), command, createdAt)),
     warnings: warningsOf(runs),
-    notes: [...NOTES, ...runs.flatMap(([run, targets]) => notComparedNotes(run, usedIn(targets)))],
+    notes: [
+      ...NOTES,
+      ...(steps.some(({ load }) => load.model === 'closed') ? [CLOSED_NOTE] : []),
+      ...runs.flatMap(([run, targets]) => notComparedNotes(run, usedIn(targets))),
+    ],
   };
 }
 
