@@ -9,11 +9,11 @@ const EPILOGUE =
   'again: what is there is left, what is missing is made. A mount or policy of the same name without the mark is refused, and ' +
   'nothing is changed. teardown takes all of it away.';
 
-/** Operations that need more than the PKI. @type {Readonly<Record<string, string>>} */
+/** Operations that need more than the PKI, by the name of the set-up. @type {Readonly<Record<string, (name: string) => string>>} */
 const TRY = Object.freeze({
-  kv: 'kv-write --duration 10s',
-  transit: 'transit --duration 10s',
-  approle: 'approle-login --duration 10s',
+  kv: (name) => `kv-write --kv-mount ${name}-kv --duration 10s`,
+  transit: () => 'transit --duration 10s',
+  approle: () => 'approle-login --duration 10s',
 });
 
 /** @type {import('./declare.js').Command} */
@@ -59,7 +59,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
     '',
     `  vault-pki-load issue ${mount} --duration 10s`,
     `  vault-pki-load ocsp ${mount} --rate 20 --duration 10s`,
-    ...beside.map(([, words]) => `  vault-pki-load ${words}${flags}`),
+    ...beside.map(([, words]) => `  vault-pki-load ${words(name)}${flags}`),
     '',
     'With a token that may do this and nothing else:',
     '',

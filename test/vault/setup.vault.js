@@ -74,7 +74,14 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
   const first = await setup(...ALL);
   assertCode(first);
   assert.match(first.stdout, /^Mounted vault-pki-load-int \(pki\)\.$/m);
-  assert.match(first.stdout, /^ {2}vault-pki-load issue --mount vault-pki-load-int --duration 10s$/m);
+  assert.deepEqual(first.stdout.match(/^ {2}vault-pki-load .*$/gm), [
+    '  vault-pki-load issue --mount vault-pki-load-int --duration 10s',
+    '  vault-pki-load ocsp --mount vault-pki-load-int --rate 20 --duration 10s',
+    '  vault-pki-load kv-write --kv-mount vault-pki-load-kv --duration 10s',
+    '  vault-pki-load transit --duration 10s',
+    '  vault-pki-load approle-login --duration 10s',
+    '  vault-pki-load teardown',
+  ]);
   const full = lists();
   assert.deepEqual(
     Object.keys(full.secrets).filter((path) => !(path in empty.secrets)),
@@ -369,6 +376,8 @@ describe('tokens', () => {
       { operation: 'kv-write' },
       { operation: 'kv-read', options: { paths: 5 } },
       { operation: 'kv-write', name: 'kv-write-1', options: { 'kv-version': '1' } },
+      { operation: 'kv-write', name: 'kv-write-given', options: { 'kv-mount': 'run-kv', paths: 5 } },
+      { operation: 'kv-read', name: 'kv-read-given', options: { 'kv-mount': 'run-kv', paths: 5 } },
       { operation: 'transit' },
       { operation: 'transit', name: 'transit-verify', options: { action: 'verify', pool: 5 } },
       { operation: 'approle-login' },
