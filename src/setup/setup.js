@@ -15,6 +15,7 @@ import { lookAround, refuseOthers } from './there.js';
  * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
  * @property {string} path below `/v1/`; of a policy, its name
  * @property {string} [type] of a mount; of a CA's key
+ * @property {boolean} [uncertain] the answer never came, or said that Vault failed: it may be there
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
 /** @typedef {(item: Item, sentence: string) => void} Made */
@@ -51,7 +52,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   /** @param {Item} item */
   const found = (item) => void report.there.push(item);
   try {
-    await makeMounts(client, whole, present, made, found);
+    await makeMounts(client, whole, present, report, say);
     await makeAuthorities(client, whole, made, found);
     await makeContents(client, whole, made, found);
     await makePolicy(client, whole, there.policy?.text ?? null, made, found);
@@ -79,21 +80,35 @@ function withPresent(plan, present) {
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {ReadonlySet<string>} present
- * @param {Made} made
- * @param {(item: Item) => void} found
+ * @param {SetupReport} report
+ * @param {(text: string) => void} say
  */
-async function makeMounts(client, plan, present, made, found) {
+async function makeMounts(client, plan, present, report, say) {
   for (const mount of plan.mounts) {
     const path = fullPath(mount);
     const { type } = mount;
     /** @type {Item} */
     const item = { kind: mount.kind === 'auth' ? 'auth' : 'mount', path, type };
-    if (present.has(path)) found(item);
-    else {
-      await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
-      made(item, `Mounted ${path} (${type}).`);
+    if (present.has(path)) {
+      report.there.push(item);
+      continue;
     }
+    try {
+      await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
+    } catch (error) {
+      if (isUncertain(error)) report.made.push({ ...item, uncertain: true });
+      throw error;
+    }
+    report.made.push(item);
+    say(`Mounted ${path} (${type}).`);
   }
+}
+
+/** @param {unknown} error */
+function isUncertain(error) {
+  if (!(error instanceof PkiLoadError)) return true;
+  const isRefusal = /^(vault|token)_/.test(error.code) && error.code !== 'vault_internal_error';
+  return !isRefusal && error.code !== 'interrupted';
 }
 
 /**

@@ -1,6 +1,7 @@
 /** `setup` on a Vault that is not there: what it makes, leaves and refuses, and what is left when any call fails. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { targetError } from '../../src/errors.js';
 import { planSetup } from '../../src/setup/plan.js';
 import { setUp } from '../../src/setup/setup.js';
 import { takeAway, tearDown } from '../../src/setup/teardown.js';
@@ -232,6 +233,32 @@ describe('whichever call of setup fails, another setup completes it and teardown
         assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
         assert.deepEqual(vault.state(), empty);
       }
+    });
+  }
+});
+
+describe('a mount whose answer never came', () => {
+  /** @type {[string, import('../../src/errors.js').PkiLoadError, boolean][]} */
+  const ERRORS = [
+    ['may be there', targetError('connection_lost', 'cut off'), true],
+    ['may be there when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
+    ['is not there when it was refused', targetError('vault_bad_request', 'path is already in use'), false],
+  ];
+  for (const [what, error, isThere] of ERRORS) {
+    test(what, async () => {
+      const { client } = fakeVault();
+      const failing = {
+        ...client,
+        write: async (/** @type {string} */ path, /** @type {any} */ data) => {
+          if (path.startsWith('sys/mounts/')) throw error;
+          return client.write(path, data);
+        },
+      };
+      /** @type {import('../../src/setup/setup.js').SetupReport} */
+      const report = { made: [], there: [] };
+      await assert.rejects(setUp(failing, ALL, silent, report), { code: error.code });
+      const item = { kind: 'mount', path: 'vault-pki-load-root', type: 'pki', uncertain: true };
+      assert.deepEqual(report.made, isThere ? [item] : []);
     });
   }
 });
