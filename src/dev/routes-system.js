@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mountingRoutes, mountShape } from './mounts.js';
 import { listParam, readParams, secondsParam } from './params.js';
-import { json, secret, VaultError } from './replies.js';
+import { json, raw, secret, VaultError } from './replies.js';
 
 /**
  * @typedef {import('./routes.js').Route} Route
@@ -89,6 +89,8 @@ export function systemRoutes(world) {
         });
       },
     },
+    // No entities are kept here; of one that is not there Vault says the same.
+    { method: 'DELETE', path: /^identity\/entity\/id\/[^/]+$/, handle: () => raw('', '', 204) },
     { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ request }) => capabilities(request) },
     ...mountRoutes(world),
     ...mountingRoutes(world),

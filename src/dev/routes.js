@@ -90,7 +90,7 @@ function answer(world, tables, request) {
         : find(tables.mount, method, below);
   if (known === 'method') throw new VaultError(405, listed('unsupported operation'));
   if (known !== null) return known.handle({ request, match: known.match });
-  if (below === null && other === null && !/^(sys|auth\/token)\//.test(route)) {
+  if (below === null && other === null && !/^(sys|auth\/token|identity)\//.test(route)) {
     throw new VaultError(404, `no handler for route ${JSON.stringify(route)}. route entry not found.`);
   }
   throw new VaultError(404, listed('unsupported path'));

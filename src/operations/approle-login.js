@@ -1,7 +1,12 @@
-/** `approle-login`: logins by AppRole, with a method and a role of its own that are taken away after the run, tokens and all. */
+/**
+ * `approle-login`: logins by AppRole, with a method and a role of its own that are taken away after the run: tokens, and the entity that
+ * Vault makes of whoever logs in, which outlives the method.
+ */
+import { PkiLoadError, targetError } from '../errors.js';
 import { formatDuration } from '../units.js';
-import { apiHeaders, apiPath, longestRunMs } from './issuance.js';
+import { apiHeaders, apiPath } from './issuance.js';
 import { makeOwnMount, untilReady } from './own-mount.js';
+import { longestRunMs } from './planned.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'AppRole';
@@ -33,7 +38,7 @@ const options = {
   },
 };
 
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string, roleId: string, secretId: string}} LoginFixture */
+/** @typedef {import('./vault-call.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -56,12 +61,18 @@ export const operation = {
   async prepare(context) {
     const { client, notice, plan, signal } = context;
     const { tokenType, tokenTtl } = plan.options;
-    const fixture = await prepareCalls(context);
+    const fixture = await prepareCalls(context, { usesInRun: false });
+    const identity = { entity: '' };
+    // Said before the method is made, so that it is done when no login can make another.
+    context.onEnd(() => removeEntity(context, identity.entity));
     const mount = await makeOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
     await untilReady(() => client.write(role, roleFields(plan)), signal);
     const { data: named } = await client.read(`${role}/role-id`);
     const { data: secret } = await client.write(`${role}/secret-id`);
+    const credentials = { role_id: String(named?.role_id), secret_id: String(secret?.secret_id) };
+    const { auth } = await client.write(`auth/${mount}/login`, credentials);
+    identity.entity = String(auth?.entity_id ?? '');
     if (tokenType === 'service') {
       notice(
         `Every login leaves a token in storage, for at most ${formatDuration(tokenTtl)}; after the run they are revoked with ${mount}.`,
@@ -72,17 +83,16 @@ export const operation = {
       // Whoever logs in has no token yet.
       headers: apiHeaders(null, plan.target.namespace),
       mount,
-      roleId: String(named?.role_id),
-      secretId: String(secret?.secret_id),
+      credentials,
     };
   },
-  createRequester(_plan, { basePath, headers, mount, roleId, secretId }) {
+  createRequester(_plan, { basePath, headers, mount, credentials }) {
     /** @type {import('../http/exchange.js').Request} */
     const request = {
       method: 'POST',
       path: apiPath(basePath, 'auth', mount, 'login'),
       headers,
-      body: JSON.stringify({ role_id: roleId, secret_id: secretId }),
+      body: JSON.stringify(credentials),
     };
     return () => request;
   },
@@ -98,6 +108,28 @@ export const operation = {
     });
   },
 };
+
+/**
+ * All logins with one role are one entity.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @param {string} entity its ID; empty: none was made
+ * @throws {PkiLoadError} which says what is left
+ */
+async function removeEntity({ client }, entity) {
+  if (entity === '') return;
+  try {
+    await client.remove(`identity/entity/id/${entity}`);
+  } catch (error) {
+    const why = error instanceof PkiLoadError ? error.message : String(error);
+    throw targetError(
+      'entity_left',
+      `Left behind: the entity ${entity} that Vault made of the logins, which could not be taken away (${why}).`,
+      `Take it away with vault delete identity/entity/id/${entity}, or give the token delete on identity/entity/id/*.`,
+      error,
+    );
+  }
+}
 
 /**
  * As many logins as will be, from anywhere.

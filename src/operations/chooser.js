@@ -18,6 +18,7 @@ export function createChooser(weights, seed, stream = STREAM) {
     return sum / total;
   });
   const last = weights.length - 1;
+  if (last === 0) return () => 0;
   return (index) => {
     const drawn = uniform(seed, index, stream);
     for (let i = 0; i < last; i++) if (drawn < bounds[i]) return i;

@@ -131,7 +131,8 @@ export const operation = {
     const wanted = new Set(statuses.map(Number));
     return (status, body) => {
       if (!wanted.has(status)) return OTHER_STATUS;
-      const holds = contains === null || Buffer.from(body).includes(contains);
+      const { buffer, byteOffset, byteLength } = body;
+      const holds = contains === null || Buffer.from(buffer, byteOffset, byteLength).includes(contains);
       return holds ? EXPECTED : OTHER_BODY;
     };
   },

@@ -1,28 +1,4 @@
-/** What `issue` and `ocsp` share: how long and how many a run will be, and the words of the API. */
-import { shareOf } from '../shard-part.js';
-
-/**
- * @param {import('../plan.js').LoadPlan} load
- * @returns {number | null} how long the run may take at most, ms; null: not known
- */
-export function longestRunMs({ durationMs, warmupMs, timeoutMs, requests, ratePerSecond, startAt }) {
-  const beforeMs = warmupMs + (startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0);
-  if (durationMs !== null) return beforeMs + durationMs + 2 * timeoutMs;
-  if (requests !== null && ratePerSecond !== null)
-    return beforeMs + (requests / ratePerSecond) * 1000 + 2 * timeoutMs;
-  return null;
-}
-
-/**
- * @param {import('../plan.js').LoadPlan} load
- * @returns {number | null} about how many requests the run, or this part of it, will send; null: as many as the target answers
- */
-export function expectedRequests({ ratePerSecond, durationMs, warmupMs, requests, shard }) {
-  if (ratePerSecond === null) return requests === null ? null : shareOf(requests, shard);
-  const scheduled =
-    durationMs === null ? Number.POSITIVE_INFINITY : ((durationMs + warmupMs) / 1000) * ratePerSecond;
-  return shareOf(Math.round(Math.min(scheduled, requests ?? Number.POSITIVE_INFINITY)), shard);
-}
+/** What operations on Vault's API share: its headers, its paths, and how a certificate is asked for. */
 
 /**
  * @param {string | null} token a secret

@@ -2,10 +2,11 @@
 import { parseTargetUrl } from '../http/request.js';
 import { describeFootprint } from '../vault/preflight.js';
 import { describeKeyType, makeCsrs } from './csrs.js';
-import { apiHeaders, apiPath, expectedRequests, longestRunMs } from './issuance.js';
+import { apiHeaders, apiPath } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
 import { openKeepFile } from './keep.js';
 import { namesOf } from './names.js';
+import { expectedRequests, longestRunMs } from './planned.js';
 import { createSerialMemory } from './serial-set.js';
 
 /**
@@ -13,17 +14,17 @@ import { createSerialMemory } from './serial-set.js';
  * @returns {Promise<import('./issue.js').IssueFixture>}
  */
 export async function prepare(context) {
-  const { plan, token, notice } = context;
+  const { plan, token, notice, owns } = context;
   const { mount, namespace, url } = plan.target;
   const { role, sign, keep } = plan.options;
   if (keep !== null) openKeepFile(keep).close();
   const { origin, basePath } = parseTargetUrl(url);
-  const count = expectedRequests(plan.load);
   const { health, role: roleFields } = await checkIssuance(context, {
     ...question(plan),
-    requests: count,
+    requests: expectedRequests(plan.load),
     neededMs: longestRunMs(plan.load),
   });
+  const count = expectedRequests(plan.load, owns);
   if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
   return {
     origin,

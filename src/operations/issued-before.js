@@ -2,8 +2,9 @@
 import pLimit from 'p-limit';
 import { PkiLoadError, targetError } from '../errors.js';
 import { formatDuration } from '../units.js';
-import { certificateParameters, longestRunMs } from './issuance.js';
+import { certificateParameters } from './issuance.js';
 import { expandName } from './names.js';
+import { longestRunMs } from './planned.js';
 
 /** Calls at a time. */
 const AT_ONCE = 8;

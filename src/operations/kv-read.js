@@ -65,7 +65,8 @@ export const operation = {
   async prepare(context) {
     const { notice, onEnd, plan } = context;
     const { filled, kvMount, paths } = plan.options;
-    const fixture = { ...(await prepareCalls(context)), ...(await openStore(context)) };
+    const usesBefore = filled ? 0 : paths;
+    const fixture = { ...(await prepareCalls(context, { usesBefore })), ...(await openStore(context)) };
     if (filled) {
       await checkFilled(context, fixture);
     } else {

@@ -1,6 +1,6 @@
 /** `kv-write`: random secrets into a key-value store, made for the run or there already. */
-import { expectedRequests } from './issuance.js';
 import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
+import { expectedRequests } from './planned.js';
 import { refusal } from './refusals.js';
 import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
@@ -24,7 +24,15 @@ export const operation = {
   }),
   async prepare(context) {
     const fixture = await prepareCalls(context);
-    return { ...fixture, ...(await openStore(context)) };
+    const { owns, plan } = context;
+    const requests = expectedRequests(plan.load, owns) ?? Number.POSITIVE_INFINITY;
+    return {
+      ...fixture,
+      ...(await openStore(context)),
+      most: Math.min(plan.options.paths, requests),
+      // Others take indexes in between, and with them the secrets of their numbers.
+      hasGaps: owns !== undefined || plan.load.shard !== null,
+    };
   },
   createRequester(plan, fixture) {
     const { size, paths, dataSeed } = plan.options;
@@ -49,7 +57,7 @@ export const operation = {
   },
   async cleanup({ plan, notice }, fixture) {
     if (plan.options.kvMount === null) return;
-    const count = Math.min(plan.options.paths, expectedRequests(plan.load) ?? Number.POSITIVE_INFINITY);
-    notice(describeLeft(plan, fixture, count));
+    const { most, hasGaps } = fixture;
+    notice(describeLeft(plan, fixture, most, hasGaps));
   },
 };

@@ -31,7 +31,7 @@ export const kvOptions = {
     group: GROUP,
     choices: ['1', '2'],
     describe: 'Version of the key-value store',
-    defaultText: "2, or that of --kv-mount",
+    defaultText: '2, or that of --kv-mount',
   },
   size: {
     type: 'integer',
@@ -194,13 +194,18 @@ export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
  * @param {import('../plan.js').Plan} plan
  * @param {Store} store
  * @param {number} count of secrets that may have been written
+ * @param {boolean} [hasGaps] they are not the first ones, and so not what --filled asks for
  * @returns {string} what stays in a store that was there
  */
-export function describeLeft({ options: { dataSeed, size } }, store, count) {
+export function describeLeft({ options: { dataSeed, size } }, store, count, hasGaps = false) {
+  const stay = `Up to ${count} secrets stay in ${store.mount}, below ${PREFIX}/${folderOf(dataSeed)}/`;
+  if (hasGaps) {
+    return `${stay}; their numbers may have gaps, so write them with kv-write by itself where kv-read --filled is to read them.`;
+  }
   const flags = [
     `--kv-mount ${store.mount} --filled --paths ${count}`,
     ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
     ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
   ];
-  return `Up to ${count} secrets stay in ${store.mount}, below ${PREFIX}/${folderOf(dataSeed)}/; kv-read ${flags.join(' ')} reads them.`;
+  return `${stay}; kv-read ${flags.join(' ')} reads them.`;
 }

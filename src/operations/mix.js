@@ -62,7 +62,8 @@ export function mixOf(plan, members) {
       const fixtures = [];
       try {
         for (const [i, { operation, plan: own }] of members.entries()) {
-          const owns = (/** @type {number} */ index) => memberOf(index) === i;
+          const owns =
+            members.length === 1 ? undefined : (/** @type {number} */ index) => memberOf(index) === i;
           fixtures.push(await operation.prepare({ ...context, plan: own, owns }));
         }
         return together(members, fixtures);

@@ -7,8 +7,9 @@ import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.
 import { parseCertificate } from '../pki/certificate-der.js';
 import { decodePem } from '../pki/pem.js';
 import { checkIssuer } from '../vault/preflight.js';
-import { certificateParameters, longestRunMs } from './issuance.js';
+import { certificateParameters } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
+import { longestRunMs } from './planned.js';
 
 /** @typedef {import('../pki/certificate.js').Certificate} Certificate */
 /**

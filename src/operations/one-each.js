@@ -1,22 +1,5 @@
 /** Things made before a run of which each request takes one that no other takes, on whatever thread or machine. */
-
-/** With Poisson arrivals a run of n may have this many standard deviations more. */
-const SIGMAS = 5;
-
-/**
- * @param {import('../plan.js').LoadPlan} load
- * @returns {number | null} how many requests the whole plan has at most, warm-up and all; null: as many as the target answers
- */
-export function mostRequests({ ratePerSecond, durationMs, warmupMs, requests, arrivals }) {
-  if (ratePerSecond === null) return requests;
-  const inWarmup = (warmupMs / 1000) * ratePerSecond;
-  const scheduled =
-    durationMs === null ? Number.POSITIVE_INFINITY : inWarmup + (durationMs / 1000) * ratePerSecond;
-  const expected = Math.ceil(
-    Math.min(scheduled, requests === null ? Number.POSITIVE_INFINITY : inWarmup + 1 + requests),
-  );
-  return arrivals === 'poisson' ? expected + Math.ceil(SIGMAS * Math.sqrt(expected)) : expected;
-}
+import { allRequests } from './planned.js';
 
 /**
  * @param {import('../plan.js').LoadPlan} load
@@ -26,7 +9,7 @@ export function mostRequests({ ratePerSecond, durationMs, warmupMs, requests, ar
  * @returns {Float64Array} ascending indexes of the requests that get a thing of their own: the first ones of this part of the plan
  */
 export function ownIndexes(load, { owns = () => true, most }) {
-  const end = mostRequests(load) ?? Number.POSITIVE_INFINITY;
+  const end = allRequests(load) ?? Number.POSITIVE_INFINITY;
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
   const found = [];
   for (let index = first; index < end && found.length < most; index += step) {

@@ -48,7 +48,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
     throw targetError(
       'cannot_make_mount',
       `${kind === 'auth' ? 'An auth method' : 'A secrets engine'} of the run's own (${type}) cannot be mounted: ${error.message}`,
-      `The token needs create, update, read and delete on sys/${kind}/${PREFIX}-*.`,
+      `The token needs ${RIGHTS[kind]} on sys/${kind}/${PREFIX}-*.`,
       error,
     );
   }
@@ -101,6 +101,12 @@ export async function untilReady(ask, signal) {
     }
   }
 }
+
+/** Auth methods are made and taken away by whoever has sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+const RIGHTS = Object.freeze({
+  mounts: 'create, update, read and delete',
+  auth: 'create, update, read, delete and sudo',
+});
 
 /** Answers after which nothing was made; after others, or none, something may be there. */
 const REFUSED = new Set([

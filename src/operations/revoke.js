@@ -2,11 +2,12 @@
 import { usageError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { checkPermission } from '../vault/preflight.js';
-import { apiHeaders, apiPath, longestRunMs } from './issuance.js';
+import { apiHeaders, apiPath } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
 import { describeLifetime, issueBefore, lifetimeMs } from './issued-before.js';
 import { expandName } from './names.js';
-import { mostRequests, ownIndexes, placeOf } from './one-each.js';
+import { ownIndexes, placeOf } from './one-each.js';
+import { allRequests, expectedRequests, longestRunMs } from './planned.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './vault-call.js';
 
 const GROUP = 'Revocation';
@@ -36,7 +37,8 @@ const options = {
     min: 1,
     max: MOST,
     describe: 'Certificates to issue before the run, if it has as many requests',
-    defaultText: 'as many as it has requests; 1000 where that is not known',
+    defaultText:
+      'as many as it has requests, 1000 where that is not known; 1000 more for the warm-up of a closed loop',
   },
 };
 
@@ -103,6 +105,17 @@ function whyNotRevoked({ data }) {
 }
 
 /**
+ * A closed loop's warm-up sends as many as are answered, beside those that are counted.
+ *
+ * @param {import('../plan.js').LoadPlan} load
+ * @param {((index: number) => boolean) | undefined} owns
+ */
+function defaultPool(load, owns) {
+  if (allRequests(load) !== null) return MOST;
+  return Math.min(MOST, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
+}
+
+/**
  * @param {import('./index.js').PrepareContext} context
  * @returns {Promise<RevokeFixture>}
  */
@@ -110,15 +123,15 @@ async function prepare(context) {
   const { plan, client, token, notice, owns } = context;
   const { target, load } = plan;
   const { role, cn, pool } = plan.options;
-  const isKnown = mostRequests(load) !== null;
-  const indexes = ownIndexes(load, { owns, most: pool ?? (isKnown ? MOST : DEFAULT_POOL) });
+  const indexes = ownIndexes(load, { owns, most: pool ?? defaultPool(load, owns) });
   const size = Math.max(1, indexes.length);
+  const inRun = expectedRequests(load);
   const { health, role: fields } = await checkIssuance(context, {
     operation: 'issue',
     role,
     commonName: expandName(cn, load.seed, 0),
     ttl: `${Math.round(lifetimeMs(load) / 1000)}s`,
-    requests: 2 * size,
+    requests: inRun === null ? null : size + inRun,
     neededMs: longestRunMs(load),
   });
   await checkPermission(client, `${target.mount}/revoke`);

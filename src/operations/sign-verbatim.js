@@ -1,9 +1,10 @@
 /** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
 import { checkIssuer, checkMount, checkPermission, describeFootprint } from '../vault/preflight.js';
 import { makeCsrs } from './csrs.js';
-import { apiPath, expectedRequests } from './issuance.js';
+import { apiPath } from './issuance.js';
 import { operation as issue } from './issue.js';
 import { openKeepFile } from './keep.js';
+import { expectedRequests } from './planned.js';
 import { createSerialMemory } from './serial-set.js';
 import { operation as sign } from './sign.js';
 import { prepareCalls } from './vault-call.js';
@@ -42,7 +43,7 @@ export const operation = {
   leaves: () => 'certificates in storage until it is tidied',
   check: undefined,
   async prepare(context) {
-    const { client, plan, notice } = context;
+    const { client, plan, notice, owns } = context;
     const { mount } = plan.target;
     if (plan.options.keep !== null) openKeepFile(plan.options.keep).close();
     const fixture = await prepareCalls(context);
@@ -50,7 +51,8 @@ export const operation = {
     await checkIssuer(client, mount);
     await checkPermission(client, `${mount}/sign-verbatim`);
     if (!plan.dev) {
-      describeFootprint({ role: {}, count: expectedRequests(plan.load), mount }).forEach(notice);
+      const count = expectedRequests(plan.load, owns);
+      describeFootprint({ role: {}, count, mount }).forEach(notice);
       notice('No role limits what sign-verbatim certifies: what the CSR asks for is in the certificate.');
     }
     return {

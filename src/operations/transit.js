@@ -97,9 +97,9 @@ export const operation = {
   async prepare(context) {
     const { client, plan, signal } = context;
     const { action, keyType } = plan.options;
-    const fixture = await prepareCalls(context);
-    const mount = await makeOwnMount(context, 'mounts', 'transit');
     const making = makingOf(action);
+    const fixture = await prepareCalls(context, { usesBefore: action === making ? 0 : plan.options.pool });
+    const mount = await makeOwnMount(context, 'mounts', 'transit');
     const type = keyTypeOf(making, keyType);
     await untilReady(() => client.write(`${mount}/keys/${KEY}`, { type }), signal);
     return {

@@ -1,7 +1,8 @@
 /** What operations on Vault's JSON API share: the checks before a run, the headers, and how an answer is read. */
 import { parseTargetUrl } from '../http/request.js';
 import { checkHealth, checkToken } from '../vault/preflight.js';
-import { apiHeaders, expectedRequests, longestRunMs } from './issuance.js';
+import { apiHeaders } from './issuance.js';
+import { expectedRequests, longestRunMs } from './planned.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 
 /** @typedef {import('../load/recording/recorder.js').Verdict} Verdict */
@@ -16,19 +17,25 @@ export const CALL_OUTCOMES = Object.freeze({
 
 /**
  * @param {import('./index.js').PrepareContext} context
- * @param {{withToken?: boolean}} [options] without one nothing secret is sent
+ * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; how often
+ *   it is used, where it can be used so often only: in preparing, and whether requests under load use it
  * @returns {Promise<CallFixture>}
  * @throws {import('../errors.js').PkiLoadError} where the target cannot be used
  */
-export async function prepareCalls({ plan, client, token, keepAlive, warn }, { withToken = true } = {}) {
+export async function prepareCalls(
+  { plan, client, token, keepAlive, warn },
+  { withToken = true, usesBefore = 0, usesInRun = true } = {},
+) {
   const { namespace, url } = plan.target;
   const { origin, basePath } = parseTargetUrl(url);
   const health = await checkHealth(client, { namespace });
   health.warnings.forEach(warn);
   if (withToken) {
+    // In a mix the others use it too.
+    const inRun = usesInRun ? expectedRequests(plan.load) : 0;
     const facts = await checkToken(client, {
       neededMs: longestRunMs(plan.load),
-      neededRequests: expectedRequests(plan.load),
+      neededRequests: inRun === null ? null : usesBefore + inRun,
     });
     if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
     facts.warnings.forEach(warn);

@@ -24,7 +24,7 @@ describe('approle-login', () => {
   const row = (sentence, changes, outcome) => [sentence, 200, { auth: { ...auth, ...changes } }, outcome];
 
   test('the request holds role and secret ID and no token', () => {
-    const fixture = { ...CALL, headers: {}, mount: 'ar', roleId: 'r', secretId: 's' };
+    const fixture = { ...CALL, headers: {}, mount: 'ar', credentials: { role_id: 'r', secret_id: 's' } };
     assert.deepEqual(login.createRequester(planOf(login), fixture)(0), {
       method: 'POST',
       path: '/base/v1/auth/ar/login',

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { createChooser } from '../../src/operations/chooser.js';
 import { loadOperation } from '../../src/operations/index.js';
-import { mostRequests, ownIndexes, placeOf } from '../../src/operations/one-each.js';
+import { ownIndexes, placeOf } from '../../src/operations/one-each.js';
 import { CALL_OUTCOMES } from '../../src/operations/vault-call.js';
 import { makePlan } from '../../src/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
@@ -84,31 +83,6 @@ describe('answers to revoke', () => {
 });
 
 describe('one certificate for each request', () => {
-  /** @type {[string, Record<string, unknown>, number | null][]} sentence, options, requests there may be */
-  const COUNTS = [
-    ['a rate and a time', { rate: '5/s', duration: '10s' }, 50],
-    ['that is no whole number', { rate: '3/s', duration: '3500ms' }, 11],
-    ['with a warm-up', { rate: '5/s', duration: '10s', warmup: '2s' }, 60],
-    ['a rate and a number', { rate: '5/s', requests: 7 }, 8],
-    ['both, the number first', { rate: '5/s', requests: 7, duration: '10s' }, 8],
-    ['as many as are answered', { duration: '10s' }, null],
-    ['a number of them', { requests: 30 }, 30],
-  ];
-  for (const [sentence, given, most] of COUNTS) {
-    test(`${sentence}: ${most}`, () => {
-      const load = loadOf(given);
-      assert.equal(mostRequests(load), most);
-      if (load.model === 'open') assert.ok(createSchedule(load).count <= Number(most));
-    });
-  }
-
-  test('Poisson arrivals are not more than there are certificates', () => {
-    for (let seed = 0; seed < 200; seed++) {
-      const load = loadOf({ rate: '10/s', duration: '10s', arrivals: 'poisson', seed });
-      assert.ok(createSchedule(load).count <= Number(mostRequests(load)), `seed ${seed}`);
-    }
-  });
-
   test('parts of a plan share its indexes, each in an order of its own', () => {
     const whole = [...ownIndexes(loadOf({ requests: 30 }), { most: 100 })];
     assert.deepEqual(whole, [...Array(30).keys()]);
