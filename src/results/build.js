@@ -20,6 +20,7 @@ import { sumArrays, sumRecords, total } from './merge.js';
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  * @property {number} [startMs] of a stage: when it began, from the start of the measured part
+ * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -79,7 +80,8 @@ function buildRates(operations, windowMs, succeeded) {
 }
 
 /**
- * In a closed loop: until the last success, at least the planned time. In an open loop the last requests are due just
+ * In a closed loop: until the last success, at least the planned time; but where a stage has handed on no more to the next than it
+ * had taken over from the one before (two are let pass), it has done all its own work in its time. In an open loop the last requests are due just
  * before the end and are answered after it, which is no lack of throughput as long as those are no more than are always
  * under way: by Little's law rate x mean response time, taken from the first half; twice that, and two, are let pass.
  * More means that a backlog was worked off, and that time counts. With r requests offered to a capacity of c for a time T,
@@ -89,13 +91,12 @@ function buildRates(operations, windowMs, succeeded) {
  * @param {RunFacts} facts
  * @returns {number} ms
  */
-export function rateWindowMs(operations, { model, windowMs, interrupted }) {
+export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
   const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const hasBacklog = operations.some(({ neverSentDue }) => neverSentDue > 0);
-  if (lastSuccess <= windowMs || model === 'closed' || interrupted || hasBacklog) {
-    return Math.max(windowMs, lastSuccess);
-  }
+  if (lastSuccess <= windowMs || interrupted || hasBacklog) return Math.max(windowMs, lastSuccess);
   const after = total(operations.map(({ successesAfter }) => successesAfter));
+  if (model === 'closed') return carriedOver > 0 && after <= carriedOver + 2 ? windowMs : lastSuccess;
   const perMs = total(
     operations.map(({ perSecond, pace }) =>
       pace === undefined ? total(perSecond.succeeded) / windowMs : pace.count / pace.ms,

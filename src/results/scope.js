@@ -1,8 +1,8 @@
 /** What a run showed of one operation, of one stage, or of one operation in one stage: for requirements that are about no more. */
 import { isEven } from '../load/stages.js';
-import { buildBlock, buildView } from './build.js';
+import { buildBlock, buildView, rateWindowMs } from './build.js';
 import { foldStages, plannedOf } from './merge.js';
-import { cellsOf, factsOf } from './stages.js';
+import { cellsOf, factsOf, stageWindowMs } from './stages.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 
@@ -21,7 +21,12 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   const index = stages.findIndex(({ name }) => name === stage);
   const own = index < 0 ? foldStages(inScope, stages) : cellsOf(inScope, index, stages[index]);
   const ownFacts = index < 0 ? { ...facts, ...plannedOf(own, facts) } : factsOf(own, stages[index], facts);
-  const view = buildView(own, buildBlock(own, ownFacts), ownFacts, load, isValid);
+  // Over the same time as the rates that the result has of them.
+  const windowMs =
+    index < 0
+      ? rateWindowMs(foldStages(cells, stages), facts)
+      : stageWindowMs(cells, index, stages[index], facts);
+  const view = buildView(own, buildBlock(own, ownFacts, windowMs), ownFacts, load, isValid);
   // Which of the requests are an operation's is drawn at random: its share of what was offered is not known beforehand.
   if (operation !== undefined) return { ...view, offeredPerSecond: null };
   return index >= 0 && isEven(load, index) ? { ...view, offeredOnAverage: false } : view;

@@ -1,6 +1,6 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
 import { buildBlock, rateWindowMs } from './build.js';
-import { plannedOf } from './merge.js';
+import { plannedOf, total } from './merge.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 /** @typedef {import('./build.js').RunFacts} RunFacts */
@@ -17,7 +17,7 @@ export function buildStages(cells, stages, facts) {
   return stages.map((stage, i) => {
     const own = cellsOf(cells, i, stage);
     const inTime = factsOf(own, stage, facts);
-    const windowMs = rateWindowMs(own, inTime);
+    const windowMs = stageWindowMs(cells, i, stage, facts);
     return {
       name: stage.name,
       startSeconds: stage.startMs / 1000,
@@ -30,6 +30,20 @@ export function buildStages(cells, stages, facts) {
       ),
     };
   });
+}
+
+/**
+ * @param {MergedOperation[]} cells of all stages
+ * @param {number} index of the stage
+ * @param {StageSpan} stage
+ * @param {RunFacts} facts of the run
+ * @returns {number} ms that the rates of the stage are reckoned over, those of its operations too
+ */
+export function stageWindowMs(cells, index, stage, facts) {
+  const own = cellsOf(cells, index, stage);
+  const before = cells.filter((cell) => cell.stage === index - 1);
+  const carriedOver = total(before.map(({ successesAfter }) => successesAfter));
+  return rateWindowMs(own, { ...factsOf(own, stage, facts), carriedOver });
 }
 
 /**
@@ -55,6 +69,8 @@ export function factsOf(own, { startMs, endMs }, { allOnTime, ...facts }) {
   return {
     ...facts,
     ...plannedOf(own, facts),
+    // A stage that was over by then was not.
+    interrupted: facts.interrupted && facts.windowMs < endMs,
     startMs,
     windowMs: Math.max(0, Math.min(endMs, facts.windowMs) - startMs),
     endedMs: Math.max(0, facts.endedMs - startMs),

@@ -38,6 +38,18 @@ const TABLE = /** @type {const} */ ([
     { model: 'closed' },
     60_100,
   ],
+  [
+    'a stage of a closed loop that hands on as many as it took over',
+    { last: 60_100, after: 10, mean: 10 },
+    { model: 'closed', carriedOver: 10 },
+    60_000,
+  ],
+  [
+    'one that hands on more, as its level rose',
+    { last: 60_100, after: 20, mean: 10 },
+    { model: 'closed', carriedOver: 10 },
+    60_100,
+  ],
   ['an interrupted run too', { last: 60_100, after: 1, mean: 10 }, { interrupted: true }, 60_100],
 ]);
 

@@ -410,3 +410,66 @@ describe('whether the target had settled is asked of each stage that is the same
     assert.equal(result.measurement.verdict, 'suspect');
   });
 });
+
+describe('the rate of a stage is over its own time:', () => {
+  const HELD = ['one', 'two', 'three'].map((name) => stage(name, [6, 50, 50]));
+  const late = good(
+    () => true,
+    (/** @type {any} */ { intended }) => ({ done: intended + 100 }),
+  );
+
+  test('one that was over when the run was interrupted is as if it had not been', () => {
+    const { stages, requirements } = syntheticRun({
+      load: staged(HELD),
+      stoppedMs: 13_000,
+      change: late,
+      requirements: [['rate>=50/s', { stage: 'one' }]],
+    });
+    const [one, two, three] = stages ?? [];
+    for (const { windowSeconds, rates } of [one, two]) {
+      assert.deepEqual([windowSeconds, rates.perSecond], [6, 50]);
+    }
+    assert.deepEqual([three.seconds, three.windowSeconds], [1, 1.08]);
+    assert.equal(requirements[0].verdict, 'met', requirements[0].reason);
+  });
+
+  test('in a closed loop, what was handed on is made up for by what was taken over', () => {
+    // 50/s by a new request every 20 ms; each takes 0.5 s.
+    const { stages } = syntheticRun({
+      load: staged(HELD, { model: 'closed', ratePerSecond: null, concurrency: 25, requests: 900 }),
+      change: good(
+        () => true,
+        (/** @type {any} */ { intended }) => ({ done: intended + 500 }),
+      ),
+    });
+    assert.deepEqual(
+      stages?.map(({ windowSeconds, rates }) => [windowSeconds.toFixed(1), rates.perSecond.toFixed(1)]),
+      [
+        ['6.5', '46.3'],
+        ['6.0', '50.0'],
+        ['6.0', '50.0'],
+      ],
+    );
+  });
+
+  test('what is required of an operation is judged on the rate that the result has of it', () => {
+    const { operations, requirements, stages } = syntheticRun({
+      load: staged(HELD),
+      weights: WEIGHTS,
+      // The writes work off a backlog, so that the whole takes longer than the reads.
+      change: good(
+        ({ intended }, name) => name === 'write' && intended > 9000,
+        (/** @type {any} */ { intended }) => ({ done: intended + 4000 }),
+      ),
+      requirements: [
+        ['rate>=1/s', { operation: 'read' }],
+        ['rate>=1/s', { operation: 'read', stage: 'three' }],
+      ],
+    });
+    assert.deepEqual(
+      requirements.map(({ actual }) => actual),
+      [operations.read.rates.perSecond, stages?.[2].operations.read.rates.perSecond],
+    );
+    assert.notEqual(stages?.[2].windowSeconds, 6, 'or any of the two times would do');
+  });
+});
