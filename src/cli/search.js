@@ -114,9 +114,10 @@ function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }
  */
 export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements }) {
   if (interrupted) return EXIT.interrupted;
+  // A rate at which only the tool gave up is not what was looked for, however good it looks.
+  if (why === 'generator') return EXIT.invalidMeasurement;
   if (answer === null) {
-    const isTool = why === 'generator' || steps.at(-1)?.verdict === 'not offered';
-    return isTool ? EXIT.invalidMeasurement : EXIT.requirement;
+    return steps.at(-1)?.verdict === 'not offered' ? EXIT.invalidMeasurement : EXIT.requirement;
   }
   // A rate that was required has to be reached.
   const short = requirements.some(({ unit, limit }) => unit === '/s' && limit > answer.perSecond);

@@ -1,4 +1,7 @@
-/** A search as JUnit XML: each requirement is a case, which passes where a level was confirmed at which it is met. */
+/**
+ * A search as JUnit XML: each requirement is a case, which passes where a level was confirmed at which it is met; unless it ended because
+ * the tool could offer no more, which is an error: what was looked for is not known.
+ */
 import { junitXml } from './junit-xml.js';
 import { answerPhrase, searchSubject, searchTitle } from './search-phrases.js';
 
@@ -16,10 +19,10 @@ export function render(search) {
     answer !== null && requirements[i]?.unit === '/s' && requirements[i].limit > answer.perSecond;
   /** @param {number} i @returns {import('./junit-xml.js').Problem | null} */
   const problemOf = (i) => {
-    if (answer !== null && !short(i)) return null;
+    if (answer !== null && !short(i) && !isTool) return null;
     return {
       kind: isTool ? 'error' : 'failure',
-      type: answer === null ? why : 'not met',
+      type: answer === null || isTool ? why : 'not met',
       message: explanation,
     };
   };

@@ -15,15 +15,20 @@ export function searchTitle({ searched }) {
 
 /**
  * @param {Search} search
- * @returns {string} the answer: `118/s = 424,800 an hour`; `1,234/s with 16 in flight`
+ * @returns {string} the answer: `118/s = 424,800 an hour`; `1,234/s with 16 in flight`. Where the target did not come to its limit
+ *   that is a lower bound, and said to be one
  */
-export function answerPhrase({ searched, answer, bracket, unfinished }) {
+export function answerPhrase({ searched, answer, bracket, unfinished, why }) {
   if (answer !== null) {
     const { level, perSecond } = answer;
-    return searched === 'rate'
-      ? `${levelText(searched, level)} = ${perHourText(level * 3600)} an hour`
-      : `${perSecondText(perSecond)} with ${levelText(searched, level)}`;
+    const found =
+      searched === 'rate'
+        ? `${levelText(searched, level)} = ${perHourText(level * 3600)} an hour`
+        : `${perSecondText(perSecond)} with ${levelText(searched, level)}`;
+    if (why === 'generator') return `unknown, but at least ${found}: the tool could not offer more`;
+    return why === 'highest' ? `at least ${found}: more was not allowed` : found;
   }
+  if (why === 'generator') return 'unknown: the tool could not honestly offer the load';
   const met = bracket.highestMet === null ? '' : `; met up to ${levelText(searched, bracket.highestMet)}`;
   return unfinished ? `not known yet${met}` : `none was confirmed${met}`;
 }

@@ -46,7 +46,8 @@ function answer(search, color) {
   const title = search.searched === 'rate' ? 'Highest rate' : 'Peak';
   const lines = labelled(title, answerPhrase(search));
   if (color) {
-    const hue = found === null ? (interrupted ? 'yellow' : 'red') : 'green';
+    const isOpen = interrupted || search.why === 'generator';
+    const hue = isOpen ? 'yellow' : found === null ? 'red' : 'green';
     lines[0] = lines[0].replace(title, styleText(hue, title, { validateStream: false }));
   }
   const certainty = certaintyPhrase(search);

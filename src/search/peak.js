@@ -2,7 +2,7 @@
  * The fewest requests in flight that reach the peak throughput. Twice as many each time until more no longer helps, a requirement
  * is not met, or there may be no more; then bisection, then a run of its own at the answer. Knows nothing of how a level is measured.
  */
-import { ATTEMPTS, OFFERS } from './search.js';
+import { ATTEMPTS, lowestAbove, OFFERS } from './search.js';
 
 /** @typedef {import('./search.js').Phase} Phase */
 /** @typedef {import('./search.js').Judged & {perSecond: number}} Judged `perSecond`: successes */
@@ -62,12 +62,13 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
   if (isStopped() || ended.low === null) return found(null, ended.why);
   if (ended.high !== null) await narrow(ended.low, ended.high, look, isStopped);
   if (isStopped()) return found(null, ended.why);
+  const why = ended.high === null ? ended.why : whyNoMore(steps);
   const level = await leastAtPeak(steps, look, isStopped);
   for (const candidate of isStopped() ? [] : candidates(steps, level)) {
     const { verdict, perSecond } = await look(candidate, 'confirmation');
     if (isStopped()) break;
     if (verdict === 'met' && perSecond >= (1 - CONFIRMED) * peakOf(steps, 'confirmation')) {
-      return found(candidate, ended.why);
+      return found(candidate, why);
     }
   }
   return found(null, 'unconfirmed');
@@ -119,6 +120,17 @@ async function narrow(low, high, look, isStopped) {
     if ((await look(middle, 'bisection')).verdict === 'met') from = middle;
     else to = middle;
   }
+}
+
+/**
+ * @param {readonly Step[]} steps of which one failed above all that were met
+ * @returns {Why} of the lowest that failed: between two doublings it may be another matter than at the upper one
+ */
+function whyNoMore(steps) {
+  const most = Math.max(
+    ...byLevel(steps).flatMap(({ level, verdict }) => (verdict === 'met' ? [level] : [])),
+  );
+  return lowestAbove(steps, most)?.verdict === 'not offered' ? 'generator' : 'requirement';
 }
 
 /**

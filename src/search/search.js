@@ -46,6 +46,9 @@ export const ATTEMPTS = 2;
 /** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
 export const OFFERS = 3;
 
+/** What the target did not take tells more than what could not be offered below it, where it is at most so much above the answer. */
+const STILL_NEAR = 0.05;
+
 /** A generator that can offer so many levels one after the other, and none before, is no better lower down. */
 const UNOFFERED_LEVELS = 2;
 
@@ -203,17 +206,21 @@ function whyEnded(steps, level) {
 /**
  * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps
  * @param {number} level
- * @returns {{level: number, verdict: StepVerdict} | null} the lowest above it that did not pass when it was last tried
+ * @returns {{level: number, verdict: StepVerdict} | null} the lowest above it that did not pass when it was last tried; where that
+ *   could not be offered, the lowest that failed, if it is hardly higher
  */
 export function lowestAbove(steps, level) {
   const last = new Map(steps.map((step) => [step.level, step]));
-  const failed = [...last.values()].filter(
-    (step) =>
-      step.level > level && step.verdict !== 'met' && !(step.verdict === 'not proven' && step.isStarved),
-  );
-  if (failed.length === 0) return null;
-  const lowest = failed.reduce((least, step) => (step.level < least.level ? step : least));
-  return { level: lowest.level, verdict: lowest.verdict };
+  const above = [...last.values()]
+    .filter(
+      (step) =>
+        step.level > level && step.verdict !== 'met' && !(step.verdict === 'not proven' && step.isStarved),
+    )
+    .sort((a, b) => a.level - b.level);
+  if (above.length === 0) return null;
+  const failed = above.find(({ verdict }) => verdict !== 'not offered');
+  const told = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
+  return { level: told.level, verdict: told.verdict };
 }
 
 /** @param {number} level @returns {number} three significant digits: more would not be borne out by another measurement */

@@ -152,7 +152,12 @@ test('where a search begins', () => {
 const CODES = [
   ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
   ['an answer below the rate that is required', { answer: { perSecond: 49 }, why: 'bracketed' }, 99],
-  ['an answer at the limit of the tool is one', { answer: { perSecond: 100 }, why: 'generator' }, 0],
+  [
+    'an answer that the tool, not the target, put an end to',
+    { answer: { perSecond: 100 }, why: 'generator' },
+    98,
+  ],
+  ['the highest rate that was allowed', { answer: { perSecond: 100 }, why: 'highest' }, 0],
   ['none, because the target did not do', { answer: null, why: 'lowest' }, 99],
   ['none, because the tool could offer nothing', { answer: null, why: 'generator' }, 98],
   [

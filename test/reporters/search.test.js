@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { renderDocument } from '../../src/reporters/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
-import { samplePeak, sampleSearch } from '../search/sample.js';
+import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
 
 const GOLDEN = new URL('golden/', import.meta.url);
 
@@ -14,6 +15,7 @@ const SAMPLES = {
   search: () => sampleSearch(),
   'search-highest': () => sampleSearch({ highest: 80 }),
   'search-peak': samplePeak,
+  'search-generator': generatorSearch,
   'search-none': () =>
     sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
 };
@@ -63,6 +65,22 @@ test('a page: the answer in its heading, the knee with the limit and the answer,
     search.steps.length,
   );
   assert.doesNotMatch(mainOf(html), /NaN|Infinity|undefined/);
+});
+
+test('an answer that the tool put an end to is told as a lower bound in the first line, passes no case, and is no green one', async () => {
+  const search = await generatorSearch();
+  assert.equal(search.why, 'generator');
+  assert.match(
+    search.explanation,
+    /could not honestly offer .*: the target may take more\. Sends were 9 ms late\./,
+  );
+  const lead = /unknown, but at least \d+(?:\.\d)?\/s = .* an hour: the tool could not\s+offer\s+more/;
+  assert.match(await renderDocument('text', search), lead);
+  assert.match(await renderDocument('md', search), lead);
+  assert.match(await renderDocument('html', search), /<h1>Highest rate: unknown, but at least /);
+  assert.match(await renderDocument('junit', search), /tests="2" failures="0" errors="2"/);
+  const coloured = await renderDocument('text', search, { color: true });
+  assert.ok(coloured.includes(styleText('yellow', 'Highest rate', { validateStream: false })));
 });
 
 test('a page of a closed loop draws what more in flight brings', async () => {

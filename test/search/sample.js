@@ -41,6 +41,23 @@ export async function sampleSearch(changes = {}, context = {}) {
   return dated(search);
 }
 
+/** The tool gives up before the target does. */
+export function generatorSearch() {
+  const runStep = async (/** @type {import('../../src/plan.js').Plan} */ plan) => {
+    const ended = simulateStep(plan, 10);
+    if (Number(plan.load.ratePerSecond) <= 60) return ended;
+    const late = /** @type {const} */ ({ grade: 'invalid', code: 'send_lag', text: 'Sends were 9 ms late.' });
+    return {
+      ...ended,
+      result: {
+        ...ended.result,
+        measurement: { verdict: /** @type {const} */ ('invalid'), reasons: [late] },
+      },
+    };
+  };
+  return sampleSearch({}, { runStep });
+}
+
 /** Of a closed loop: 12 workers, each good for 50/s. */
 export async function samplePeak() {
   const runStep = async (/** @type {import('../../src/plan.js').Plan} */ plan) => {

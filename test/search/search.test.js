@@ -54,6 +54,18 @@ const SEARCHES = [
     'generator',
   ],
   [
+    'a generator disturbed just below what the target does not take: the answer lies between all the same',
+    [(level) => (level <= 96 ? MET : level < 99 ? LATE : OVERLOADED)],
+    [94, 96],
+    'bracketed',
+  ],
+  [
+    'a generator disturbed far below what the target does not take: nobody knows',
+    [(level) => (level <= 60 ? MET : level < 99 ? LATE : OVERLOADED)],
+    [58, 60],
+    'generator',
+  ],
+  [
     'a requirement that is not proven is not met',
     [(level) => (level <= 300 ? MET : CLOSE)],
     [290, 300],
@@ -189,6 +201,12 @@ const PEAKS = [
     [(level) => ({ ...(level <= 16 ? MET : LATE), perSecond: 100 * level })],
     [15, 16],
     'generator',
+  ],
+  [
+    'the tool is full at a doubling, but a requirement is broken below it',
+    [(level) => ({ ...(level <= 10 ? MET : level < 16 ? MISSED : LATE), perSecond: 100 * level })],
+    [9, 10],
+    'requirement',
   ],
   ['nothing is ever met', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
   [

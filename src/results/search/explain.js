@@ -31,11 +31,11 @@ export function explain(search) {
     case 'requirement':
       return `With more in flight a requirement is ${aboveText(search)}`;
     case 'highest':
-      return `It was met at the highest level allowed, ${highest}: the target may take more.`;
+      return `All was well at the highest level allowed, ${highest}: the target may take more.`;
     case 'generator':
-      return bracket.above === null
+      return bracket.confirmed === null || bracket.above === null
         ? `The tool could not honestly offer ${levels(search)}, which says nothing of the target. ${lastReason(search)}`
-        : `The tool could not honestly offer ${text(bracket.above.level)}: the target may take more. ${lastReason(search)}`;
+        : `The tool could not honestly offer ${text(bracket.above.level)}: the target may take more${below(search)}. ${reasonAt(search, bracket.above.level)} Give the tool more CPU or another machine, or bound the search with ${searched === 'rate' ? '--max-rate' : '--max-concurrency'}.`;
     case 'lowest':
       return `Even ${text(Math.min(...steps.map(({ level }) => level)))}, the lowest level tried, did not do. ${lastReason(search)}`;
     case 'unconfirmed':
@@ -63,6 +63,19 @@ function aboveText({ searched, bracket: { above } }) {
 function levels({ searched, steps }) {
   const tried = steps.map(({ level }) => level);
   return tried.length === 0 ? 'any level' : `even ${levelText(searched, Math.min(...tried))}`;
+}
+
+/** @param {Unexplained} search @returns {string} empty where no level failed that was offered */
+function below({ searched, steps, bracket: { confirmed } }) {
+  const last = [...new Map(steps.map((step) => [step.level, step])).values()];
+  const failed = last.filter(({ level, verdict }) => level > Number(confirmed) && verdict === 'not met');
+  if (failed.length === 0) return '';
+  return `, but less than ${levelText(searched, Math.min(...failed.map(({ level }) => level)))}, where a requirement was not met`;
+}
+
+/** @param {Unexplained} search @param {number} at */
+function reasonAt({ steps }, at) {
+  return steps.findLast(({ level, verdict }) => level === at && verdict !== 'met')?.reason ?? '';
 }
 
 /** @param {Unexplained} search */
