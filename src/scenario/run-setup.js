@@ -17,7 +17,8 @@ import { createVaultClient } from '../vault/client.js';
  * @property {(step: Step) => import('../vault/client.js').VaultClient} connect
  */
 
-const CALL_TIMEOUT_MS = 30_000;
+/** Taking away a mount takes as long as what is in it takes to be deleted. */
+const CALL_TIMEOUT_MS = 600_000;
 
 /**
  * @param {Setup} setup
