@@ -1,4 +1,5 @@
-import { EXIT } from '../errors.js';
+/** What a command ends with. */
+import { EXIT, PkiLoadError } from '../errors.js';
 
 /**
  * @param {Pick<import('../results/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
@@ -11,4 +12,16 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
   if (measurement.verdict === 'invalid') return EXIT.invalidMeasurement;
   if (shard !== undefined) return EXIT.ok;
   return requirements.every(({ verdict }) => verdict === 'met') ? EXIT.ok : EXIT.requirement;
+}
+
+/**
+ * What was measured tells more than that some file could not be written.
+ *
+ * @param {unknown} failure
+ * @param {number} code of what was measured
+ */
+export function withExitCode(failure, code) {
+  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
+  const { message, remedy, cause } = failure;
+  return new PkiLoadError(failure.code, message, { remedy, exitCode: code, cause });
 }

@@ -4,7 +4,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../errors.js';
 import { fileFault } from '../file-faults.js';
-import { renderDocument, reporterForFile, reporters } from '../reporters/index.js';
+import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../reporters/index.js';
 import { placeOf, tryWhole, whatIsAt, writeWhole } from '../whole-file.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
@@ -96,7 +96,7 @@ export function checkKind({ kinds, extension }, kind, name) {
   const able = Object.values(reporters).filter((other) => other.kinds.includes(kind));
   throw usageError(
     'cannot_report',
-    `${name}: several runs together cannot be written as ${extension}, which shows the result of one run.`,
+    `${name}: ${KIND_NAMES[kind]} cannot be written as ${extension}, which shows the result of one run.`,
     `Use one of ${able.map((other) => other.extension).join(', ')}.`,
   );
 }

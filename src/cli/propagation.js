@@ -4,7 +4,7 @@ import { propagationOptions } from '../propagation/options.js';
 import { planPropagation } from '../propagation/plan.js';
 import { reporters } from '../reporters/index.js';
 import { readEnvironment } from '../vault/environment.js';
-import { exitCodeOf } from './exit-code.js';
+import { exitCodeOf, withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { checkKind, checkOutputs, outputOptions, print, writeFiles } from './output.js';
 
@@ -52,8 +52,9 @@ export const command = {
       progress.close();
       const failures = await writeFiles(found, out);
       await print(found, format);
-      if (failures.length > 0) throw failures[0];
-      return exitCodeOf(found);
+      const code = exitCodeOf(found);
+      if (failures.length > 0) throw withExitCode(failures[0], code);
+      return code;
     } finally {
       progress.close();
       interrupt.release();

@@ -1,7 +1,8 @@
 /** One run or several, one after the other: what each of them gave is written before the next begins. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from '../errors.js';
-import { exitCodeOf } from './exit-code.js';
+import { unlessStopped } from '../stop.js';
+import { exitCodeOf, withExitCode } from './exit-code.js';
 import { appendSummary, print, writeFiles } from './output.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
@@ -95,21 +96,6 @@ async function pause(ms, stop) {
 }
 
 /**
- * @param {Promise<void>} promise
- * @param {AbortSignal} stop
- * @returns {Promise<void>} when either has come
- */
-async function unlessStopped(promise, stop) {
-  if (stop.aborted) return;
-  const over = new AbortController();
-  const stopped = new Promise((resolve) => {
-    stop.addEventListener('abort', resolve, { once: true, signal: over.signal });
-  });
-  await Promise.race([promise, stopped]);
-  over.abort();
-}
-
-/**
  * @param {string} name
  * @param {Result[]} results at least one
  * @param {number} repeat
@@ -140,16 +126,4 @@ async function reportEverywhere(document, { out, format, summary }) {
 function warnOf(failure, live) {
   const text = failure instanceof PkiLoadError ? failure.full : String(failure);
   live.event({ type: 'warning', text });
-}
-
-/**
- * What the runs have shown tells more than that some file could not be written.
- *
- * @param {unknown} failure
- * @param {number} code of the runs
- */
-function withExitCode(failure, code) {
-  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
-  const { message, remedy, cause } = failure;
-  return new PkiLoadError(failure.code, message, { remedy, exitCode: code, cause });
 }

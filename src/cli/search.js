@@ -5,6 +5,7 @@ import { levelText } from '../results/search/explain.js';
 import { checkSearchable, findMax } from '../search/find-max.js';
 import { openSteps } from '../search/steps.js';
 import { formatDuration } from '../units.js';
+import { withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { appendSummary, print, writeFiles } from './output.js';
 import { withoutQuery } from './run-options.js';
@@ -133,10 +134,7 @@ async function reportTo(search, { out, format, summary }, code) {
   const failures = await writeFiles(search, out);
   await print(search, format);
   if (summary !== null) failures.push(...(await appendSummary(search, summary)));
-  const [failure] = failures;
-  if (failure === undefined) return;
-  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) throw failure;
-  throw new PkiLoadError(failure.code, failure.message, { remedy: failure.remedy, exitCode: code });
+  if (failures.length > 0) throw withExitCode(failures[0], code);
 }
 
 /**

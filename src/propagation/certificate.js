@@ -23,6 +23,7 @@ import { startPoller } from './poller.js';
  * @property {number | null} revokeMs how long the revocation took to be answered
  * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
  * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
+ * @property {'none' | 'revoked' | 'valid'} left what stays behind on the server; `valid`: as far as is known it was not revoked
  */
 /**
  * @typedef {object} NodeWatch a node that is asked, and what has been counted there
@@ -50,31 +51,51 @@ const PHASE_STREAM = 31;
  * @returns {Promise<Row>} never throws for what a server does
  */
 export async function followCertificate(certificate, client, circumstances) {
-  const { plan, nodes, about, clock, stop } = circumstances;
+  const { plan, nodes, about, stop } = circumstances;
   /** @type {Row} */
-  const row = { certificate, outcome: 'followed', revokeMs: null, followedMs: 0, nodes: [] };
+  const row = { certificate, outcome: 'followed', revokeMs: null, followedMs: 0, nodes: [], left: 'none' };
   const issued = await attempt(() => issue(client, plan));
   if ('failure' in issued) return { ...row, ...failed('issue_failed', issued.failure) };
-  if (stop.aborted) return { ...row, outcome: 'undecided' };
-  const question = await about(issued.value.issuer, issued.value.serial);
+  const { issuer, serial, serialText } = issued.value;
+  // What is not followed shall not stay valid for it.
+  const takeBack = async () => {
+    const revoked = await attempt(() => revoke(client, plan, serialText));
+    return 'failure' in revoked ? /** @type {const} */ ('valid') : /** @type {const} */ ('revoked');
+  };
+  if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
+  const question = await about(issuer, serial);
   const looks = await Promise.all(nodes.map((node) => lookOnce(node, question)));
-  if (stop.aborted) return { ...row, outcome: 'undecided' };
+  if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
   if (looks.every((look) => look !== 'good')) {
-    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood) };
+    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood), left: await takeBack() };
   }
+  return {
+    ...row,
+    ...(await revokeAndWatch({ certificate, question, serialText, looks }, client, circumstances)),
+  };
+}
+
+/**
+ * @param {{certificate: number, question: Question, serialText: string, looks: string[]}} subject
+ * @param {Writer} client
+ * @param {Circumstances} circumstances
+ * @returns {Promise<Partial<Row>>}
+ */
+async function revokeAndWatch({ certificate, question, serialText, looks }, client, circumstances) {
+  const { plan, nodes, clock } = circumstances;
   const sentMs = clock.now();
   const watches = nodes.map((node, i) =>
     looks[i] === 'good' ? watchNode(node, i, { certificate, question, sentMs }, circumstances) : null,
   );
-  const revoked = await attempt(() => revoke(client, plan, issued.value.serialText));
+  const revoked = await attempt(() => revoke(client, plan, serialText));
   if ('failure' in revoked) {
     await Promise.all(watches.map((watch) => watch?.end()));
-    return { ...row, ...failed('revoke_failed', revoked.failure) };
+    return { ...failed('revoke_failed', revoked.failure), left: 'valid' };
   }
   const answeredMs = clock.now();
   const ends = await Promise.all(watches.map((watch) => watch?.until(answeredMs)));
   return {
-    ...row,
+    left: 'revoked',
     revokeMs: answeredMs - sentMs,
     followedMs: Math.max(0, clock.now() - answeredMs),
     nodes: ends.map((end, i) => end ?? notGood(looks[i])),

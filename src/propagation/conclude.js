@@ -12,7 +12,7 @@ import { judgeMeasurement } from './verdict.js';
 /** @typedef {import('../results/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('../results/propagation/propagation-schema.js').DelayBlock} DelayBlock */
 /** @typedef {import('./bounds.js').Interval} Interval */
-/** @typedef {import('./certificate.js').Row} Row */
+/** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
 /** @typedef {import('hdr-histogram-js').Histogram} Histogram */
 /** @typedef {{interval: Interval, answeredMs: number}} Measured both from when the revocation was sent */
 /**

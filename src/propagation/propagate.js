@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../errors.js';
 import { createHistogram, recordMs } from '../histogram.js';
 import { loadTls } from '../http/tls.js';
+import { formatCount } from '../units.js';
 import { createVaultClient } from '../vault/client.js';
 import { startRenewal } from '../vault/preflight.js';
 import { createAsker, createQuestioner } from './asker.js';
@@ -86,11 +87,12 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
       throw new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
     nodes = found.nodes.map((node) => watchOf(node.url, plan, tls));
     const lag = createHistogram();
-    await warm({ plan, nodes, clients, stop });
+    const warming = await warm({ plan, nodes, clients, stop });
     const startedAt = new Date();
     const fromMs = CLOCK.now();
     const rows = await followAll({ plan, nodes, clients, stop, onEvent, onLag: (ms) => recordMs(lag, ms) });
-    onEvent({ type: 'notice', text: leftBehind(rows) });
+    const left = leftBehind([warming, ...rows]);
+    if (left !== '') onEvent({ type: 'notice', text: left });
     return conclude({
       plan,
       command,
@@ -132,8 +134,8 @@ function watchOf(url, { target: { mount, namespace }, timeoutMs, concurrency }, 
  * @param {{plan: PropagationPlan, nodes: import('./certificate.js').NodeWatch[], clients: import('../vault/client.js').VaultClient[],
  *   stop: AbortSignal}} parts
  */
-async function warm({ plan, nodes, clients, stop }) {
-  await followCertificate(0, clients[0], {
+function warm({ plan, nodes, clients, stop }) {
+  return followCertificate(0, clients[0], {
     plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MOST_WARMING_MS) },
     nodes: nodes.map(({ asker }) => ({ asker, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } })),
     clock: CLOCK,
@@ -177,10 +179,21 @@ async function followAll({ plan, nodes, clients, stop, onEvent, onLag }) {
   return rows;
 }
 
-/** @param {import('./certificate.js').Row[]} rows */
-function leftBehind(rows) {
-  const revoked = rows.filter(({ outcome, revokeMs }) => outcome === 'followed' && revokeMs !== null).length;
-  const others = rows.filter(({ outcome }) => outcome !== 'followed' && outcome !== 'issue_failed').length;
-  const valid = others === 0 ? '' : ` ${others} that were issued may still be valid.`;
-  return `${revoked} revoked certificates stay in storage and on the CRL until they expire.${valid}`;
+/**
+ * @param {Pick<import('./certificate.js').Row, 'left'>[]} rows that of warming included
+ * @returns {string} empty where nothing is left
+ */
+export function leftBehind(rows) {
+  const [revoked, valid] = ['revoked', 'valid'].map(
+    (kind) => rows.filter(({ left }) => left === kind).length,
+  );
+  const sentences = [
+    revoked === 0
+      ? ''
+      : revoked === 1
+        ? 'One revoked certificate stays in storage and on the CRL until it expires.'
+        : `${formatCount(revoked)} revoked certificates stay in storage and on the CRL until they expire.`,
+    valid === 0 ? '' : `${formatCount(valid)} more could not be revoked, and may be valid until then.`,
+  ];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
 }

@@ -118,7 +118,7 @@ export const reporters = Object.freeze({
 });
 
 /** @type {Record<DocumentKind, string>} */
-const NAMES = {
+export const KIND_NAMES = {
   result: 'a result',
   'run-set': 'a set of runs',
   comparison: 'a comparison',
@@ -167,7 +167,7 @@ function cannotReport(name, kind) {
   const able = Object.values(reporters).filter(({ kinds }) => kinds.includes(kind));
   return usageError(
     'cannot_report',
-    `${NAMES[kind][0].toUpperCase()}${NAMES[kind].slice(1)} cannot be written as ${reporters[name].extension}, which shows the result of one run.`,
+    `${KIND_NAMES[kind][0].toUpperCase()}${KIND_NAMES[kind].slice(1)} cannot be written as ${reporters[name].extension}, which shows the result of one run.`,
     `Use one of ${able.map(({ extension }) => extension).join(', ')}.`,
   );
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../errors.js';
+import { unlessStopped } from '../stop.js';
 import { turnsOf } from './run-order.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -88,19 +89,4 @@ function announcement({ run, target }, { i, of, number, repeat }) {
 /** @param {unknown} error */
 function isInterruption(error) {
   return error instanceof PkiLoadError && error.code === 'interrupted';
-}
-
-/**
- * @param {Promise<void>} promise
- * @param {AbortSignal} stop
- * @returns {Promise<void>} when either has come
- */
-async function unlessStopped(promise, stop) {
-  if (stop.aborted) return;
-  const over = new AbortController();
-  const stopped = new Promise((resolve) => {
-    stop.addEventListener('abort', resolve, { once: true, signal: over.signal });
-  });
-  await Promise.race([promise, stopped]);
-  over.abort();
 }

@@ -181,7 +181,7 @@ describe('report refuses, in one line:', () => {
     const outs = [path('set.json'), path('set.hgrm')];
     const files = [path('s-1.json', json), path('s-2.json', json)];
     const refused = await run(['report', ...files, '--out', outs[0], '--out', outs[1]]);
-    assertRefused(refused, /--out .*set\.hgrm: several runs together cannot be written as \.hgrm/);
+    assertRefused(refused, /--out .*set\.hgrm: a set of runs cannot be written as \.hgrm/);
     assert.equal(existsSync(outs[0]), false);
     assertRefused(
       await run(['report', ...files, '--format', 'hgrm']),

@@ -27,7 +27,7 @@ before(async () => {
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
  * @property {boolean} [full] no connection is free
  */
-/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number, early?: number}} Script */
+/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script */
 
 /** @param {number | (() => number)} value */
 const timeOf = (value) => (typeof value === 'function' ? value() : value);
@@ -38,7 +38,16 @@ const timeOf = (value) => (typeof value === 'function' ? value() : value);
  */
 async function follow(
   scripts,
-  { revokeMs = 30, issueFails, revokeFails, giveUpMs = 1000, pollMs = 20, stopAt, early = 0 } = {},
+  {
+    revokeMs = 30,
+    issueFails,
+    revokeFails,
+    giveUpMs = 1000,
+    pollMs = 20,
+    stopAt,
+    stopWhileIssued,
+    early = 0,
+  } = {},
 ) {
   const time = createFakeTime();
   const stop = new AbortController();
@@ -52,6 +61,7 @@ async function follow(
     async write(/** @type {string} */ path, /** @type {Record<string, any>} */ data) {
       calls.push(path);
       if (path === 'pki_int/issue/web') {
+        if (stopWhileIssued !== undefined) time.setTimer(() => stop.abort(), stopWhileIssued);
         await wait(50);
         if (issueFails) throw new PkiLoadError(issueFails, 'It is refused.');
         assert.deepEqual(data, { common_name: 'localhost' });
@@ -185,10 +195,20 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
     );
     assert.ok(row.nodes.every((node) => (node.interval !== null) === (node.outcome === 'revoked')));
     if (script.issueFails) assert.equal(row.failure, script.issueFails);
-    assert.equal(calls.includes('pki_int/revoke'), !['issue_failed', 'not_good_before'].includes(outcome));
+    // What is not followed is revoked all the same.
+    assert.equal(calls.includes('pki_int/revoke'), outcome !== 'issue_failed');
+    assert.equal(row.left, script.issueFails ? 'none' : script.revokeFails ? 'valid' : 'revoked');
     assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
   });
 }
+
+test('interrupted before it was to be revoked: it is revoked, and not left valid', async () => {
+  const { row, calls } = await follow([{ effect: 1 }], { stopWhileIssued: 10 });
+  assert.deepEqual([row.outcome, row.left, row.nodes], ['undecided', 'revoked', []]);
+  assert.deepEqual(calls, ['pki_int/issue/web', 'pki_int/revoke']);
+  const refused = await follow([{ effect: 1 }], { stopWhileIssued: 10, revokeFails: 'aborted' });
+  assert.deepEqual([refused.row.outcome, refused.row.left], ['undecided', 'valid']);
+});
 
 test('given up by a timer that rings a little early: never revoked all the same', async () => {
   const { row } = await follow([{}], { giveUpMs: 500, early: 0.9 });

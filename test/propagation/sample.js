@@ -3,7 +3,7 @@ import { createHistogram, recordMs } from '../../src/histogram.js';
 import { conclude } from '../../src/propagation/conclude.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
 
-/** @typedef {import('../../src/propagation/certificate.js').Row} Row */
+/** @typedef {import('../../src/propagation/conclude.js').Row} Row */
 /** @typedef {import('../../src/propagation/conclude.js').Findings} Findings */
 
 /**
