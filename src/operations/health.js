@@ -56,7 +56,8 @@ export const operation = {
       if (!isStandby || !context.plan.options.standbyOk) throw error;
       const { namespace, url } = context.plan.target;
       const { origin, basePath } = parseTargetUrl(url);
-      const target = { product: 'Vault', version: null };
+      // Which product it is, a standby is not asked.
+      const target = { product: null, version: null };
       return { origin, targetUrl: url, target, basePath, headers: apiHeaders(null, namespace) };
     }
   },

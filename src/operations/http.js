@@ -31,7 +31,12 @@ const options = {
     repeatable: true,
     describe: 'A header; repeatable. It stands in the result: nothing secret',
   },
-  body: { type: 'text', group: GROUP, placeholder: 'TEXT', describe: 'Body; {n} and {random} too' },
+  body: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'TEXT',
+    describe: 'Body; {n} and {random} too. It stands in the result: nothing secret',
+  },
   'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File whose bytes are the body' },
   token: {
     type: 'choice',

@@ -1,13 +1,10 @@
 /** Certificates that are issued before a run, to be revoked or asked about in it. */
-import pLimit from 'p-limit';
-import { PkiLoadError, targetError } from '../errors.js';
+import { targetError } from '../errors.js';
 import { formatDuration } from '../units.js';
 import { certificateParameters } from './issuance.js';
+import { manyCalls } from './many-calls.js';
 import { expandName } from './names.js';
 import { longestRunMs } from './planned.js';
-
-/** Calls at a time. */
-const AT_ONCE = 8;
 
 const HOUR_MS = 3_600_000;
 
@@ -40,7 +37,7 @@ export function describeLifetime(load) {
 export async function issueBefore({ client, plan, progress, signal }, { size, label }) {
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
-  return manyAtOnce(size, { label, progress, signal }, async (i) => {
+  return manyCalls(size, { label, progress, signal }, async (i) => {
     const commonName = expandName(cn, plan.load.seed, i);
     const asked = certificateParameters({ commonName, altNames: [], ipSans: [], ttlMs });
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, asked);
@@ -64,7 +61,7 @@ export async function issueBefore({ client, plan, progress, signal }, { size, la
  */
 export async function revokeBefore({ client, plan, progress, signal }, issued) {
   const label = 'Revoking certificates to ask about';
-  await manyAtOnce(issued.length, { label, progress, signal }, async (i) => {
+  await manyCalls(issued.length, { label, progress, signal }, async (i) => {
     const { certificate, serial } = issued[i];
     const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
     if (data?.revocation_time > 0) return;
@@ -74,28 +71,4 @@ export async function revokeBefore({ client, plan, progress, signal }, issued) {
       'Check with vault write that the mount revokes what the role issues.',
     );
   });
-}
-
-/**
- * @param {number} size
- * @param {Pick<import('./index.js').PrepareContext, 'progress' | 'signal'> & {label: string}} context
- * @param {(i: number) => Promise<T>} work
- * @returns {Promise<T[]>} in their order; the first failure ends the rest
- * @template T
- */
-async function manyAtOnce(size, { label, progress, signal }, work) {
-  const limit = pLimit(AT_ONCE);
-  let done = 0;
-  const one = async (/** @type {number} */ i) => {
-    if (signal.aborted) throw new PkiLoadError('interrupted', `${label}: interrupted.`, { exitCode: 130 });
-    const made = await work(i);
-    progress(label, ++done, size);
-    return made;
-  };
-  try {
-    return await Promise.all(Array.from({ length: size }, (_, i) => limit(one, i)));
-  } catch (error) {
-    limit.clearQueue();
-    throw error;
-  }
 }

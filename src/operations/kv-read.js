@@ -1,5 +1,4 @@
 /** `kv-read`: secrets out of a key-value store; each must be the one that was written, before this run or by an earlier one. */
-import pLimit from 'p-limit';
 import { PkiLoadError, targetError, usageError } from '../errors.js';
 import { shuffled } from '../random.js';
 import {
@@ -12,11 +11,9 @@ import {
   secretPath,
   valueIn,
 } from './kv.js';
+import { manyCalls } from './many-calls.js';
 import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
-
-/** While the store is filled. */
-const AT_ONCE = 8;
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
@@ -106,20 +103,11 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
  */
 async function fill({ client, plan, progress, signal }, store) {
   const { dataSeed, size, paths } = plan.options;
-  const limit = pLimit(AT_ONCE);
-  let done = 0;
-  const writeOne = async (/** @type {number} */ number) => {
-    if (signal.aborted) return;
+  const label = 'Writing secrets to read';
+  await manyCalls(paths, { label, progress, signal }, async (number) => {
     const body = secretBody(store.version, secretValue(dataSeed, number, size));
     await client.write(secretPath(store, dataSeed, number), body);
-    progress('Writing secrets to read', ++done, paths);
-  };
-  try {
-    await Promise.all(Array.from({ length: paths }, (_, number) => limit(writeOne, number)));
-  } finally {
-    // After a failure the rest is of no use.
-    limit.clearQueue();
-  }
+  });
 }
 
 /**

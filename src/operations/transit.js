@@ -1,7 +1,7 @@
 /** `transit`: encryption as a service, with a key that is made for the run; what comes back is held against what was sent. */
-import pLimit from 'p-limit';
 import { targetError, usageError } from '../errors.js';
 import { apiPath } from './issuance.js';
+import { manyCalls } from './many-calls.js';
 import { makeOwnMount, untilReady } from './own-mount.js';
 import { MOST_BYTES, secretValue } from './secret-value.js';
 import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES, longestText } from './transit-keys.js';
@@ -9,9 +9,6 @@ import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.
 
 const GROUP = 'Transit';
 const KEY = 'load';
-
-/** While ciphertexts and signatures are made that requests are about. */
-const AT_ONCE = 8;
 
 /** All texts together; every thread holds the bodies of all requests. */
 const MOST_POOL_BYTES = 64 * 1024 * 1024;
@@ -220,27 +217,17 @@ function tooMuch(size, pool) {
 async function makeAll({ client, plan, progress, signal }, mount, making) {
   const { size, pool } = plan.options;
   const { field, textField } = MAKES[making];
-  const limit = pLimit(AT_ONCE);
-  let done = 0;
-  const makeOne = async (/** @type {number} */ number) => {
-    if (signal.aborted) return '';
+  const label = making === 'encrypt' ? 'Encrypting texts' : 'Signing texts';
+  return manyCalls(pool, { label, progress, signal }, async (number) => {
     const { data } = await client.write(`${mount}/${making}/${KEY}`, {
       [textField]: secretValue(plan.load.seed, number, size),
     });
-    if (bytesOf(data?.[field]) === null) {
-      throw targetError(
-        'transit_answer',
-        `${client.origin} answered ${making} without a ${field}, so there is nothing to ask about.`,
-      );
-    }
-    progress(making === 'encrypt' ? 'Encrypting texts' : 'Signing texts', ++done, pool);
-    return data?.[field];
-  };
-  try {
-    return await Promise.all(Array.from({ length: pool }, (_, number) => limit(makeOne, number)));
-  } finally {
-    limit.clearQueue();
-  }
+    if (bytesOf(data?.[field]) !== null) return data?.[field];
+    throw targetError(
+      'transit_answer',
+      `${client.origin} answered ${making} without a ${field}, so there is nothing to ask about.`,
+    );
+  });
 }
 
 /**

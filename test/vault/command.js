@@ -118,7 +118,7 @@ export function assertRan({ code, stderr, result }) {
  * @param {Record<string, string>} env
  * @returns {Ended}
  */
-function whole({ code, file, stdout, stderr }, env) {
+export function whole({ code, file, stdout, stderr }, env) {
   const everything = `${stdout}\n${stderr}\n${file}`;
   for (const token of [env.VAULT_TOKEN, env.BAO_TOKEN]) {
     assert.ok(!token || !everything.includes(token), 'the token is shown');

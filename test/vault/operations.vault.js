@@ -1,10 +1,13 @@
-/** The operations that are not about certificates on a real Vault, through the command line: what they say, make and leave. */
+/**
+ * The operations that are not about certificates on a real Vault: what they say, make and leave. Those whose ways differ once through
+ * the command line, the others in this process.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask } from '../dev/support.js';
-import { runHere } from '../run/support.js';
 import { assertRan, runCommand, runToResult, startCommand } from './command.js';
+import { askEach, runHere, runHereToResult } from './in-process.js';
 import { setUpPki } from './pki.js';
 import { startVault } from './start.js';
 
@@ -38,10 +41,15 @@ async function mounts() {
   return [...Object.keys(engines.data ?? {}), ...Object.keys(methods.data ?? {})].sort();
 }
 
+/** @returns {Promise<string[]>} what Vault makes of whoever logs in */
+async function entities() {
+  return [...(await root.list('identity/entity/id')), ...(await root.list('identity/entity-alias/id'))];
+}
+
 /** @param {string[]} args @param {string} good outcome */
-async function assertAll(args, good, count = 20) {
+async function assertAll(args, good, count = 20, measure = runToResult) {
   const all = [...args, '--requests', String(count), '--concurrency', '2'];
-  const run = await runToResult(all, env);
+  const run = await measure(all, env);
   assertRan(run);
   assert.deepEqual(run.result.outcomes, { [good]: count }, args.join(' '));
   assert.deepEqual([run.result.verification.checked, run.result.verification.passed], [count, count]);
@@ -66,29 +74,28 @@ describe('every answer is what it should be, and nothing is left', () => {
       ['verify', type, 'verified'],
     ]),
   ];
-  /** @type {[string[], string][]} */
+  /** @type {[args: string[], outcome: string, measure?: typeof runToResult][]} through the command line, or in this process */
   const TABLE = [
     [['kv-write', '--paths', '7'], 'written'],
-    [['kv-write', '--paths', '7', '--kv-version', '1', '--size', '5000'], 'written'],
-    [['kv-read', '--paths', '7'], 'read'],
+    [['kv-write', '--paths', '7', '--kv-version', '1', '--size', '5000'], 'written', runHereToResult],
+    [['kv-read', '--paths', '7'], 'read', runHereToResult],
     [['kv-read', '--paths', '7', '--kv-version', '1', '--pick', 'in-turn'], 'read'],
-    [['token-lookup'], 'looked_up'],
-    [['health'], 'active'],
-    [['approle-login', '--token-type', 'batch'], 'logged_in'],
+    [['token-lookup'], 'looked_up', runHereToResult],
+    [['health'], 'active', runHereToResult],
+    [['approle-login', '--token-type', 'batch'], 'logged_in', runHereToResult],
     [['transit', '--action', 'verify', '--key-type', 'ecdsa-p384', '--pool', '5'], 'verified'],
   ];
-  for (const [args, good] of TABLE) {
+  for (const [args, good, measure] of TABLE) {
     test(args.join(' '), async () => {
-      await assertAll(args, good);
+      await assertAll(args, good, 20, measure);
+      assert.deepEqual(await entities(), []);
     });
   }
 
-  // The command line is the same for every type of key: these need no process of their own.
   for (const [action, keyType, good] of KEYS) {
     test(`transit --action ${action} --key-type ${keyType}`, async () => {
-      const options = { url: vault.url, action, keyType, pool: 3, requests: 10, concurrency: 2 };
-      const result = await runHere('transit', options, vault.token);
-      assert.deepEqual(result.outcomes, { [good]: 10 });
+      const args = ['transit', '--action', action, '--key-type', keyType, '--pool', '3'];
+      assert.deepEqual(await askEach(args, env, 5), { [good]: 5 });
       assert.deepEqual(await mounts(), asFound);
     });
   }
@@ -102,17 +109,18 @@ describe('every answer is what it should be, and nothing is left', () => {
       /Every login leaves a token in storage, for at most 1 h; after the run they are revoked/,
     );
     assert.equal(await accessors(), before);
+    assert.deepEqual(await entities(), []);
   });
 });
 
 describe('a store that is there: one run writes, another reads', () => {
-  for (const [mount, folder] of [
-    ['people', 'people/metadata'],
-    ['old', 'old'],
-  ]) {
+  for (const [mount, folder, measure] of /** @type {[string, string, typeof runToResult][]} */ ([
+    ['people', 'people/metadata', runToResult],
+    ['old', 'old', runHereToResult],
+  ])) {
     test(`${mount}: 300 secrets, of which 100 are read and checked; all stay`, async () => {
       const store = ['--kv-mount', mount, '--paths', '300', '--size', '100'];
-      const { stderr } = await assertAll(['kv-write', ...store], 'written', 300);
+      const { stderr } = await assertAll(['kv-write', ...store], 'written', 300, measure);
       assert.match(
         oneLine(stderr),
         new RegExp(
@@ -120,7 +128,7 @@ describe('a store that is there: one run writes, another reads', () => {
         ),
       );
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
-      await assertAll(['kv-read', ...store, '--filled'], 'read', 100);
+      await assertAll(['kv-read', ...store, '--filled'], 'read', 100, measure);
       assert.equal((await root.list(`${folder}/vault-pki-load/seed-1`)).length, 300);
     });
   }
@@ -158,7 +166,7 @@ describe('a store that is there: one run writes, another reads', () => {
   ];
   for (const [what, args, message] of REFUSED) {
     test(`${what}: refused before anything is sent`, async () => {
-      const { code, stderr } = await runCommand(['kv-read', ...args, '--filled', '--requests', '5'], env);
+      const { code, stderr } = await runHere(['kv-read', ...args, '--filled', '--requests', '5'], env);
       assert.equal(code, 2, stderr);
       assert.match(oneLine(stderr), message);
     });
@@ -195,7 +203,7 @@ describe('interrupted, or with half the rights', () => {
   const MOUNT = 'path "sys/mounts/vault-pki-load-*" { capabilities = ["create", "update", "delete"] }';
 
   test('no right to mount: said which is needed', async () => {
-    const { code, stderr } = await runCommand(
+    const { code, stderr } = await runHere(
       ['transit', '--requests', '5'],
       await withPolicy('path "people/*" { capabilities = ["read"] }'),
     );
@@ -208,9 +216,30 @@ describe('interrupted, or with half the rights', () => {
   });
 
   test('a mount, but no right to use it: preparing fails, and the mount is gone', async () => {
-    const { code } = await runCommand(['transit', '--requests', '5'], await withPolicy(MOUNT));
+    const { code } = await runHere(['transit', '--requests', '5'], await withPolicy(MOUNT));
     assert.equal(code, 2);
     assert.deepEqual(await mounts(), asFound);
+  });
+
+  test('no sudo, which auth methods need, and no right to the entity: said which', async () => {
+    const mounting = (/** @type {string} */ more) =>
+      `path "sys/auth/vault-pki-load-*" { capabilities = ["create", "read", "update", "delete"${more}] }
+       path "auth/vault-pki-load-*" { capabilities = ["create", "read", "update"] }`;
+    const args = ['approle-login', '--requests', '5'];
+    const refused = await runHere(args, await withPolicy(mounting('')));
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /The token needs create, update, read, delete and sudo on sys\/auth\/vault-pki-load-\*/,
+    );
+    const { stderr, result } = await runHere(args, await withPolicy(mounting(', "sudo"')));
+    assert.deepEqual(result?.outcomes, { logged_in: 5 });
+    assert.deepEqual(await mounts(), asFound);
+    const [, id] =
+      /Left behind: the entity ([0-9a-f-]{36}) .* vault delete identity\/entity\/id\/\1/.exec(stderr) ?? [];
+    assert.ok(id, stderr);
+    await root.remove(`identity/entity/id/${id}`);
+    assert.deepEqual(await entities(), []);
   });
 
   test('no right to take it away: said what is left, and how it goes', async () => {
@@ -266,22 +295,28 @@ describe('traffic that should be refused', () => {
     ['an unknown path', ['--path', '/v1/no/such/{n}'], '404'],
   ];
   for (const [what, args, status] of TABLE) {
-    for (const where of ['Vault', '--dev']) {
-      test(`${what}: HTTP ${status} from ${where}`, async () => {
-        const all = ['http', ...args, '--status', status, '--requests', '10', '--concurrency', '2'];
-        const run = await runToResult(
-          where === 'Vault' ? all : [...all, '--dev'],
-          where === 'Vault' ? env : {},
-        );
-        assertRan(run);
-        assert.deepEqual(run.result.outcomes, { expected: 10 });
-      });
-    }
+    test(`${what}: HTTP ${status} from Vault and from the embedded server`, async (t) => {
+      const dev = await createDevServer({ caKeyType: 'ec' });
+      t.after(() => dev.close());
+      const asked = ['http', ...args, '--status', status];
+      for (const at of [env, { VAULT_ADDR: dev.url, VAULT_TOKEN: dev.token }]) {
+        assert.deepEqual(await askEach(asked, at, 5), { expected: 5 }, at.VAULT_ADDR);
+      }
+    });
   }
 
+  test('through the command line, with --dev', async () => {
+    const [, args, status] = TABLE[0];
+    const run = await runToResult(['http', ...args, '--status', status, '--requests', '10', '--dev']);
+    assertRan(run);
+    assert.deepEqual(run.result.outcomes, { expected: 10 });
+  });
+
   test('another status than the one it should get is a failure', async () => {
-    const run = await runToResult(['http', '--path', '/v1/no/such/path', '--requests', '5'], env);
-    assert.deepEqual(run.result.outcomes, { other_status: 5 });
+    assert.deepEqual(await askEach(['http', '--path', '/v1/no/such/path'], env, 5), {
+      other_status: 5,
+      failed: 5,
+    });
   });
 });
 
@@ -297,6 +332,8 @@ test('the embedded server refuses in the words of Vault', async (t) => {
     ['POST', 'sys/auth/pair-ar', { type: 'approle' }],
     ['POST', 'sys/mounts/pair-x', { type: 'nope' }],
     ['DELETE', 'sys/mounts/pair-none', undefined],
+    ['DELETE', 'identity/entity/id/none', undefined],
+    ['DELETE', 'identity/entity/id/0b5c3f0e-0000-4000-8000-000000000000', undefined],
     ['GET', 'pair-kv1/none', undefined],
     ['POST', 'pair-kv1/a', {}],
     ['GET', 'pair-kv2/data/none', undefined],
