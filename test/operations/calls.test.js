@@ -199,3 +199,12 @@ describe('http', () => {
     test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(http, given), message));
   }
 });
+
+test('a standby that is asked with --standby-ok is not said to be of a product: it may be either', async () => {
+  const json = { initialized: true, sealed: false, standby: true, version: '2.6.2' };
+  const client = { origin: 'http://192.0.2.1:8200', health: async () => ({ status: 429, json }) };
+  const prepare = (/** @type {Record<string, unknown>} */ given) =>
+    health.prepare(/** @type {any} */ ({ client, plan: planOf(health, given), warn() {} }));
+  assert.deepEqual((await prepare({ standbyOk: true })).target, { product: null, version: null });
+  await assert.rejects(prepare({}), { code: 'vault_standby' });
+});
