@@ -121,8 +121,7 @@ export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements
     return steps.at(-1)?.verdict === 'not offered' ? EXIT.invalidMeasurement : EXIT.requirement;
   }
   // A rate that was required has to be reached.
-  const short = requirements.some(({ unit, limit }) => unit === '/s' && limit > answer.perSecond);
-  return short ? EXIT.requirement : EXIT.ok;
+  return requirements.some(({ beyond }) => beyond) ? EXIT.requirement : EXIT.ok;
 }
 
 /**

@@ -9,7 +9,7 @@ import { TOOL_VERSION } from '../version.js';
 import { judgeStep } from './judge-step.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
-import { leastRequests, planOfStep } from './step-plan.js';
+import { isWithin, leastRequests, planOfStep } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -70,7 +70,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0 };
     const { result, recovery } = ended;
-    const judged = judgeStep(result, { of, level, least });
+    const isAsked = (/** @type {number} */ i) =>
+      of === 'concurrency' || isWithin(plan.requirements[i], plan.mix, level);
+    const judged = judgeStep(result, { of, least, isAsked });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmation = result;
     const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
     steps.push(step);
@@ -176,12 +178,7 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
       ...{ start, highest, stepSeconds: stepMs / 1000, confirmationSeconds: confirmMs / 1000 },
       tolerance: TOLERANCE,
     },
-    requirements: requirements.map(({ text, operation, limit, metric }) => ({
-      text,
-      ...(operation === undefined ? {} : { operation }),
-      limit,
-      unit: unitOf(metric),
-    })),
+    requirements: requirements.map((requirement) => describeRequirement(requirement, plan, of, level)),
     answer: answer ?? null,
     bracket: { confirmed: level, highestMet: lower === 0 ? null : lower, above },
     peakPerSecond,
@@ -190,6 +187,25 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
     confirmation,
   };
   return { ...document, explanation: explain(document) };
+}
+
+/**
+ * @param {Plan['requirements'][number]} requirement
+ * @param {Plan} plan
+ * @param {SearchSettings['of']} of
+ * @param {number | null} level the answer
+ * @returns {Search['requirements'][number]}
+ */
+function describeRequirement(requirement, { mix }, of, level) {
+  const { text, operation, limit, metric } = requirement;
+  const isBeyond = of === 'rate' && level !== null && !isWithin(requirement, mix, level);
+  return {
+    text,
+    ...(operation === undefined ? {} : { operation }),
+    limit,
+    unit: unitOf(metric),
+    ...(isBeyond ? { beyond: true } : {}),
+  };
 }
 
 /** @param {Plan['requirements'][number]['metric']} metric @returns {Search['requirements'][number]['unit']} */

@@ -34,20 +34,17 @@ const UNCHECKED = /answers were not checked/;
  * @param {Result} result
  * @param {object} step
  * @param {'rate' | 'concurrency'} step.of
- * @param {number} step.level
  * @param {number} step.least with fewer requests nothing could have been proven
+ * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
  * @returns {Judged}
  */
-export function judgeStep(result, { of, level, least }) {
+export function judgeStep(result, { of, least, isAsked = () => true }) {
   const { measurement, totals } = result;
   const notOffered = generatorFault(result, of);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
   const overload = measurement.reasons.find(({ code }) => OVERLOAD.has(code));
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
-  // A rate that is more than was offered is a matter of higher levels.
-  const asked = result.requirements.filter(
-    ({ unit, limit }) => of === 'concurrency' || unit !== '/s' || limit <= level,
-  );
+  const asked = result.requirements.filter((_, i) => isAsked(i));
   const said = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
   const missed = asked.find(({ verdict }) => verdict === 'not met');
   if (missed !== undefined) return { verdict: 'not met', reason: said(missed) };

@@ -109,6 +109,17 @@ export function leastRequests({ requirements, mix }) {
 }
 
 /**
+ * Can it be judged where so much is offered? A rate that is more than that is a matter of higher levels.
+ *
+ * @param {{metric: string, limit: number, operation?: string}} requirement
+ * @param {Plan['mix']} mix
+ * @param {number} level requests a second, of all operations
+ */
+export function isWithin({ metric, limit, operation }, mix, level) {
+  return metric !== 'rate' || limit <= level * shareOf(mix, operation);
+}
+
+/**
  * @param {Plan['mix']} mix
  * @param {string | undefined} operation
  * @returns {number} of the requests

@@ -151,7 +151,15 @@ test('where a search begins', () => {
 /** @type {[string, object, number][]} */
 const CODES = [
   ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
-  ['an answer below the rate that is required', { answer: { perSecond: 49 }, why: 'bracketed' }, 99],
+  [
+    'an answer below the rate that is required',
+    {
+      answer: { perSecond: 49 },
+      why: 'bracketed',
+      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s', beyond: true }],
+    },
+    99,
+  ],
   [
     'an answer that the tool, not the target, put an end to',
     { answer: { perSecond: 100 }, why: 'generator' },

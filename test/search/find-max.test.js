@@ -1,10 +1,12 @@
 /** Whole searches on a server that is simulated: what they find is what theory says; and what is said of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { PkiLoadError } from '../../src/errors.js';
 import { uniform } from '../../src/random.js';
 import { validateSearch } from '../../src/results/search/search-schema.js';
 import { checkSearchable, findMax } from '../../src/search/find-max.js';
+import { isWithin } from '../../src/search/step-plan.js';
 import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
 
 /** @typedef {import('../../src/search/step-plan.js').SearchSettings} SearchSettings */
@@ -161,6 +163,34 @@ test('a rate that is required counts from where it is offered, and steps are the
   });
   assert.equal(search.answer?.level, 40);
   assert.ok(search.steps.every(({ seconds }) => seconds >= 6));
+});
+
+/** @type {[string, string, boolean][]} */
+const RATES = [
+  ['a rate that the answer offers is reached', 'rate>=55/s', false],
+  ['a rate above what was allowed is beyond the answer', 'rate>=90/s', true],
+];
+
+for (const [what, requirement, isBeyond] of RATES) {
+  test(`required: ${what}`, async () => {
+    const search = await searchFor(planOf(['p99<100ms', requirement]), 10, {
+      start: 20,
+      highest: 60,
+    });
+    assert.equal(search.answer?.level, 60);
+    assert.equal(search.requirements[1].beyond ?? false, isBeyond);
+    assert.equal(exitCodeOfSearch(search), isBeyond ? 99 : 0);
+  });
+}
+
+test('the rate of one operation of a mix is judged from where it is offered as much', () => {
+  /** @type {any} */
+  const mix = [
+    { name: 'a', operation: 'kv-read', weight: 1 },
+    { name: 'b', operation: 'kv-write', weight: 3 },
+  ];
+  const required = { metric: 'rate', limit: 30, operation: 'a' };
+  assert.deepEqual([isWithin(required, mix, 119), isWithin(required, mix, 120)], [false, true]);
 });
 
 test('connections grow with the rate (twice what Little says, a power of two), unless the user has said how many', async () => {

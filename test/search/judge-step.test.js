@@ -102,21 +102,23 @@ const CASES = [
 
 for (const [what, result, verdict, of = 'rate'] of CASES) {
   test(`${verdict}: ${what}`, () => {
-    const judged = judgeStep(result, { of, level: 100, least: 300 });
+    const isAsked = (/** @type {number} */ i) =>
+      result.requirements[i].limit <= 100 || result.requirements[i].unit === 'ms';
+    const judged = judgeStep(result, { of, least: 300, isAsked });
     assert.equal(judged.verdict, verdict);
     assert.match(judged.reason, /\.$/);
   });
 }
 
 test('overload is clear, a missed limit is not', () => {
-  const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', level: 100, least: 300 });
+  const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', least: 300 });
   assert.equal(judged(resultOf('suspect', [{ code: 'backlog_growing' }], [MET])).isClear, true);
   assert.notEqual(judged(resultOf('valid', [], [MISSED])).isClear, true);
 });
 
 test('not proven with fewer requests than could have proven anything: starved', () => {
   const judged = (/** @type {number} */ sent) =>
-    judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', level: 1, least: 300 }).isStarved;
+    judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', least: 300 }).isStarved;
   assert.deepEqual([judged(299), judged(300)], [true, false]);
 });
 
@@ -142,7 +144,7 @@ test('a schedule that the tool did not follow is told from one that the target k
     });
     const reasons = RUN_RULES.flatMap((rule) => rule(observed) ?? []);
     const verdict = reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'suspect';
-    return judgeStep(resultOf(verdict, reasons, [MET], seen), { of: 'rate', level: 100, least: 300 }).verdict;
+    return judgeStep(resultOf(verdict, reasons, [MET], seen), { of: 'rate', least: 300 }).verdict;
   };
   assert.deepEqual([judged(true), judged(false)], ['not offered', 'not met']);
 });

@@ -60,7 +60,7 @@ export function simulateStep({ load, requirements }, serviceMs) {
     all: { response: quantilesOf([...response, ...ages]) },
     ...{ succeeded: sent, failed: 0, dropped: 0, neverSentDue: neverSent },
     ratePerSecond: (sent * 1000) / Math.max(endMs, done[sent - 1]),
-    completedPerSecond: [],
+    completedPerSecond: perSecond(done, endMs),
     model: 'open',
     offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
@@ -123,6 +123,16 @@ function quantilesOf(values) {
     mean: sorted.length === 0 ? null : sorted.reduce((sum, one) => sum + one, 0) / sorted.length,
     max: sorted.at(-1) ?? null,
   };
+}
+
+/**
+ * @param {number[]} done
+ * @param {number} endMs
+ */
+function perSecond(done, endMs) {
+  const counts = new Array(Math.floor(endMs / 1000)).fill(0);
+  for (const at of done) if (at < counts.length * 1000) counts[Math.floor(at / 1000)]++;
+  return counts;
 }
 
 /**

@@ -61,9 +61,8 @@ function lead(search) {
 /** @param {Search} search */
 function requirements({ requirements: required, answer }) {
   if (required.length === 0) return '';
-  const items = required.map(({ text, operation, unit, limit }) => {
-    const short = answer !== null && unit === '/s' && limit > answer.perSecond;
-    const badge = answer === null ? '' : `${verdictBadge(short ? 'not met' : 'met')} `;
+  const items = required.map(({ text, operation, beyond }) => {
+    const badge = answer === null ? '' : `${verdictBadge(beyond ? 'not met' : 'met')} `;
     return `${badge}${escapeHtml(operation === undefined ? text : `${text} of ${operation}`)}`;
   });
   return section(answer === null ? 'Required' : 'Required, at the answer', list(items));

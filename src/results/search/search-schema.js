@@ -73,6 +73,8 @@ export const Search = z
         operation: z.string().optional(),
         limit: z.number(),
         unit: z.enum(['ms', '/s', 'fraction']),
+        /** A rate that is more than the answer: it is not met there, nor at what failed above. */
+        beyond: z.literal(true).optional(),
       }),
     ),
     /** The step that confirmed it; null where no level was confirmed. */
