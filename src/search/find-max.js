@@ -69,10 +69,10 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     // What was cut short decides nothing.
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0 };
-    const { result, recovery } = ended;
+    const { result, recovery, cutShort = null } = ended;
     const isAsked = (/** @type {number} */ i) =>
       of === 'concurrency' || isWithin(plan.requirements[i], plan.mix, level);
-    const judged = judgeStep(result, { of, least, isAsked });
+    const judged = judgeStep(result, { of, least, isAsked, cutShort });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmation = result;
     const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
     steps.push(step);

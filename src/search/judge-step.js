@@ -36,12 +36,14 @@ const UNCHECKED = /answers were not checked/;
  * @param {'rate' | 'concurrency'} step.of
  * @param {number} step.least with fewer requests nothing could have been proven
  * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
+ * @param {string | null} [step.cutShort] why it was ended before its time
  * @returns {Judged}
  */
-export function judgeStep(result, { of, least, isAsked = () => true }) {
+export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null }) {
   const { measurement, totals } = result;
-  const notOffered = generatorFault(result, of);
+  const notOffered = generatorFault(result, of, cutShort !== null);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
+  if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => OVERLOAD.has(code));
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
   const asked = result.requirements.filter((_, i) => isAsked(i));
@@ -57,19 +59,20 @@ export function judgeStep(result, { of, least, isAsked = () => true }) {
 /**
  * @param {Result} result
  * @param {'rate' | 'concurrency'} of
+ * @param {boolean} isHopeless more requests were late than may be, with every connection in use
  * @returns {string | null} why the level was not honestly offered
  */
-function generatorFault({ measurement: { verdict, reasons }, totals }, of) {
+function generatorFault({ measurement: { verdict, reasons }, totals }, of, isHopeless) {
   const full = reasons.find(({ code }) => code === 'tool_saturated');
   // In a closed loop a tool without time left is only suspect, but the throughput is its own.
   if (of === 'concurrency' && full !== undefined) return full.text;
   if (verdict !== 'invalid') return null;
   const isOwn = (/** @type {Reason} */ { code, text }) =>
     OWN.has(code) || (code === 'sends_short_of_plan' && NOT_FOLLOWED.test(text));
-  const isShort = totals.neverSent >= MOSTLY_SHORT * totals.planned;
+  const isShort = isHopeless || totals.neverSent >= MOSTLY_SHORT * totals.planned;
   const own = reasons.find((reason) => isOwn(reason) && (!isShort || NEVER_THE_TARGET.has(reason.code)));
   if (own !== undefined) return own.text;
-  return reasons.some(({ code }) => OVERLOAD.has(code))
+  return isHopeless || reasons.some(({ code }) => OVERLOAD.has(code))
     ? null
     : (reasons[0]?.text ?? 'The measurement is invalid.');
 }

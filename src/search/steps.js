@@ -2,12 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
+import { watchHope } from './hope.js';
 import { watchRecovery } from './recovery.js';
 import { isShared } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../run.js').RunEvent} RunEvent */
-/** @typedef {{result: import('../results/schema.js').Result, recovery: import('./recovery.js').RecoveryEnd}} StepEnd */
+/**
+ * @typedef {object} StepEnd
+ * @property {import('../results/schema.js').Result} result
+ * @property {import('./recovery.js').RecoveryEnd} recovery what the target was given before it
+ * @property {string | null} [cutShort] why it was ended before its time: it could not be met any more
+ */
 /**
  * @typedef {object} StepOptions
  * @property {string | null} token a secret
@@ -66,8 +72,14 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       if (isShared(plan)) shared = prepared;
       try {
         const recovered = await recover(prepared);
-        const result = await run(stepPlan, { prepared, signal: stop, cutOff, command, ...showing });
-        return { result, recovery: recovered };
+        const ended = await runWhileHopeful(stepPlan, {
+          prepared,
+          signal: stop,
+          cutOff,
+          command,
+          ...showing,
+        });
+        return { ...ended, recovery: recovered };
       } finally {
         if (shared === null) await prepared.close();
       }
@@ -76,6 +88,29 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       await shared?.close();
     },
   };
+}
+
+/**
+ * @param {Plan} stepPlan
+ * @param {import('../run.js').RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
+ * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
+ */
+async function runWhileHopeful(stepPlan, options) {
+  const hope = watchHope(stepPlan);
+  const over = new AbortController();
+  /** @type {string | null} */
+  let cutShort = null;
+  const result = await run(stepPlan, {
+    ...options,
+    signal: AbortSignal.any([options.signal, over.signal]),
+    onEvent(event) {
+      options.onEvent(event);
+      if (event.type !== 'interval' || cutShort !== null) return;
+      cutShort = hope(event);
+      if (cutShort !== null) over.abort();
+    },
+  });
+  return { result, cutShort };
 }
 
 /**

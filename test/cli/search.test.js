@@ -1,6 +1,7 @@
 /** --find-max-rate and --max-concurrency through the command line, on the embedded server. What they find is a matter of this machine. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
@@ -17,6 +18,46 @@ const SHORT = ['--duration', '1s', '--pause', '100ms', '--require', 'p50<1s'];
 
 /** A shared machine may be too busy to offer anything honestly. @param {number | null} code */
 const assertSearched = (code) => assert.ok([0, 98, 99].includes(Number(code)), `exit code ${code}`);
+
+/**
+ * A server in front of another that answers OCSP one by one.
+ *
+ * @param {string} behind
+ * @param {number} serviceMs
+ */
+async function startSerial(behind, serviceMs) {
+  let last = Promise.resolve();
+  const front = createServer(async (request, response) => {
+    /** @type {Buffer[]} */
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    if (request.url?.includes('/ocsp')) {
+      last = last.then(() => new Promise((resolve) => void setTimeout(resolve, serviceMs)));
+      await last;
+    }
+    const { method, headers } = request;
+    const token = headers['x-vault-token'];
+    const answer = await fetch(`${behind}${request.url}`, {
+      method,
+      headers: {
+        'content-type': String(headers['content-type'] ?? 'application/json'),
+        ...(token === undefined ? {} : { 'x-vault-token': String(token) }),
+      },
+      body: chunks.length > 0 ? Buffer.concat(chunks) : undefined,
+    });
+    response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')) });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise((resolve) => front.listen(0, '127.0.0.1', () => resolve(null)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (front.address());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      front.closeAllConnections();
+      front.close();
+    },
+  };
+}
 
 describe('on the embedded server', () => {
   /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
@@ -81,6 +122,24 @@ describe('on the embedded server', () => {
     const search = searchIn(readFileSync(out, 'utf8'));
     assert.deepEqual([search.interrupted, search.answer, search.unfinished], [true, null, undefined]);
     assert.ok(search.steps.length >= 1);
+  });
+
+  test('a step that can no longer be met is cut short, and says so', async (t) => {
+    const slow = await startSerial(server.url, 100);
+    t.after(slow.stop);
+    const out = scratch(t)('s.json');
+    // p99 takes 598 requests: 30 s at that rate.
+    const cli = startCli(
+      ['ocsp', ...EC, '--find-max-rate', '--rate', '20', '--require', 'p99<200ms', '--out', out],
+      { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
+    );
+    await cli.shows(/^20\/s: .*\n?.*\n?.*cut short after/m);
+    cli.kill('SIGINT');
+    assert.equal((await cli.ended).code, 130);
+    const [step] = searchIn(readFileSync(out, 'utf8')).steps;
+    assert.equal(step.verdict, 'not met');
+    assert.match(step.reason, /^It was cut short after .*p99<200ms could no longer be met/);
+    assert.ok(step.requests < 500, `${step.requests}`);
   });
 
   test('what a store of its own needs is made once and taken away', async () => {

@@ -110,6 +110,18 @@ for (const [what, result, verdict, of = 'rate'] of CASES) {
   });
 }
 
+test('cut short as hopeless: clearly not met, unless the tool had no time left itself', () => {
+  const judged = (/** @type {string} */ code) =>
+    judgeStep(resultOf('invalid', [{ code }], [UNPROVEN]), {
+      of: 'rate',
+      least: 300,
+      cutShort: 'It was cut short.',
+    });
+  assert.deepEqual(judged('too_short'), { verdict: 'not met', reason: 'It was cut short.', isClear: true });
+  assert.equal(judged('nothing_measured').verdict, 'not met');
+  assert.equal(judged('tool_saturated').verdict, 'not offered');
+});
+
 test('overload is clear, a missed limit is not', () => {
   const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', least: 300 });
   assert.equal(judged(resultOf('suspect', [{ code: 'backlog_growing' }], [MET])).isClear, true);
