@@ -19,7 +19,7 @@ const EPILOGUE = [
   '    0  done, every requirement met',
   '    1  wrong usage or a local error, such as a file that cannot be written',
   '    2  the target refused or could not be reached before the run',
-  '   98  the measurement is invalid',
+  '   98  the measurement is invalid; of a search: the tool, not the target, put an end to it',
   '   99  a requirement is not met or not proven',
   '  130  interrupted: what was measured until then is reported',
 ].join('\n');
