@@ -1,5 +1,6 @@
 /** The result of a scenario as JUnit XML: each step is a suite, with each of its requirements and its measurement as test cases. */
 import { junitXml } from './junit-xml.js';
+import { counted } from './phrases.js';
 import { measurementText, requirementText, stepPhrase, targetOfStep } from './scenario-tables.js';
 import { render as renderText } from './scenario-text.js';
 
@@ -26,7 +27,8 @@ export function render(scenario) {
       ],
       cases: [
         ...step.requirements.map((requirement) => requirementCase(requirement, step)),
-        measurementCase(step),
+        ...madeCase(step),
+        ...measurementCase(step),
       ],
       output: i === 0 ? renderText(scenario) : '',
     })),
@@ -46,19 +48,33 @@ function requirementCase(requirement, step) {
   return { name: text, problem: { kind, type: verdict, message }, output: '' };
 }
 
-/** @param {ScenarioStep} step @returns {Case} */
+/**
+ * What was not made passes nothing, nor does it hide what the runs before it have shown.
+ *
+ * @param {ScenarioStep} step
+ * @returns {Case[]} none where all runs were made
+ */
+function madeCase({ failure, runs, repeat }) {
+  if (failure === null && runs.length >= repeat) return [];
+  const made = `${runs.length} of ${counted(repeat, 'run')} made.`;
+  const problem = /** @type {const} */ ({
+    kind: 'error',
+    type: failure === null ? 'interrupted' : 'failed',
+    message: failure === null ? made : failure.text,
+  });
+  return [{ name: 'all runs were made', problem, output: '' }];
+}
+
+/** @param {ScenarioStep} step @returns {Case[]} none where it failed before there was any */
 function measurementCase(step) {
   const { verdict, reasons } = step.measurement;
-  if (step.failure !== null) {
-    const problem = /** @type {const} */ ({ kind: 'error', type: 'failed', message: step.failure.text });
-    return { name: 'all runs were made', problem, output: '' };
-  }
+  if (verdict === null && step.failure !== null) return [];
   const name = 'the measurement can be believed';
   const because = reasons.map(({ text, remedy }) => (remedy === undefined ? text : `${text} ${remedy}`));
   const message = [`${measurementText(step)}.`, ...because].join(' ');
   if (verdict === 'invalid' || verdict === null) {
     const type = verdict ?? 'not measured';
-    return { name, problem: { kind: verdict === null ? 'error' : 'failure', type, message }, output: '' };
+    return [{ name, problem: { kind: verdict === null ? 'error' : 'failure', type, message }, output: '' }];
   }
-  return { name, problem: null, output: verdict === 'valid' ? '' : message };
+  return [{ name, problem: null, output: verdict === 'valid' ? '' : message }];
 }

@@ -163,6 +163,27 @@ test('as JUnit each step is a suite: what was required, and whether it can be be
   assert.match(cut, /<error message="http:\/\/c refused the connection\. Start it\." type="failed">/);
 });
 
+test('JUnit: a step whose runs were not all made passes no further, and what the others showed is still judged', async () => {
+  const whole = SCENARIOS['scenario-stages'];
+  const [step, ...others] = whole.steps;
+  const cut = { ...whole, interrupted: true, steps: [{ ...step, repeat: step.runs.length + 3 }, ...others] };
+  const failed = {
+    ...whole,
+    steps: [{ ...step, failure: { code: 'refused', text: 'It went away.' } }, ...others],
+  };
+  const made = `${step.runs.length} of ${step.repeat + 3} runs made.`;
+  assert.doesNotMatch(await renderDocument('junit', whole), /all runs were made/);
+  for (const [changed, message] of /** @type {const} */ ([
+    [cut, made],
+    [failed, 'It went away.'],
+  ])) {
+    const xml = await renderDocument('junit', changed);
+    assert.match(xml, /name="all runs were made"/);
+    assert.ok(xml.includes(`message="${message}"`), xml);
+    assert.match(xml, /name="the measurement can be believed"/);
+  }
+});
+
 for (const form of ['csv', 'hlog', 'hgrm', 'prom']) {
   test(`as .${form} it cannot be shown, and it is said what can`, async () => {
     await assert.rejects(renderDocument(form, SCENARIOS['scenario-stages']), {
