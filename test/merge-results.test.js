@@ -50,7 +50,25 @@ function assertSame(merged, whole) {
 
 const LOAD = { ratePerSecond: 50, durationMs: 8000, seed: 3 };
 
+const STAGED = {
+  ...LOAD,
+  stages: [
+    { name: 'low', lines: [{ durationMs: 4000, from: 20, to: 20 }] },
+    { name: 'high', lines: [{ durationMs: 4000, from: 50, to: 50 }] },
+  ],
+};
+
 describe('the sum of the parts of a plan', () => {
+  test('is that of parts that were written before there were stages and mixes', () => {
+    const given = { load: LOAD, requirements: REQUIREMENTS };
+    const old = syntheticParts(given, [1, 1]).map((part) => {
+      const { mix, ...plan } = read(part).plan;
+      const { stages, ...load } = Object(plan.load);
+      return { ...read(part), plan: { ...plan, load } };
+    });
+    assertSame(mergeResults(old), syntheticRun(given));
+  });
+
   test('0 to 3 of 4 is the result of one, bucket for bucket and figure for figure', () => {
     const given = { load: LOAD, requirements: REQUIREMENTS };
     const whole = syntheticRun(given);
@@ -303,6 +321,34 @@ describe('what cannot be merged', () => {
       ([a, b, { merge, ...c }]) => [a, b, c],
       'not_mergeable',
       /^c\.json does not hold what is needed to add it to other parts: it has no "merge" block/,
+    ],
+    [
+      'parts with stages',
+      () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),
+      'not_mergeable',
+      /^a\.json cannot be added to other parts: its plan has stages, which a part does not tell apart\. .*one machine/,
+    ],
+    [
+      'parts of which one says nothing of its stages but in its plan',
+      ([a, b, c]) => [
+        a,
+        { ...b, plan: { ...b.plan, load: { ...Object(b.plan.load), stages: STAGED.stages } } },
+        c,
+      ],
+      'not_mergeable',
+      /^b\.json cannot be added to other parts: its plan has stages/,
+    ],
+    [
+      'parts with several operations',
+      () => syntheticParts({ load: LOAD, weights: { read: 4, write: 1 } }, [1, 1, 1]).map(read),
+      'not_mergeable',
+      /^a\.json cannot be added to other parts: its plan has several operations/,
+    ],
+    [
+      'parts of which one had a mix of which only one operation was sent',
+      ([a, b, c]) => [a, b, { ...c, plan: { ...c.plan, mix: [{ name: 'x' }, { name: 'y' }] } }],
+      'not_mergeable',
+      /^c\.json cannot be added to other parts: its plan has several operations/,
     ],
   ];
 

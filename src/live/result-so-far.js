@@ -69,11 +69,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const { operations: recorded, ...lateness } = mergeSnapshots(
         snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
       );
-      const cells = withPlanned(
-        recorded,
-        plannedCells,
-        recorded.map((cell, i) => Math.max(cell.neverSentDue, (plannedCells?.[i] ?? 0) - settledOf(cell))),
-      );
+      const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
       const answeredMs = answeredUntil(operations, atMs);
@@ -100,6 +96,24 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       });
     },
   };
+}
+
+/**
+ * @param {MergedOperation[]} cells
+ * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: import('../operations/mix.js').Mix}} run
+ * @returns {number[]} of each: planned, and neither sent nor dropped so far. Which operations will come next in a closed loop is known at
+ *   its end only: until then they are shared out by weight
+ */
+function leftOf(cells, { planned, plannedCells, mix }) {
+  if (plannedCells !== null || planned === null) {
+    return cells.map((cell, i) => Math.max(cell.neverSentDue, (plannedCells?.[i] ?? 0) - settledOf(cell)));
+  }
+  const left = Math.max(0, planned - total(cells.map(settledOf)));
+  const weights = mix.members.map(({ weight }) => weight);
+  const first = cells.length - weights.length;
+  const until = (/** @type {number} */ member) =>
+    Math.round((left * total(weights.slice(0, member))) / total(weights));
+  return cells.map((_, i) => (i < first ? 0 : until(i - first + 1) - until(i - first)));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What to look at next: a few rules on what a result says, each pointing at one command or flag. */
-import { formatDuration, formatRate } from '../units.js';
+import { formatCount, formatDuration, formatRate } from '../units.js';
 import { perSecondText } from './phrases.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -15,7 +15,7 @@ const PAGE = /\s--out(?:=|\s+)('[^']+\.html'|"[^"]+\.html"|[^\s'"]+\.html)(?=\s|
 
 /** By code of a reason against the measurement. @type {Record<string, (result: Result) => Step>} */
 const BY_REASON = {
-  nothing_measured: () => step('--duration', 'let it run for longer than --warmup takes'),
+  nothing_measured: (result) => longer(result, 'let it run for longer than --warmup takes'),
   send_lag: calibrate,
   read_lag: calibrate,
   cpu_starved: calibrate,
@@ -27,10 +27,13 @@ const BY_REASON = {
     step('--pacing sleep', 'leaves more of this machine to the target; better, run the tool on another'),
   sends_short_of_plan: lowerRate,
   backlog_growing: lowerRate,
-  still_changing: () => step('--warmup', 'leave out the time in which the target settles'),
+  still_changing: ({ load }) =>
+    isStaged(load)
+      ? step('', 'a stage before it, in which the target settles, can be left out of what is judged')
+      : step('--warmup', 'leave out the time in which the target settles'),
   connection_setup: () => step('--rate', 'a higher one lets no connection lie idle until it is closed'),
   local_limits: () => step('ulimit -n', 'raise this limit of open files, or lower --concurrency'),
-  too_few_samples: () => step('--duration', 'with more requests, p99 is more than the slowest of them'),
+  too_few_samples: (result) => longer(result, 'with more requests, p99 is more than the slowest of them'),
 };
 
 /** By outcome. @type {Record<string, (result: Result) => Step>} */
@@ -82,12 +85,13 @@ function fromErrors(result) {
 }
 
 /** @param {Result} result */
-function fromRequirements({ requirements, measurement, totals, command }) {
+function fromRequirements(result) {
+  const { requirements, measurement, totals, command } = result;
   if (totals.sent === 0 || measurement.verdict === 'invalid') return [];
   if (requirements.length === 0) return [step("--require 'p99<200ms'", 'says whether this is good enough')];
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [drawn(command)];
   if (requirements.some(({ verdict }) => verdict === 'not proven'))
-    return [step('--duration', 'what was seen is within the limit; a longer run can prove it')];
+    return [longer(result, 'what was seen is within the limit; a longer run can prove it')];
   return [step('--repeat 10', 'one run is one sample: shows how much runs differ')];
 }
 
@@ -109,11 +113,37 @@ function calibrate({ load: { concurrency, threads } }) {
   );
 }
 
+/** @param {Result['load']} load @returns {boolean} then --rate and --duration would take the place of its stages */
+function isStaged({ stageCount = 0 }) {
+  return stageCount > 0;
+}
+
+/**
+ * @param {Result} result
+ * @param {string} why
+ */
+function longer({ load }, why) {
+  return isStaged(load) ? step('', `in longer stages: ${why}`) : step('--duration', why);
+}
+
 /** @param {Result} result */
-function lowerRate({ load: { ratePerSecond }, rates }) {
+function lowerRate({ load, rates, stages = [] }) {
+  const { ratePerSecond } = load;
+  if (isStaged(load)) {
+    const worst = stages.reduce((a, b) => (servedShare(b) < servedShare(a) ? b : a), stages[0]);
+    if (worst === undefined) return step('', 'lower levels of the stages ask less of the target');
+    const { sent, succeeded, planned } = worst.totals;
+    const figures = `${formatCount(succeeded)} of ${formatCount(ratePerSecond === null ? sent : planned)}`;
+    return step('', `in the stage ${worst.name}, ${figures} requests succeeded; let it ask for less`);
+  }
   if (ratePerSecond === null) return step('--concurrency', 'a lower one asks less of the target');
   const served = `of the ${formatRate(ratePerSecond)} offered, ${perSecondText(rates.perSecond)} succeeded`;
   return step('--rate', `${served}; offer less`);
+}
+
+/** @param {NonNullable<Result['stages']>[number]} stage @returns {number} share of the requests that succeeded by the end of the stage */
+function servedShare({ totals: { planned, succeeded }, seconds, windowSeconds }) {
+  return planned === 0 ? 1 : (succeeded / planned) * (windowSeconds > 0 ? seconds / windowSeconds : 1);
 }
 
 /**

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { createResultSoFar } from '../../src/live/result-so-far.js';
 import { checkResult } from '../../src/results/check/check.js';
 import { validateResult } from '../../src/results/schema.js';
-import { reportAt, STARTED_AT, startRun } from './running.js';
+import { sample, setUp } from '../load/recording.js';
+import { MIX, reportAt, STARTED_AT, startRun } from './running.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
@@ -17,6 +19,31 @@ function assertRight(result) {
 }
 
 describe('the result so far', () => {
+  test('adds up where a closed loop has so many requests to share out among several operations', () => {
+    const names = ['operation 0', 'operation 1', 'operation 2'];
+    const { start, zero, load } = startRun({ model: 'closed', ratePerSecond: null, requests: 500 });
+    const mix = /** @type {any} */ ({
+      ...MIX,
+      members: names.map((name, i) => ({ name, weight: i + 1 })),
+      things: Object.fromEntries(names.map((name) => [name, 'answers'])),
+    });
+    const soFar = createResultSoFar({ mix, start, zero, command: 'vault-pki-load x' });
+    const { recorder, rows } = setUp({ operations: 3 });
+    assertRight(soFar.result());
+    for (let index = 0; index < 41; index++) {
+      recorder.record(sample(index * 10, index * 10 + 5, 'good', { index, operation: index % 3 }));
+    }
+    const { open, ...snapshot } = recorder.soFar();
+    soFar.add(0, structuredClone({ atMs: 405, snapshot, rows, open }));
+    const result = soFar.result();
+    assertRight(result);
+    assert.deepEqual([load.requests, result.totals.planned, result.totals.neverSent], [500, 500, 459]);
+    assert.deepEqual(
+      names.map((name) => result.operations[name].totals.planned),
+      [14 + 77, 14 + 153, 13 + 229],
+    );
+  });
+
   test('is there before anything was reported: empty, but whole', () => {
     for (const changes of [
       { durationMs: 20_000 },

@@ -80,7 +80,7 @@ export function reportAt(
     if (done >= Math.max(fromMs, one.recordedMs))
       one.recorder.record(sample(intended, done, what(index), { index }));
   }
-  one.recordedMs = atMs + laterMs;
+  one.recordedMs = Math.max(one.recordedMs, atMs + laterMs);
   one.recorder.advance(atMs);
   const rows = one.rows.slice(one.told);
   one.told = one.rows.length;

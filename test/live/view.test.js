@@ -212,3 +212,38 @@ for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
     view.close();
   });
 }
+
+const STAGES = [
+  { name: 'ramp', lines: [{ durationMs: 4000, from: 0, to: 40 }] },
+  { name: 'peak', lines: [{ durationMs: 6000, from: 40, to: 40 }] },
+];
+
+test('stages are named while they go on, with what they offer then, and no longer once they are over', async () => {
+  const { view, drawn, seen } = stage();
+  const load = { ...START.plan.load, ratePerSecond: 40, warmupMs: 1000, stages: STAGES };
+  view.event({ ...START, plan: { ...START.plan, load } });
+  view.event(interval({ elapsedMs: 500, phase: 'warmup', totalMs: 11_000 }));
+  await drawn();
+  assert.doesNotMatch(seen().plain, /Stage/);
+  view.event(interval({ elapsedMs: 3000, totalMs: 11_000 }));
+  assert.match(seen().plain, /Stage {6}1 of 2, 2 s left: ramp\nRate .*succeeded, 15\/s offered\n/);
+  view.event(interval({ elapsedMs: 7000, totalMs: 11_000 }));
+  assert.match(seen().plain, /Stage {6}2 of 2, 4 s left: peak\nRate .*succeeded, 40\/s offered\n/);
+  view.event(interval({ elapsedMs: 11_500, totalMs: 11_000, phase: 'draining' }));
+  assert.doesNotMatch(seen().plain, /Stage/);
+  view.close();
+});
+
+test('where nothing can be drawn over, a line a second names the stage too', () => {
+  const { view, seen } = stage({ isTTY: false });
+  const load = {
+    ...START.plan.load,
+    model: /** @type {const} */ ('closed'),
+    ratePerSecond: null,
+    stages: STAGES,
+  };
+  view.event({ ...START, plan: { ...START.plan, load } });
+  view.event(interval({ elapsedMs: 5000, totalMs: 10_000 }));
+  assert.match(seen().plain, /^5 s\/10 s .*stage peak .*in flight$/m);
+  view.close();
+});

@@ -6,7 +6,12 @@ import { SAMPLES } from './samples.js';
 test('where stages begin is marked in the charts over time, with their names, and a table has their figures', () => {
   const html = render(SAMPLES.staged);
   const figures = html.split('<figure').filter((part) => part.includes('class="stage"'));
-  assert.ok(figures.length >= 2, 'latency and rates over time');
+  assert.deepEqual(figures.map((figure) => /id="([^"]+)"/.exec(figure)?.[1]).sort(), [
+    'errors-over-time',
+    'latency-over-time',
+    'rates',
+    'send-lag-over-time',
+  ]);
   for (const figure of figures) {
     const wide = figure.slice(figure.indexOf('<svg'), figure.indexOf('</svg>'));
     assert.equal(wide.match(/class="stage"/g)?.length, 3);

@@ -152,6 +152,24 @@ const STEPS = [
     sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven' }] }),
     ['--duration'],
   ],
+  [
+    'the backlog grew in stages, of which --rate would take the place',
+    {
+      ...SAMPLES.staged,
+      ...against('backlog_growing'),
+      load: SAMPLES.staged.load,
+      stages: SAMPLES.staged.stages,
+    },
+    [''],
+  ],
+  [
+    'something is not proven in stages, of which --duration would take the place',
+    {
+      ...sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven' }] }),
+      load: SAMPLES.staged.load,
+    },
+    [''],
+  ],
   ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
   ['the run goes on', SAMPLES.unfinished, []],
 ];
@@ -184,6 +202,12 @@ describe('what to look at next', () => {
       assert.equal(step.text, `${has ? 'this report ' : ''}draws when it was slow, and how slow`);
     });
   }
+
+  test('names the stage that did worst, by its own figures', () => {
+    const { load, stages } = SAMPLES.staged;
+    const [step] = nextSteps({ ...against('sends_short_of_plan'), load, stages });
+    assert.match(step.text, /^in the stage a \| burst, \d+ of 110 requests succeeded; let it ask for less$/);
+  });
 
   test('is no more than four things', () => {
     const reasons = ['send_lag', 'tool_saturated', 'machine_saturated', 'still_changing', 'local_limits'];

@@ -99,7 +99,10 @@ function stillChanging({ latencyDrift, rateDrift }) {
     grade: 'suspect',
     code: 'still_changing',
     text: `The target had not settled: ${what} ${where}, so the figures depend on when it ended.`,
-    remedy: 'Raise --warmup until it has settled, or --duration to cover the whole change.',
+    remedy:
+      drift.stage === undefined
+        ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
+        : 'Let another stage come before it, in which the target settles, or make it long enough to cover the whole change.',
   };
 }
 

@@ -146,7 +146,7 @@ function drawAfter(measuredSeconds, seconds, place) {
  * @param {Place} place
  * @returns {string[]} a name only where there is room for some of it
  */
-function drawMarks(marks, seconds, place) {
+export function drawMarks(marks, seconds, place) {
   return marks.map(({ name, startSeconds }, i) => {
     const x = place.x(Math.min(1, startSeconds / seconds));
     const next = place.x(Math.min(1, (marks[i + 1]?.startSeconds ?? seconds) / seconds));

@@ -6,6 +6,7 @@ import { clockOf } from '../clock.js';
 import { emptyFigure, figure, table } from '../parts.js';
 import { binned, spanFor } from '../thin.js';
 import { timeAxis } from '../time-axis.js';
+import { drawMarks } from '../time-figure.js';
 import { sentences, titled } from '../words.js';
 import { summariseErrors, totalOf, unsentPhrase } from './errors-text.js';
 
@@ -26,7 +27,7 @@ const STYLE_OF_REST = 6;
  * @param {Result} result
  * @returns {import('../time-figure.js').Drawn}
  */
-export function errorsOverTime({ timeline, totals }) {
+export function errorsOverTime({ timeline, totals, stages = [] }) {
   const failed = timeline.reduce((sum, row) => sum + row.failed, 0);
   if (failed === 0) {
     const summary =
@@ -49,6 +50,7 @@ export function errorsOverTime({ timeline, totals }) {
     seconds: timeline.length,
     span,
     summary,
+    marks: stages,
   });
   const legend = outcomes.map(({ name, style }) => ({ name, style, shape: /** @type {const} */ ('box') }));
   const names = outcomes.map(({ name }) => name);
@@ -107,8 +109,9 @@ function countOf({ failures = {} }, name) {
  * @param {number} parts.seconds
  * @param {number} parts.span
  * @param {string} parts.summary
+ * @param {readonly import('../time-figure.js').Mark[]} parts.marks
  */
-function draw({ bars, styles, seconds, span, summary }) {
+function draw({ bars, styles, seconds, span, summary, marks }) {
   const highest = Math.max(...bars.map(totalOf));
   const xAxis = timeAxis(seconds);
   const yAxis = countAxis(
@@ -125,12 +128,14 @@ function draw({ bars, styles, seconds, span, summary }) {
       xAxis,
       yAxis,
       draw: (place) =>
-        styles
-          .map((style, i) => {
+        [
+          ...styles.map((style, i) => {
             const path = bars.map((bar) => barPath(bar, i, { place, seconds, at: yAxis.at })).join('');
             return path === '' ? '' : `<path class="fill s${style}" d="${path}"/>`;
-          })
-          .join('\n'),
+          }),
+          // On top: a bar is as wide as its seconds, and would hide them.
+          ...drawMarks(marks, seconds, place),
+        ].join('\n'),
     }),
   );
 }
