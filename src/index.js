@@ -20,12 +20,12 @@ export { readDocument } from './results/read-document.js';
 export { makeRunSet } from './results/runs/run-set.js';
 export { createScenarioSummary } from './results/scenario/scenario-result.js';
 export { run } from './run.js';
+export { findMax } from './search/find-max.js';
+export { openSteps } from './search/steps.js';
 export { planSetup } from './setup/plan.js';
 export { setUp } from './setup/setup.js';
 export { tearDown } from './setup/teardown.js';
 export { createVaultClient } from './vault/client.js';
-export { findMax } from './search/find-max.js';
-export { openSteps } from './search/steps.js';
 export { readEnvironment } from './vault/environment.js';
 
 /**
