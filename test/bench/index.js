@@ -33,6 +33,11 @@ export const benches = {
     seconds: 4,
     load: () => import('./poisson.js'),
   },
+  stages: {
+    describe: 'arrivals of a ramp and of steps against the closed form, as the target saw them',
+    seconds: 3,
+    load: () => import('./stages.js'),
+  },
   freeze: {
     describe: 'percentiles reported of a target that freezes for a known part of the time',
     seconds: 10,

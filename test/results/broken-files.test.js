@@ -1,5 +1,6 @@
 /** Files that somebody changed: whatever it was, they are refused in a sentence, or shown. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
@@ -84,6 +85,26 @@ test('a changed result is refused or shown', async () => {
   );
 });
 
+test('a changed result of several operations in stages is refused or shown', async () => {
+  const lines = (/** @type {number} */ from, /** @type {number} */ to) => [{ durationMs: 2000, from, to }];
+  const stages = [
+    { name: 'ramp', lines: lines(0, 50) },
+    { name: 'hold', lines: lines(50, 50) },
+  ];
+  const result = syntheticRun({
+    load: { ...LOAD, durationMs: 4000, stages },
+    weights: { read: 4, write: 1 },
+    unsent: 3,
+    requirements: [...REQUIREMENTS, ['p99<10s', { stage: 'hold' }], ['p99<10s', { operation: 'write' }]],
+  });
+  const file = Buffer.from(JSON.stringify(result));
+  assert.deepEqual(parseDocument(file, 'r.json'), JSON.parse(String(file)), 'as it is, it is read');
+  await assertRefusedOrUsed(
+    result,
+    shownAs(['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json']),
+  );
+});
+
 test('a changed set of runs is refused or shown', async () => {
   const results = [1, 2].map((seed) => syntheticRun({ load: { ...LOAD, seed }, requirements: REQUIREMENTS }));
   await assertRefusedOrUsed(makeRunSet('nightly', results), shownAs(['text', 'html', 'md', 'json']));
@@ -106,6 +127,18 @@ test('a changed part is refused or merged, and then the sum adds up', async () =
     const said = one.measurement.reasons.some(isBookkeeping);
     assert.equal(measurement.reasons.some(isBookkeeping), said, JSON.stringify(measurement.reasons));
   });
+});
+
+test('a result that was written before there were stages is read and shown as ever', async () => {
+  const bytes = readFileSync(new URL('./fixtures/result-before-stages.json', import.meta.url));
+  const result = parseDocument(bytes, 'r.json');
+  assert.deepEqual(result, JSON.parse(String(bytes)));
+  for (const format of ['text', 'html', 'md', 'junit', 'csv', 'prom']) {
+    const text = await renderDocument(format, result, {});
+    assert.match(String(text), format === 'csv' ? /^second,time_utc,due,/ : /ocsp/);
+    const shown = String(text).replace(/<script[\s\S]*?<\/script>/g, '');
+    assert.doesNotMatch(shown, /undefined|NaN|in 0 stages|class="stage"/);
+  }
 });
 
 /** @param {{code: string}} reason */
