@@ -1,5 +1,4 @@
 /** How long revocations took to be seen, as plain text, 80 columns. */
-import { styleText } from 'node:util';
 import { formatCount } from '../units.js';
 import { labelled, table, wrap } from './layout.js';
 import { timeText } from './phrases.js';
@@ -17,18 +16,9 @@ import {
   seenPhrase,
   subjectLine,
 } from './propagation-phrases.js';
+import { requirementLines, verdictLines } from './verdict-lines.js';
 
 /** @typedef {import('../results/propagation/propagation-schema.js').Propagation} Propagation */
-
-/** @type {Record<string, 'green' | 'yellow' | 'red'>} */
-const COLOURS = {
-  met: 'green',
-  valid: 'green',
-  'not proven': 'yellow',
-  suspect: 'yellow',
-  'not met': 'red',
-  invalid: 'red',
-};
 
 /**
  * @param {Propagation} found
@@ -39,7 +29,7 @@ export function render(found, { color = false } = {}) {
   const interrupted = interruptedPhrase(found);
   const sections = [
     interrupted === '' ? [] : wrap(interrupted),
-    [...requirements(found, color), ...measurement(found, color)],
+    [...requirementLines(found.requirements, color), ...measurement(found, color)],
     wrap(`${propagationHeadline(found)}.`),
     [
       ...wrap(subjectLine(found)),
@@ -62,21 +52,8 @@ export function render(found, { color = false } = {}) {
  * @param {Propagation} found
  * @param {boolean} color
  */
-function requirements(found, color) {
-  return found.requirements.flatMap(({ text, verdict, reason }) => {
-    const lines = labelled(verdict, text);
-    lines[0] = paint(lines[0], verdict, color);
-    return [...lines, ...labelled('', reason)];
-  });
-}
-
-/**
- * @param {Propagation} found
- * @param {boolean} color
- */
 function measurement({ measurement: { verdict, reasons } }, color) {
-  const lines = labelled('Measurement', verdict);
-  lines[0] = paint(lines[0], verdict, color);
+  const lines = verdictLines('Measurement', verdict, verdict, color);
   return [
     ...lines,
     ...reasons.flatMap(({ text, remedy }) => labelled('', remedy === undefined ? text : `${text} ${remedy}`)),
@@ -107,14 +84,4 @@ function asked({ nodes, pollLagMs }) {
     ),
     ...labelled('Lateness', lagPhrase(pollLagMs)),
   ];
-}
-
-/**
- * @param {string} line
- * @param {string} verdict
- * @param {boolean} color
- */
-function paint(line, verdict, color) {
-  if (!color) return line;
-  return line.replace(verdict, styleText(COLOURS[verdict], verdict, { validateStream: false }));
 }

@@ -2,7 +2,6 @@
  * The result of a scenario as plain text, 80 columns: what was required and whether it can be believed, then for each run the
  * table that test authors publish, its stages, its figures over runs, and how its targets differ.
  */
-import { styleText } from 'node:util';
 import { formatDuration } from '../units.js';
 import { conclusions, doubtsOf } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
@@ -21,20 +20,11 @@ import {
   stepPhrase,
   targetOfStep,
 } from './scenario-tables.js';
+import { verdictLines } from './verdict-lines.js';
 
 /** @typedef {import('../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {import('../results/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
 /** @typedef {import('./scenario-tables.js').CellTable} CellTable */
-
-/** @type {Record<string, 'green' | 'yellow' | 'red'>} */
-const COLOURS = {
-  met: 'green',
-  valid: 'green',
-  'not proven': 'yellow',
-  suspect: 'yellow',
-  'not met': 'red',
-  invalid: 'red',
-};
 
 /** Beside the verdicts of comparisons, which are longer than other labels. */
 const VERDICT_INDENT = 23;
@@ -71,29 +61,21 @@ function judged(step, color) {
   const lines = [
     ...(step.failure === null ? [] : labelled('Failed', `${step.name}: ${step.failure.text}`)),
     ...step.requirements.flatMap((requirement) =>
-      painted(requirement.verdict, `${step.name}: ${requirementText(requirement, step)}`, color),
+      verdictLines(
+        requirement.verdict,
+        `${step.name}: ${requirementText(requirement, step)}`,
+        requirement.verdict,
+        color,
+      ),
     ),
   ];
   if (verdict === null || verdict === 'valid') return lines;
   const because = reasons.flatMap(({ text }) => labelled('', text));
   return [
     ...lines,
-    ...painted(verdict, `${step.name}: the measurement is ${measurementText(step)}`, color),
+    ...verdictLines(verdict, `${step.name}: the measurement is ${measurementText(step)}`, verdict, color),
     ...because,
   ];
-}
-
-/**
- * @param {string} verdict
- * @param {string} text
- * @param {boolean} color
- */
-function painted(verdict, text, color) {
-  const lines = labelled(verdict, text);
-  if (color) {
-    lines[0] = lines[0].replace(verdict, styleText(COLOURS[verdict], verdict, { validateStream: false }));
-  }
-  return lines;
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
  * The summary at the end of a run: plain text, 80 columns. First the answer, then the figures, then what to look at next.
  */
-import { styleText } from 'node:util';
 import { decodeHistogram } from '../histogram.js';
 import { formatPercent } from '../results/wording.js';
 import { formatCount, formatDuration } from '../units.js';
@@ -23,19 +22,10 @@ import {
   verificationPhrase,
 } from './phrases.js';
 import { textHistogram } from './text-histogram.js';
+import { requirementLines, verdictLines } from './verdict-lines.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('../results/schema.js').LatencyBlock} LatencyBlock */
-
-/** @type {Record<string, 'green' | 'yellow' | 'red'>} */
-const COLOURS = {
-  met: 'green',
-  valid: 'green',
-  'not proven': 'yellow',
-  suspect: 'yellow',
-  'not met': 'red',
-  invalid: 'red',
-};
 
 /**
  * @param {Result} result
@@ -46,7 +36,7 @@ export function render(result, { color = false } = {}) {
   const state = statePhrase(result);
   const sections = [
     state === '' ? [] : wrap(state),
-    [...requirements(result, color), ...measurement(result, color)],
+    [...requirementLines(result.requirements, color), ...measurement(result, color)],
     reached(result),
     wrap(subjectPhrase(result)),
     requests(result),
@@ -67,22 +57,9 @@ export function render(result, { color = false } = {}) {
  * @param {Result} result
  * @param {boolean} color
  */
-function requirements(result, color) {
-  return result.requirements.flatMap(({ text, verdict, reason }) => {
-    const lines = labelled(verdict, text);
-    lines[0] = paint(lines[0], verdict, color);
-    return [...lines, ...labelled('', reason)];
-  });
-}
-
-/**
- * @param {Result} result
- * @param {boolean} color
- */
 function measurement({ measurement: { verdict, reasons }, unfinished }, color) {
   if (unfinished) return labelled('Measurement', 'judged when the run has ended');
-  const lines = labelled('Measurement', verdict);
-  lines[0] = paint(lines[0], verdict, color);
+  const lines = verdictLines('Measurement', verdict, verdict, color);
   return [...lines, ...reasons.flatMap(({ text }) => labelled('', text))];
 }
 
@@ -198,14 +175,4 @@ function next(result) {
   return nextSteps(result).flatMap(({ point, text }, i) =>
     labelled(i === 0 ? 'Next' : '', point === '' ? text : `${point}: ${text}`),
   );
-}
-
-/**
- * @param {string} line
- * @param {string} verdict
- * @param {boolean} color
- */
-function paint(line, verdict, color) {
-  if (!color) return line;
-  return line.replace(verdict, styleText(COLOURS[verdict], verdict, { validateStream: false }));
 }
