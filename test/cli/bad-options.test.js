@@ -94,9 +94,9 @@ const TABLE = [
   ['issue --pause 3s', /--pause is between runs, but there is only one\. Add --repeat/],
   [
     'issue --repeat 3 --out r.prom',
-    /--out r\.prom: several runs together cannot be written as \.prom.*Use one of \.txt/,
+    /--out r\.prom: a set of runs cannot be written as \.prom.*Use one of \.txt/,
   ],
-  ['issue --repeat 3 --format hlog', /--format hlog: several runs together cannot be written as \.hlog/],
+  ['issue --repeat 3 --format hlog', /--format hlog: a set of runs cannot be written as \.hlog/],
   ['issue --repeat 2 --shard 0/2 --seed 1', /--shard sends a part of a run, but --repeat 2 asks for several/],
   ['issue --metrics 70000', /--metrics is "70000", whose port is above 65535/],
   ['issue --metrics here', /--metrics is "here", which has no port/],

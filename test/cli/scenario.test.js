@@ -261,7 +261,7 @@ describe('before anything is sent it is refused', () => {
       'to print what one run shows',
       {},
       ['--format', 'csv'],
-      /--format csv: several runs together cannot be written/,
+      /--format csv: a set of runs cannot be written/,
     ],
     [
       'to write what one run shows of several repeats',
