@@ -257,12 +257,7 @@ describe('a summary that was written', () => {
 describe('before anything is sent it is refused', () => {
   /** @type {[string, Record<string, unknown>, string[], RegExp][]} */
   const TABLE = [
-    [
-      'to print what one run shows',
-      {},
-      ['--format', 'csv'],
-      /--format csv: a set of runs cannot be written/,
-    ],
+    ['to print what one run shows', {}, ['--format', 'csv'], /--format csv: a set of runs cannot be written/],
     [
       'to write what one run shows of several repeats',
       { repeat: 2 },
