@@ -58,13 +58,14 @@ export function mixOf(plan, members) {
      */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
+      const told = onceEach(context);
       /** @type {Fixture[]} */
       const fixtures = [];
       try {
         for (const [i, { operation, plan: own }] of members.entries()) {
           const owns =
             members.length === 1 ? undefined : (/** @type {number} */ index) => memberOf(index) === i;
-          fixtures.push(await operation.prepare({ ...context, plan: own, owns }));
+          fixtures.push(await operation.prepare({ ...told, plan: own, owns }));
         }
         return together(members, fixtures);
       } catch (error) {
@@ -119,6 +120,23 @@ export function mixOf(plan, members) {
      */
     cleanup: (context, fixture) => cleanupAll(members, context, fixturesOf(fixture)),
   };
+}
+
+/**
+ * What several members find out alike, such as that the token ends soon, is said once.
+ *
+ * @param {import('./index.js').PrepareContext} context
+ * @returns {import('./index.js').PrepareContext}
+ */
+function onceEach(context) {
+  /** @type {Set<string>} */
+  const said = new Set();
+  const once = (/** @type {(text: string) => void} */ say) => (/** @type {string} */ text) => {
+    if (said.has(text)) return;
+    said.add(text);
+    say(text);
+  };
+  return { ...context, notice: once(context.notice), warn: once(context.warn) };
 }
 
 /**

@@ -40,6 +40,7 @@ export async function planRun(run, target, flags, environment) {
   const { common, load } = inFile(run, own, { pathOf, group: null }, () => {
     const read = readOptions(commonOptions, given);
     checkModel(run, read, own);
+    if (stages !== null) checkWarmup(run, read, stages);
     return { common: read, load: planLoad(read, environment) };
   });
   return deepFreeze({
@@ -115,6 +116,22 @@ function checkModel(run, { rate }, flags) {
       'Add rate, e.g. rate: 20/s, or stages.',
     );
   }
+}
+
+/**
+ * A warm-up before stages is at the level at which the first of them begins.
+ *
+ * @param {ScenarioRun} run
+ * @param {Record<string, any>} common
+ * @param {NonNullable<ScenarioRun['stages']>} stages
+ */
+function checkWarmup(run, { warmup }, [{ name, lines }]) {
+  if (warmup === 0 || lines[0].from > 0) return;
+  throw run.source.error(
+    loadPath(run, 'warmup') ?? run.at('load'),
+    `is there, but nothing would be sent in it: it is at the level at which ${name} begins, which is 0`,
+    'Begin with more than 0, or leave the warm-up out.',
+  );
 }
 
 /**

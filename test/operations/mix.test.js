@@ -144,6 +144,17 @@ describe('a mix', () => {
     assert.deepEqual(warnings, ['What sticky has made could not be taken away: it is gone']);
   });
 
+  test('says once what several of its operations find out alike', async () => {
+    const { warnings, given } = context();
+    const prepare = async (/** @type {any} */ { warn, plan }) => {
+      warn('The token ends soon.');
+      warn(`About ${plan.options.path}.`);
+      return { origin: 'http://192.0.2.1:8200', target: { product: null } };
+    };
+    await mix([member('read', { prepare }), member('write', { prepare })]).prepare(given);
+    assert.deepEqual(warnings, ['The token ends soon.', 'About /read.', 'About /write.']);
+  });
+
   test('of two servers is refused, and what was made is taken away', async () => {
     let cleaned = 0;
     const cleanup = () => {

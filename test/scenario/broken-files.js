@@ -662,6 +662,12 @@ export const BROKEN = [
     looksRight: true,
   },
   {
+    why: 'a warm-up before a ramp from nothing',
+    text: staged('{ramp: {from: 0, to: 5, duration: 1s}}', 'load: {warmup: 5s}\n'),
+    says: 's.yaml:3:16: load.warmup: is there, but nothing would be sent in it: it is at the level at which ramp begins, which is 0. Begin with more than 0, or leave the warm-up out.',
+    looksRight: true,
+  },
+  {
     why: 'a closed loop with a rate',
     text: `${HEAD}load: {model: closed, rate: 5}\n`,
     says: 's.yaml:3:29: load.rate: is there, but the load is a closed loop (model: closed). Leave one of them out.',
