@@ -14,6 +14,7 @@ test('without a word a run is one, shown as text, and nothing is served or sent'
     otlp: null,
     repeat: 1,
     pauseMs: 0,
+    search: null,
   });
 });
 
