@@ -27,9 +27,6 @@ const NOT_FOLLOWED = /although connections were free/;
 /** From this share of the plan on a shortfall alone invalidates a measurement. */
 const MOSTLY_SHORT = 0.5;
 
-/** So said of a requirement that only answers which the tool had no time to check keep from being met. */
-const UNCHECKED = /answers were not checked/;
-
 /**
  * @param {Result} result
  * @param {object} step
@@ -40,7 +37,7 @@ const UNCHECKED = /answers were not checked/;
  * @returns {Judged}
  */
 export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null }) {
-  const { measurement, totals } = result;
+  const { measurement, totals, verification } = result;
   const notOffered = generatorFault(result, of, cutShort !== null);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
@@ -52,7 +49,8 @@ export function judgeStep(result, { of, least, isAsked = () => true, cutShort = 
   if (missed !== undefined) return { verdict: 'not met', reason: said(missed) };
   const unproven = asked.find(({ verdict }) => verdict === 'not proven');
   if (unproven === undefined) return { verdict: 'met', reason: asked.map(said).join(' ') };
-  if (UNCHECKED.test(unproven.reason)) return { verdict: 'not offered', reason: said(unproven) };
+  // Only the tool had no time to check them.
+  if (verification.unchecked > 0) return { verdict: 'not offered', reason: said(unproven) };
   return { verdict: 'not proven', reason: said(unproven), isStarved: totals.sent < least };
 }
 

@@ -257,12 +257,17 @@ describe('a summary that was written', () => {
 describe('before anything is sent it is refused', () => {
   /** @type {[string, Record<string, unknown>, string[], RegExp][]} */
   const TABLE = [
-    ['to print what one run shows', {}, ['--format', 'csv'], /--format csv: a set of runs cannot be written/],
+    [
+      'to print what one run shows',
+      {},
+      ['--format', 'csv'],
+      /--format csv: the result of a scenario cannot be written/,
+    ],
     [
       'to write what one run shows of several repeats',
       { repeat: 2 },
       ['--out', 'r.hlog'],
-      /--out r\.hlog: several runs/,
+      /--out r\.hlog: a set of runs cannot be written/,
     ],
     [
       'to write one file twice',
