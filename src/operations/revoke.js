@@ -93,7 +93,7 @@ export const operation = {
       hasAgain = true;
       const verdict = judgeAgain(status, body, index);
       // Cheaper than a revocation: it must not make a rate look better.
-      return verdict.success ? { ...verdict, success: false } : verdict;
+      return verdict.success ? { ...verdict, success: false, verification: null } : verdict;
     };
     classify.notes = () => (hasAgain ? [USED_UP] : []);
     return classify;
