@@ -46,6 +46,8 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
  *
  * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
+ * @returns {{stop: AbortSignal, phase: (next: 'up' | 'act' | 'down') => void, release: () => void}} `stop`: aborted by a signal while
+ *   things are set up; `phase`: what is done from now on
  */
 export function holdSignals(process, say) {
   const stop = new AbortController();
@@ -64,7 +66,6 @@ export function holdSignals(process, say) {
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     stop: stop.signal,
-    /** @param {'up' | 'act' | 'down'} next what is done from now on */
     phase(next) {
       phase = next;
     },
