@@ -21,6 +21,8 @@ const BY_REASON = {
   cpu_starved: calibrate,
   tool_saturated: ({ load }) => step(`--threads ${load.threads + 1}`, 'a sending thread had no time left'),
   dropped_late: ({ load }) => step(`--threads ${load.threads + 1}`, 'the tool itself was late'),
+  schedule_not_followed: ({ load }) =>
+    step(`--threads ${load.threads + 1}`, 'the tool did not follow its own schedule'),
   mostly_unchecked: ({ load }) =>
     step(`--threads ${load.threads + 1}`, 'answers came too fast for all to be checked'),
   machine_saturated: () =>

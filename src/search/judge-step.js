@@ -2,7 +2,6 @@
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('./search.js').Judged} Judged */
-/** @typedef {Result['measurement']['reasons'][number]} Reason */
 
 /** Reasons that invalidate a measurement and lie with the generator or its machine: the target may have done better. */
 const OWN = new Set([
@@ -10,19 +9,23 @@ const OWN = new Set([
   'read_lag',
   'tool_saturated',
   'dropped_late',
+  'schedule_not_followed',
   'local_limits',
   'nothing_measured',
   'bookkeeping',
 ]);
 
 /** Of those, what an overloaded target does not bring about by itself. */
-const NEVER_THE_TARGET = new Set(['tool_saturated', 'dropped_late', 'local_limits', 'bookkeeping']);
+const NEVER_THE_TARGET = new Set([
+  'tool_saturated',
+  'dropped_late',
+  'schedule_not_followed',
+  'local_limits',
+  'bookkeeping',
+]);
 
 /** The target cannot keep up: how long requests take tells the length of the run, whatever is required. */
 const OVERLOAD = new Set(['backlog_growing', 'sends_short_of_plan']);
-
-/** So said where the tool had connections to send on, and did not. */
-const NOT_FOLLOWED = /although connections were free/;
 
 /** From this share of the plan on a shortfall alone invalidates a measurement. */
 const MOSTLY_SHORT = 0.5;
@@ -65,10 +68,8 @@ function generatorFault({ measurement: { verdict, reasons }, totals }, of, isHop
   // In a closed loop a tool without time left is only suspect, but the throughput is its own.
   if (of === 'concurrency' && full !== undefined) return full.text;
   if (verdict !== 'invalid') return null;
-  const isOwn = (/** @type {Reason} */ { code, text }) =>
-    OWN.has(code) || (code === 'sends_short_of_plan' && NOT_FOLLOWED.test(text));
   const isShort = isHopeless || totals.neverSent >= MOSTLY_SHORT * totals.planned;
-  const own = reasons.find((reason) => isOwn(reason) && (!isShort || NEVER_THE_TARGET.has(reason.code)));
+  const own = reasons.find(({ code }) => OWN.has(code) && (!isShort || NEVER_THE_TARGET.has(code)));
   if (own !== undefined) return own.text;
   return isHopeless || reasons.some(({ code }) => OVERLOAD.has(code))
     ? null

@@ -265,7 +265,7 @@ const TABLE = [
     'left unsent with connections free is invalid',
     { neverSent: 10, leftWhileFree: true },
     'invalid',
-    ['sends_short_of_plan'],
+    ['schedule_not_followed'],
   ],
   [
     'an interrupted run is short by intent',

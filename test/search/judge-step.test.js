@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RUN_RULES } from '../../src/load/verdict/run.js';
 import { judgeStep } from '../../src/search/judge-step.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -71,6 +70,16 @@ const CASES = [
     'not offered',
   ],
   [
+    'part of the plan left although connections were free',
+    resultOf('invalid', [{ code: 'schedule_not_followed' }], [MISSED], { neverSent: 100 }),
+    'not offered',
+  ],
+  [
+    'most of it left although connections were free: that was not the target either',
+    resultOf('invalid', [{ code: 'schedule_not_followed' }], [UNPROVEN], { neverSent: 600 }),
+    'not offered',
+  ],
+  [
     'a rate that is more than was offered',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
     'met',
@@ -130,31 +139,4 @@ test('not proven with fewer requests than could have proven anything: starved', 
   const judged = (/** @type {number} */ sent) =>
     judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', least: 300 }).isStarved;
   assert.deepEqual([judged(299), judged(300)], [true, false]);
-});
-
-test('a schedule that the tool did not follow is told from one that the target kept it from, by the words of the rule', () => {
-  const judged = (/** @type {boolean} */ leftWhileFree) => {
-    const seen = {
-      planned: 1000,
-      neverSent: 100,
-      sent: 900,
-      interrupted: false,
-      leftWhileFree,
-      succeeded: 900,
-      unchecked: 0,
-      dialled: 0,
-    };
-    const backlog = { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 };
-    const observed = /** @type {any} */ ({
-      ...seen,
-      backlog,
-      latencyDrift: null,
-      rateDrift: null,
-      response: { totalCount: 900 },
-    });
-    const reasons = RUN_RULES.flatMap((rule) => rule(observed) ?? []);
-    const verdict = reasons.some(({ grade }) => grade === 'invalid') ? 'invalid' : 'suspect';
-    return judgeStep(resultOf(verdict, reasons, [MET], seen), { of: 'rate', least: 300 }).verdict;
-  };
-  assert.deepEqual([judged(true), judged(false)], ['not offered', 'not met']);
 });

@@ -19,7 +19,8 @@ export const REASONS = Object.freeze({
   machine_saturated: 'the tool and a target on the same machine competed for its cores',
   dropped_late:
     'arrivals were dropped because the tool itself was late, not because every connection was busy',
-  sends_short_of_plan: 'part of the planned requests was never sent',
+  schedule_not_followed: 'part of the plan was left although connections were free',
+  sends_short_of_plan: 'part of the plan still waited for a connection when the run ended',
   backlog_growing: 'more and more requests waited: the percentiles tell the length of the run',
   still_changing: 'latency or rate had not settled: the figures tell the time at which the run ended',
   connection_setup: 'requests had to open a connection first, and their latency holds that',

@@ -58,7 +58,7 @@ function shortOfPlan(observed) {
   if (leftWhileFree) {
     return {
       grade: 'invalid',
-      code: 'sends_short_of_plan',
+      code: 'schedule_not_followed',
       text: `${how} were not sent although connections were free: the tool did not follow its schedule.`,
       remedy: 'Give the tool more CPU, lower --rate, or use --threads.',
     };
