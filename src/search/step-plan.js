@@ -44,7 +44,7 @@ const STEP_STREAM = 310;
  * @param {number} step.level
  * @param {import('./search.js').Phase} step.phase
  * @param {boolean} step.again the one before was too close to call
- * @param {number} step.number from 0
+ * @param {number} step.number from 1
  * @returns {Plan}
  */
 export function planOfStep(plan, settings, { level, phase, again, number }) {
