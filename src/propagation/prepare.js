@@ -64,13 +64,7 @@ export async function prepare(context) {
   }
   const nodes =
     plan.nodes.length === 0
-      ? [
-          {
-            url: plan.target.url,
-            version: health.version,
-            state: /** @type {const} */ ('active'),
-          },
-        ]
+      ? [await nodeFacts(plan.target.url, context, '--url (VAULT_ADDR)')]
       : await Promise.all(plan.nodes.map((url) => nodeFacts(url, context)));
   return { target: { product: health.product, version: health.version }, crl, nodes };
 }
@@ -101,11 +95,12 @@ async function readCrlConfig(client, mount) {
 /**
  * @param {string} url
  * @param {Context} context
+ * @param {string} [named] where the address was given, for remedies
  * @returns {Promise<NodeFacts>}
  */
-async function nodeFacts(url, { plan, tls }) {
+async function nodeFacts(url, { plan, tls }, named = `--node ${url}`) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
-  const requester = createRequester({ origin, tls, timeoutMs: plan.timeoutMs, named: `--node ${url}` });
+  const requester = createRequester({ origin, tls, timeoutMs: plan.timeoutMs, named });
   try {
     const { status, body } = await requester.request({ path: `${basePath}/v1/sys/health` });
     const json = jsonOf(body);
