@@ -97,8 +97,9 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
       let [failed, unoffered] = [0, 0];
       while (failed < ATTEMPTS && unoffered < OFFERS && !isStopped()) {
         const attempt = failed + unoffered + 1;
-        const { verdict, isClear = false, isStarved = false } = await tryOnce(level, phase, attempt);
-        if (verdict === 'met' || (verdict === 'not proven' && isStarved)) return true;
+        const judged = await tryOnce(level, phase, attempt);
+        if (isPassing(judged)) return true;
+        const { verdict, isClear = false } = judged;
         if (isClear) return false;
         if (verdict === 'not offered') unoffered++;
         else failed++;
@@ -175,16 +176,19 @@ async function bisect({ passes, rounded, isStopped }, low, high, tolerance) {
  * @returns {Promise<number | null>}
  */
 async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance }) {
-  /** @param {number} at @returns {Promise<StepVerdict>} what the generator could not offer is offered again; what has failed is not */
+  /** @param {number} at @returns {Promise<Judged>} what the generator could not offer is offered again; what has failed is not */
   async function confirmOnce(at) {
     for (let attempt = 1; ; attempt++) {
-      const { verdict } = await tryOnce(at, 'confirmation', attempt);
-      if (verdict !== 'not offered' || attempt === OFFERS || isStopped()) return verdict;
+      const judged = await tryOnce(at, 'confirmation', attempt);
+      if (judged.verdict !== 'not offered' || attempt === OFFERS || isStopped()) return judged;
     }
   }
   let level = low;
   for (let i = 0; i < CONFIRMATIONS && !isStopped(); i++) {
-    if ((await confirmOnce(level)) === 'met') return level;
+    const judged = await confirmOnce(level);
+    if (judged.verdict === 'met') return level;
+    // Lower down as much time brings fewer samples still.
+    if (lacksSamples(judged)) return null;
     const lower = rounded(level * (1 - (STEPS_DOWN[i] ?? 1) * tolerance));
     if (lower >= level || level <= lowest) return null;
     level = lower;
@@ -212,10 +216,7 @@ function whyEnded(steps, level) {
 export function lowestAbove(steps, level) {
   const last = new Map(steps.map((step) => [step.level, step]));
   const above = [...last.values()]
-    .filter(
-      (step) =>
-        step.level > level && step.verdict !== 'met' && !(step.verdict === 'not proven' && step.isStarved),
-    )
+    .filter((step) => step.level > level && !isPassing(step))
     .sort((a, b) => a.level - b.level);
   if (above.length === 0) return null;
   const failed = above.find(({ verdict }) => verdict !== 'not offered');
@@ -226,4 +227,14 @@ export function lowestAbove(steps, level) {
 /** @param {number} level @returns {number} three significant digits: more would not be borne out by another measurement */
 function tidy(level) {
   return Number(level.toPrecision(3));
+}
+
+/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged */
+export function lacksSamples({ verdict, isStarved = false }) {
+  return verdict === 'not proven' && isStarved;
+}
+
+/** @param {Pick<Judged, 'verdict' | 'isStarved'>} judged @returns {boolean} whether nothing speaks against it */
+export function isPassing(judged) {
+  return judged.verdict === 'met' || lacksSamples(judged);
 }

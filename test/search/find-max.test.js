@@ -155,6 +155,23 @@ test('a percentile that is too close to call is measured for longer; steps at lo
   assert.deepEqual(low, [60_000, 119_600]);
 });
 
+test('a rate too low to prove a percentile at in the longest run: said so, and no lower one is measured', async () => {
+  const { answer, why, explanation, steps } = await searchFor(planOf(['p99.9<5s']), 100, {
+    start: 0.5,
+    highest: 1,
+  });
+  assert.deepEqual([answer, why], [null, 'unconfirmed']);
+  const confirmations = steps.filter(({ phase }) => phase === 'confirmation');
+  assert.deepEqual(
+    confirmations.map(({ seconds, isStarved }) => [seconds, isStarved]),
+    [[600, true]],
+  );
+  assert.match(
+    explanation,
+    /^At 1\/s a run of 10 min has too few requests to prove what is required: p99\.9<5s: .* 2,?995 are needed\. Ask /,
+  );
+});
+
 test('a rate that is required counts from where it is offered, and steps are then long enough to judge it', async () => {
   const search = await searchFor(planOf(['p99<100ms', 'rate>=60/s']), 10, {
     start: 20,

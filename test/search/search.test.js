@@ -137,6 +137,14 @@ test('clear overload is not measured twice, what is at the edge is', async () =>
   );
 });
 
+test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
+  const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
+  assert.deepEqual(
+    steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level),
+    [steps.at(-1)?.level],
+  );
+});
+
 test('a generator that can offer nothing is not tried further and further down', async () => {
   const { steps } = await search(() => LATE);
   assert.deepEqual([...new Set(steps.map(({ level }) => level))], [50, 25]);

@@ -1,6 +1,6 @@
 /** Why a search ended, in words. */
 
-import { formatCount, formatRate } from '../../units.js';
+import { formatCount, formatDuration, formatRate } from '../../units.js';
 import { formatPercent } from '../wording.js';
 
 /** @typedef {import('./search-schema.js').Search} Search */
@@ -39,7 +39,7 @@ export function explain(search) {
     case 'lowest':
       return `Even ${text(Math.min(...steps.map(({ level }) => level)))}, the lowest level tried, did not do. ${lastReason(search)}`;
     case 'unconfirmed':
-      return `No longer run bore out what shorter ones had shown: ${lastReason(search)}`;
+      return unconfirmedText(search);
     case 'interrupted':
       return 'It was interrupted: no level was confirmed.';
     default:
@@ -76,6 +76,16 @@ function below({ searched, steps, bracket: { confirmed } }) {
 /** @param {Unexplained} search @param {number} at */
 function reasonAt({ steps }, at) {
   return steps.findLast(({ level, verdict }) => level === at && verdict !== 'met')?.reason ?? '';
+}
+
+/** @param {Unexplained} search */
+function unconfirmedText(search) {
+  const { searched, steps } = search;
+  const last = steps.at(-1);
+  if (last?.verdict !== 'not proven' || !last.isStarved)
+    return `No longer run bore out what shorter ones had shown: ${lastReason(search)}`;
+  const time = formatDuration(last.seconds * 1000);
+  return `${searched === 'rate' ? 'At' : 'With'} ${levelText(searched, last.level)} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
 }
 
 /** @param {Unexplained} search */
