@@ -2,6 +2,7 @@
 import { PkiLoadError, targetError, usageError } from '../errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkIssuance } from '../operations/issuance-check.js';
+import { checkPermission } from '../vault/preflight.js';
 
 /**
  * @typedef {object} NodeFacts
@@ -47,6 +48,7 @@ export async function prepare(context) {
       neededMs: null,
     },
   );
+  await checkPermission(client, `${plan.target.mount}/revoke`);
   if (fields?.no_store === true) {
     throw usageError(
       'role_does_not_store',

@@ -14,6 +14,7 @@ import { createAsker, createQuestioner } from './asker.js';
 import { followCertificate } from './certificate.js';
 import { conclude } from './conclude.js';
 import { prepare } from './prepare.js';
+import { warm } from './warm.js';
 
 /** @typedef {import('./plan.js').PropagationPlan} PropagationPlan */
 /** @typedef {import('../results/propagation/propagation-schema.js').Propagation} Propagation */
@@ -29,8 +30,6 @@ import { prepare } from './prepare.js';
 
 /** Polls of one certificate that may wait for a slow node at once. */
 const CONNECTIONS_EACH = 16;
-
-const MOST_WARMING_MS = 2000;
 
 /** @type {import('./poller.js').PollClock} */
 const CLOCK = {
@@ -87,7 +86,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
       throw new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
     nodes = found.nodes.map((node) => watchOf(node.url, plan, tls));
     const lag = createHistogram();
-    const warming = await warm({ plan, nodes, clients, stop });
+    const warming = await warm({ plan, nodes, client: clients[0], clock: CLOCK, stop });
     const startedAt = new Date();
     const fromMs = CLOCK.now();
     const rows = await followAll({ plan, nodes, clients, stop, onEvent, onLag: (ms) => recordMs(lag, ms) });
@@ -126,23 +125,6 @@ function watchOf(url, { target: { mount, namespace }, timeoutMs, concurrency }, 
     answers: {},
     counts: { sent: 0, missed: 0, skipped: 0 },
   };
-}
-
-/**
- * One certificate that does not count: what is wrong shows with those that do.
- *
- * @param {{plan: PropagationPlan, nodes: import('./certificate.js').NodeWatch[], clients: import('../vault/client.js').VaultClient[],
- *   stop: AbortSignal}} parts
- */
-function warm({ plan, nodes, clients, stop }) {
-  return followCertificate(0, clients[0], {
-    plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MOST_WARMING_MS) },
-    nodes: nodes.map(({ asker }) => ({ asker, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } })),
-    clock: CLOCK,
-    onLag: () => {},
-    about: createQuestioner().about,
-    stop,
-  });
 }
 
 /**

@@ -32,3 +32,35 @@ test('a performance standby at --url is called one', async () => {
     [['1.21.1+ent', 'performance standby']],
   );
 });
+
+test('a token that may issue, but not revoke, is refused before anything is issued', async () => {
+  const { error, asked } = await measureBehind(server, (path, data) => {
+    if (path !== 'sys/capabilities-self') return null;
+    const [about] = JSON.parse(data).paths;
+    return { json: { data: { [about]: [about === 'pki_int/revoke' ? 'deny' : 'update'] } } };
+  });
+  assert.equal(error?.exitCode, 2);
+  assert.match(String(error?.full), /may not write to pki_int\/revoke\. Use a token whose policy has: path "pki_int/);
+  assert.deepEqual(asked.filter((path) => /^pki_int\/(?:issue\/|revoke)/.test(path)), []);
+});
+
+/** @type {[string, string, RegExp][]} */
+const DENIED = [
+  ['issue', 'pki_int/issue/example-dot-com-ec', /may not write to pki_int\/issue\/example-dot-com-ec\. Use a token/],
+  ['revoke', 'pki_int/revoke', /may not write to pki_int\/revoke\. The one certificate .* stays valid until it expires\. Use/],
+];
+for (const [verb, denied, message] of DENIED) {
+  test(`a token that may not ask what it may do, and may not ${verb}: one certificate shows it`, async () => {
+    const { error, asked } = await measureBehind(
+      server,
+      (path) =>
+        path === 'sys/capabilities-self' || path === denied
+          ? { status: 403, json: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } }
+          : null,
+      { certificates: 10 },
+    );
+    assert.equal(error?.exitCode, 2);
+    assert.match(String(error?.full), message);
+    assert.equal(asked.filter((path) => path.startsWith('pki_int/issue/')).length, 1);
+  });
+}
