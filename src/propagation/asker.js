@@ -1,4 +1,4 @@
-/** One node's OCSP responder: as many connections as polls are under way, each answer judged as RFC 6960, 3.2 demands. */
+/** One node's OCSP responder: as many connections as requests are under way, each answer judged as RFC 6960, 3.2 demands. */
 import { createConnection } from '../http/connection.js';
 import { parseTargetUrl } from '../http/request.js';
 import { apiPath } from '../operations/issuance.js';
@@ -23,7 +23,7 @@ import { isOcspStatus } from '../pki/ocsp-verdicts.js';
  */
 /**
  * @typedef {object} Asker
- * @property {(question: Question, onAnswer: (answered: Answered) => void) => boolean} ask false: no connection is free
+ * @property {(question: Question, onAnswer: (answered: Answered) => void) => void} ask at once: there is always a connection
  * @property {() => Promise<void>} close what is under way is answered `aborted`
  */
 
@@ -34,7 +34,6 @@ import { isOcspStatus } from '../pki/ocsp-verdicts.js';
  * @param {string | null} options.namespace
  * @param {import('../http/tls.js').Tls} options.tls
  * @param {number} options.timeoutMs of one poll, connecting included
- * @param {number} options.most connections
  * @param {import('./poller.js').PollClock} options.clock
  * @param {typeof createConnection} [options.connect]
  * @returns {Asker}
@@ -45,7 +44,6 @@ export function createAsker({
   namespace,
   tls,
   timeoutMs,
-  most,
   clock,
   connect = createConnection,
 }) {
@@ -65,7 +63,7 @@ export function createAsker({
 
   function take() {
     const taken = free.pop();
-    if (taken !== undefined || all.length >= most) return taken;
+    if (taken !== undefined) return taken;
     const made = connect({ origin, tls });
     all.push(made);
     return made;
@@ -74,7 +72,6 @@ export function createAsker({
   return {
     ask({ body, certId, checker }, onAnswer) {
       const connection = take();
-      if (connection === undefined) return false;
       /** @type {number | null} */
       let sentMs = null;
       const done = (/** @type {string} */ outcome, /** @type {number} */ arrivedMs) => {
@@ -106,7 +103,6 @@ export function createAsker({
           onFailure: (outcome) => done(outcome, clock.now()),
         },
       );
-      return true;
     },
     async close() {
       for (const cutOff of [...underWay]) cutOff();

@@ -9,7 +9,7 @@
  * @typedef {object} PollCounts of a whole run
  * @property {number} sent
  * @property {number} missed this program was late, and the next was due already
- * @property {number} skipped no connection was free: earlier ones waited for answers
+ * @property {number} skipped too many earlier ones waited for answers
  */
 /**
  * @typedef {object} PollClock
@@ -23,7 +23,7 @@
  * @param {number} options.firstMs when the first is due
  * @param {number} options.everyMs
  * @param {PollClock} options.clock
- * @param {() => boolean} options.ask false: it could not be sent, since no connection was free
+ * @param {() => boolean} options.ask false: it was left out, since too many wait for answers
  * @param {PollCounts} options.counts added to
  * @param {(ms: number) => void} options.onLag how late a poll was
  * @returns {{stop: () => void}} after which nothing is asked any more

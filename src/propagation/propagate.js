@@ -28,9 +28,6 @@ import { warm } from './warm.js';
  * @property {string} [command] the command line, for the result; no secrets
  */
 
-/** Polls of one certificate that may wait for a slow node at once. */
-const CONNECTIONS_EACH = 16;
-
 /** @type {import('./poller.js').PollClock} */
 const CLOCK = {
   now: () => performance.now(),
@@ -118,10 +115,9 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
  * @param {import('../http/tls.js').Tls} tls
  * @returns {import('./certificate.js').NodeWatch}
  */
-function watchOf(url, { target: { mount, namespace }, timeoutMs, concurrency }, tls) {
-  const most = CONNECTIONS_EACH * concurrency;
+function watchOf(url, { target: { mount, namespace }, timeoutMs }, tls) {
   return {
-    asker: createAsker({ url, mount, namespace, tls, timeoutMs, most, clock: CLOCK }),
+    asker: createAsker({ url, mount, namespace, tls, timeoutMs, clock: CLOCK }),
     answers: {},
     counts: { sent: 0, missed: 0, skipped: 0 },
   };

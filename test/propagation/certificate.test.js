@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { createDevServer } from '../../src/dev/server.js';
 import { PkiLoadError } from '../../src/errors.js';
-import { followCertificate } from '../../src/propagation/certificate.js';
+import { followCertificate, MOST_UNDER_WAY } from '../../src/propagation/certificate.js';
 import { createVaultClient } from '../../src/vault/client.js';
 import { createFakeTime } from './fake-time.js';
 
@@ -25,7 +25,6 @@ before(async () => {
  * @property {number | (() => number)} [back] ms that its answer takes
  * @property {string} [look] what it says beforehand
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
- * @property {boolean} [full] no connection is free
  */
 /** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script */
 
@@ -76,10 +75,12 @@ async function follow(
       return { data: { revocation_time: 1_795_388_821 }, auth: null, warnings: [] };
     },
   };
-  const nodes = scripts.map((node) => ({
+  const [underWay, mostUnderWay] = [scripts.map(() => 0), scripts.map(() => 0)];
+  const nodes = scripts.map((node, i) => ({
     asker: {
       ask(/** @type {any} */ _question, /** @type {(answered: any) => void} */ onAnswer) {
-        if (node.full) return false;
+        underWay[i]++;
+        mostUnderWay[i] = Math.max(mostUnderWay[i], underWay[i]);
         const askedMs = time.now();
         const [there, back] = [timeOf(node.there ?? 2), timeOf(node.back ?? 3)];
         const isLook = sentMs === null;
@@ -88,11 +89,10 @@ async function follow(
           ? (node.look ?? 'good')
           : (node.says?.(judged) ??
             (judged >= (node.effect ?? Number.POSITIVE_INFINITY) ? 'revoked' : 'good'));
-        time.setTimer(
-          () => onAnswer({ outcome: said, sentMs: askedMs, arrivedMs: time.now() }),
-          there + back,
-        );
-        return true;
+        time.setTimer(() => {
+          underWay[i]--;
+          onAnswer({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
+        }, there + back);
       },
       close: async () => {},
     },
@@ -119,7 +119,13 @@ async function follow(
       stop: stop.signal,
     }),
   );
-  return { row: /** @type {import('../../src/propagation/certificate.js').Row} */ (row), nodes, calls, time };
+  return {
+    row: /** @type {import('../../src/propagation/certificate.js').Row} */ (row),
+    nodes,
+    calls,
+    time,
+    mostUnderWay,
+  };
 }
 
 /** @type {[string, NodeScript[], Script, string, string[]][]} outcome of the certificate, and of each node */
@@ -172,7 +178,6 @@ const OUTCOMES = [
     'not_good_before',
     ['not_good_before', 'not_good_before'],
   ],
-  ['no connection for the look', [{ full: true }], {}, 'not_good_before', ['not_good_before']],
   ['it cannot be issued', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
   ['it cannot be revoked', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
   ['a call that we ended ourselves', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
@@ -244,6 +249,14 @@ test('an answer good that was overtaken by revoked is waited for, and raises the
   const { row } = await follow([{ effect: 45, there: 2, back: () => (asked++ === 2 ? 200 : 3) }]);
   const [{ interval }] = row.nodes;
   assert.ok(interval !== null && interval.lowerMs > 20 && interval.upperMs < 70, JSON.stringify(interval));
+});
+
+test('a slow node: so many polls of a certificate wait for it, and no more; the rest are left out', async () => {
+  const { row, nodes, mostUnderWay } = await follow([{ effect: 500, back: 700 }], { giveUpMs: 5000 });
+  assert.equal(row.nodes[0].outcome, 'revoked');
+  assert.deepEqual(mostUnderWay, [MOST_UNDER_WAY]);
+  const [{ counts }] = nodes;
+  assert.ok(counts.skipped > 0 && counts.missed === 0, JSON.stringify(counts));
 });
 
 test('given up after --give-up, counted from the answer', async () => {

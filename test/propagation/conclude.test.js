@@ -117,7 +117,7 @@ const VERDICTS = [
     ['poll_lag'],
   ],
   [
-    '2 % left out for want of a connection',
+    '2 % left out, as too many wait for answers',
     { watched: [watched({ sent: 980, skipped: 20 })] },
     'suspect',
     ['slow_answers'],

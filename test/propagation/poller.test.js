@@ -47,7 +47,7 @@ test('a poll that is late by less than an interval is not missed', async () => {
   assert.equal(counts.missed, 0);
 });
 
-test('without a free connection it is left out, and the next comes when it is due', async () => {
+test('where too many wait for answers it is left out, and the next comes when it is due', async () => {
   let frees = [true, false, false, true];
   const { time, counts, sent } = poll({
     free: () => {
