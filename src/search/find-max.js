@@ -9,7 +9,7 @@ import { TOOL_VERSION } from '../version.js';
 import { judgeStep } from './judge-step.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
-import { isWithin, leastRequests, planOfStep } from './step-plan.js';
+import { isJudgedAt, leastRequests, planOfStep } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -70,8 +70,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0 };
     const { result, recovery, cutShort = null } = ended;
-    const isAsked = (/** @type {number} */ i) =>
-      of === 'concurrency' || isWithin(plan.requirements[i], plan.mix, level);
+    const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], plan, of, level);
     const judged = judgeStep(result, { of, least, isAsked, cutShort });
     if (phase === 'confirmation' && judged.verdict === 'met') confirmation = result;
     const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
@@ -161,6 +160,11 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
     level ?? Math.max(0, ...steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level));
   const above = lowestAbove(steps, lower);
   const { requirements, load, ...of_ } = plan;
+  // What a closed loop answers is no level of its own: the run that confirmed the answer says whether it was enough.
+  const isBeyond = (/** @type {number} */ i) =>
+    level !== null &&
+    !isJudgedAt(requirements[i], plan, of, level) &&
+    (of === 'rate' || confirmation?.requirements[i].verdict !== 'met');
   /** @type {Omit<Search, 'explanation'>} */
   const document = {
     schema: SEARCH_SCHEMA_ID,
@@ -178,7 +182,7 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
       ...{ start, highest, stepSeconds: stepMs / 1000, confirmationSeconds: confirmMs / 1000 },
       tolerance: TOLERANCE,
     },
-    requirements: requirements.map((requirement) => describeRequirement(requirement, plan, of, level)),
+    requirements: requirements.map((requirement, i) => describeRequirement(requirement, isBeyond(i))),
     answer: answer ?? null,
     bracket: { confirmed: level, highestMet: lower === 0 ? null : lower, above },
     peakPerSecond,
@@ -191,20 +195,16 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
 
 /**
  * @param {Plan['requirements'][number]} requirement
- * @param {Plan} plan
- * @param {SearchSettings['of']} of
- * @param {number | null} level the answer
+ * @param {boolean} beyond
  * @returns {Search['requirements'][number]}
  */
-function describeRequirement(requirement, { mix }, of, level) {
-  const { text, operation, limit, metric } = requirement;
-  const isBeyond = of === 'rate' && level !== null && !isWithin(requirement, mix, level);
+function describeRequirement({ text, operation, limit, metric }, beyond) {
   return {
     text,
     ...(operation === undefined ? {} : { operation }),
     limit,
     unit: unitOf(metric),
-    ...(isBeyond ? { beyond: true } : {}),
+    ...(beyond ? { beyond: true } : {}),
   };
 }
 

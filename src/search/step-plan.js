@@ -109,14 +109,16 @@ export function leastRequests({ requirements, mix }) {
 }
 
 /**
- * Can it be judged where so much is offered? A rate that is more than that is a matter of higher levels.
+ * Can it be judged at that level? Where less is offered than the rate that is required that is a matter of higher levels; in a closed loop,
+ * where nobody offers a rate, it is a matter of the answer.
  *
  * @param {{metric: string, limit: number, operation?: string}} requirement
- * @param {Plan['mix']} mix
- * @param {number} level requests a second, of all operations
+ * @param {Pick<Plan, 'mix'>} plan
+ * @param {SearchSettings['of']} of
+ * @param {number} level of all operations
  */
-export function isWithin({ metric, limit, operation }, mix, level) {
-  return metric !== 'rate' || limit <= level * shareOf(mix, operation);
+export function isJudgedAt({ metric, limit, operation }, { mix }, of, level) {
+  return metric !== 'rate' || (of === 'rate' && limit <= level * shareOf(mix, operation));
 }
 
 /**

@@ -20,6 +20,15 @@ export function levelText(searched, level) {
  * @returns {string} sentences
  */
 export function explain(search) {
+  const missed = search.requirements.filter(({ beyond }) => beyond);
+  const texts = missed.map(({ text, operation }) => (operation ? `${text} of ${operation}` : text));
+  return texts.length === 0
+    ? whyEnded(search)
+    : `${whyEnded(search)} The run that confirmed the answer did not show ${texts.join(', ')} to be met.`;
+}
+
+/** @param {Unexplained} search */
+function whyEnded(search) {
   const { searched, why, settings, bracket, steps } = search;
   const text = (/** @type {number} */ level) => levelText(searched, level);
   const highest = text(settings.highest);

@@ -73,7 +73,7 @@ export const Search = z
         operation: z.string().optional(),
         limit: z.number(),
         unit: z.enum(['ms', '/s', 'fraction']),
-        /** A rate that is more than the answer: it is not met there, nor at what failed above. */
+        /** A rate that is more than the answer, or of a closed loop one that its answer was not shown to reach. */
         beyond: z.literal(true).optional(),
       }),
     ),
