@@ -63,7 +63,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const before = steps.at(-1);
     const again = attempt > 1 && before?.level === level && before.verdict === 'not proven';
     const number = steps.length + 1;
-    const stepPlan = planOfStep(plan, settings, { level, phase, again, number });
+    const seen = steps.findLast((step) => step.level === level);
+    const seenPerSecond = seen === undefined ? null : seen.requests / seen.seconds;
+    const stepPlan = planOfStep(plan, settings, { level, phase, again, seenPerSecond, number });
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
     // What was cut short decides nothing.

@@ -2,7 +2,7 @@
  * The fewest requests in flight that reach the peak throughput. Twice as many each time until more no longer helps, a requirement
  * is not met, or there may be no more; then bisection, then a run of its own at the answer. Knows nothing of how a level is measured.
  */
-import { ATTEMPTS, lowestAbove, OFFERS } from './search.js';
+import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search.js';
 
 /** @typedef {import('./search.js').Phase} Phase */
 /** @typedef {import('./search.js').Judged & {perSecond: number}} Judged `perSecond`: successes */
@@ -55,7 +55,7 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
       if (isStopped()) return judged;
       steps.push({ level, phase, attempt, ...judged });
       const most = judged.verdict === 'not offered' ? OFFERS : ATTEMPTS;
-      if (judged.verdict === 'met' || judged.isClear || attempt >= most) return judged;
+      if (isPassing(judged) || judged.isClear || attempt >= most) return judged;
     }
   }
   const ended = await climb(start, highest, look, isStopped);
@@ -65,11 +65,12 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
   const why = ended.high === null ? ended.why : whyNoMore(steps);
   const level = await leastAtPeak(steps, look, isStopped);
   for (const candidate of isStopped() ? [] : candidates(steps, level)) {
-    const { verdict, perSecond } = await look(candidate, 'confirmation');
+    const judged = await look(candidate, 'confirmation');
     if (isStopped()) break;
-    if (verdict === 'met' && perSecond >= (1 - CONFIRMED) * peakOf(steps, 'confirmation')) {
-      return found(candidate, why);
-    }
+    const least = (1 - CONFIRMED) * peakOf(steps, 'confirmation');
+    if (judged.verdict === 'met' && judged.perSecond >= least) return found(candidate, why);
+    // More in flight bring hardly more a second.
+    if (lacksSamples(judged)) break;
   }
   return found(null, 'unconfirmed');
 }
@@ -87,9 +88,10 @@ async function climb(start, highest, look, isStopped) {
   let low = null;
   let [best, flat] = [0, 0];
   for (;;) {
-    const { verdict, perSecond } = await look(level, 'coarse');
+    const judged = await look(level, 'coarse');
+    const { verdict, perSecond } = judged;
     if (isStopped()) return { low, high: null, why: 'interrupted' };
-    if (verdict !== 'met') {
+    if (!isPassing(judged)) {
       const why = verdict === 'not offered' ? 'generator' : low === null ? 'lowest' : 'requirement';
       if (low !== null || level === 1) return { low, high: level, why };
       // A start that is too high: from the bottom up, then.
@@ -106,7 +108,7 @@ async function climb(start, highest, look, isStopped) {
 }
 
 /**
- * The most in flight at which every requirement is met.
+ * The most in flight that pass.
  *
  * @param {number} low
  * @param {number} high
@@ -117,19 +119,18 @@ async function narrow(low, high, look, isStopped) {
   let [from, to] = [low, high];
   while (to - from > Math.max(1, FINE * from) && !isStopped()) {
     const middle = middleOf(from, to);
-    if ((await look(middle, 'bisection')).verdict === 'met') from = middle;
+    if (isPassing(await look(middle, 'bisection'))) from = middle;
     else to = middle;
   }
 }
 
 /**
- * @param {readonly Step[]} steps of which one failed above all that were met
+ * @param {readonly Step[]} steps of which one failed above all that passed
  * @returns {Why} of the lowest that failed: between two doublings it may be another matter than at the upper one
  */
 function whyNoMore(steps) {
-  const most = Math.max(
-    ...byLevel(steps).flatMap(({ level, verdict }) => (verdict === 'met' ? [level] : [])),
-  );
+  const passed = byLevel(steps).filter(isPassing);
+  const most = Math.max(...passed.map(({ level }) => level));
   return lowestAbove(steps, most)?.verdict === 'not offered' ? 'generator' : 'requirement';
 }
 
@@ -141,25 +142,25 @@ function whyNoMore(steps) {
  */
 async function leastAtPeak(steps, look, isStopped) {
   for (;;) {
-    const reached = byLevel(steps).filter(({ verdict }) => verdict === 'met');
+    const reached = byLevel(steps).filter(isPassing);
     const least = (1 - AT_PEAK) * peakOf(steps);
     const at = reached.findIndex(({ perSecond }) => perSecond >= least);
     const [below, level] = [reached[at - 1]?.level ?? null, reached[at].level];
     if (below === null || level - below <= Math.max(1, FINE * level) || isStopped()) return level;
-    await look(middleOf(below, level), 'bisection');
-    // A middle that is not met between two that are was disturbed: what was there before will do.
-    if (steps.at(-1)?.verdict !== 'met') return level;
+    const middle = await look(middleOf(below, level), 'bisection');
+    // A middle that fails between two that pass was disturbed: what was there before will do.
+    if (!isPassing(middle)) return level;
   }
 }
 
 /**
  * @param {Step[]} steps
  * @param {number} level
- * @returns {number[]} it, and the two next higher ones that were met
+ * @returns {number[]} it, and the two next higher ones that passed
  */
 function candidates(steps, level) {
   return byLevel(steps)
-    .filter((step) => step.verdict === 'met' && step.level >= level)
+    .filter((step) => isPassing(step) && step.level >= level)
     .map((step) => step.level)
     .slice(0, 3);
 }
@@ -171,7 +172,7 @@ function candidates(steps, level) {
 function peakOf(steps, but) {
   return Math.max(
     ...steps
-      .filter(({ verdict, phase }) => verdict === 'met' && phase !== but)
+      .filter((step) => isPassing(step) && step.phase !== but)
       .map(({ perSecond }) => perSecond),
   );
 }

@@ -44,13 +44,15 @@ const STEP_STREAM = 310;
  * @param {number} step.level
  * @param {import('./search.js').Phase} step.phase
  * @param {boolean} step.again the one before was too close to call
+ * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: nobody knows
  * @param {number} step.number from 1
  * @returns {Plan}
  */
-export function planOfStep(plan, settings, { level, phase, again, number }) {
+export function planOfStep(plan, settings, { level, phase, again, seenPerSecond = null, number }) {
   const { of, fitConnections } = settings;
   const { load } = plan;
-  const durationMs = stepMs(plan, settings, { level, phase, again });
+  const perSecond = of === 'rate' ? level : seenPerSecond;
+  const durationMs = stepMs(plan, settings, { perSecond, phase, again });
   // With other gaps and orders each time no step repeats another's luck; where nothing is drawn, what was prepared serves all.
   const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
@@ -84,14 +86,15 @@ export function isShared({ operation, mix, load }) {
 /**
  * @param {Plan} plan
  * @param {SearchSettings} settings
- * @param {{level: number, phase: import('./search.js').Phase, again: boolean}} step
+ * @param {{perSecond: number | null, phase: import('./search.js').Phase, again: boolean}} step
  */
-function stepMs(plan, { of, stepMs: shortMs, confirmMs }, { level, phase, again }) {
+function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, again }) {
   const isConfirmation = phase === 'confirmation';
   const hasRate = plan.requirements.some(({ metric }) => metric === 'rate');
   const leastMs = Math.max(isConfirmation ? confirmMs : shortMs, hasRate ? LEAST_FOR_RATE_MS : 0);
   const longestMs = Math.max(leastMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS);
-  const neededMs = of === 'rate' ? (SAMPLES * leastRequests(plan) * 1000) / level : 0;
+  const isKnown = perSecond !== null && plan.requirements.length > 0;
+  const neededMs = isKnown ? (SAMPLES * leastRequests(plan) * 1000) / perSecond : 0;
   return Math.round(Math.min(Math.max(leastMs, neededMs) * (again ? LONGER : 1), longestMs));
 }
 

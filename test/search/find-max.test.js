@@ -226,6 +226,27 @@ for (const [what, requirement, isBeyond] of PEAK_RATES) {
   });
 }
 
+test('a closed loop on a slow target: its steps prove nothing, the run at the answer is as long as it takes to prove it', async () => {
+  const { answer, why, steps } = await peakFor(planOf(['errors<0.1%']), { workers: 4, serviceMs: 50 });
+  // 4 in flight are 80/s, and 2 x 2995 requests are asked for.
+  assert.deepEqual([answer?.level, answer?.seconds, why], [4, 74.875, 'flat']);
+  const short = steps.filter(({ phase }) => phase !== 'confirmation');
+  assert.ok(short.every(({ seconds, isStarved }) => seconds === 10 && isStarved));
+});
+
+test('a closed loop on a target too slow to prove anything on: one run of ten minutes, and the reason', async () => {
+  const { answer, why, steps, explanation } = await peakFor(planOf(['p99<60s']), {
+    workers: 1,
+    serviceMs: 10_000,
+  });
+  assert.deepEqual([answer, why], [null, 'unconfirmed']);
+  assert.deepEqual(
+    steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : [])),
+    [600],
+  );
+  assert.match(explanation, /^With 1 in flight a run of 10 min has too few requests to prove what is required: /);
+});
+
 test('the rate of one operation of a mix is judged from where it is offered as much', () => {
   /** @type {any} */
   const mix = [

@@ -229,6 +229,29 @@ const PEAKS = [
     [6, 6],
     'flat',
   ],
+  [
+    'a slow target: steps too short to prove anything are passed by, and the confirmation proves it',
+    [(level, phase) => ({ ...workers(8)(level), ...(phase === 'confirmation' ? MET : STARVED) })],
+    [8, 8],
+    'flat',
+  ],
+  [
+    'on a slow target a requirement is broken between two doublings',
+    [
+      (level, phase) => ({
+        ...(level > 11 ? MISSED : phase === 'confirmation' ? MET : STARVED),
+        perSecond: 2 * level,
+      }),
+    ],
+    [10, 11],
+    'requirement',
+  ],
+  [
+    'what was passed by must be proven in the end',
+    [(level) => ({ ...STARVED, perSecond: Math.min(level, 8) })],
+    null,
+    'unconfirmed',
+  ],
 ];
 
 for (const [what, args, range, why] of PEAKS) {
@@ -240,6 +263,11 @@ for (const [what, args, range, why] of PEAKS) {
       assert.ok(Number(found.level) >= range[0] && Number(found.level) <= range[1], `found ${found.level}`);
   });
 }
+
+test('peak: a confirmation with too few requests to prove anything is the last step', async () => {
+  const { steps } = await peak((level) => ({ ...STARVED, perSecond: Math.min(level, 8) }));
+  assert.equal(steps.filter(({ phase }) => phase === 'confirmation').length, 1);
+});
 
 test('peak: stopped', async () => {
   let count = 0;
