@@ -23,7 +23,8 @@ import { startPoller } from './poller.js';
  * @property {number | null} revokeMs how long the revocation took to be answered
  * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
  * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
- * @property {'none' | 'revoked' | 'valid'} left what stays behind on the server; `valid`: as far as is known it was not revoked
+ * @property {'none' | 'revoked' | 'valid' | 'unknown'} left what stays behind on the server; `valid`: as far as is known it was not revoked;
+ *   `unknown`: whether it was issued was not heard
  */
 /**
  * @typedef {object} NodeWatch a node that is asked, and what has been counted there
@@ -40,6 +41,21 @@ import { startPoller } from './poller.js';
  * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Question>} about
  * @property {AbortSignal} stop ends the waiting
  */
+
+/** Codes of calls that the server may have carried out all the same. */
+const MAY_BE_DONE = new Set([
+  'no_answer',
+  'connect_timeout',
+  'connection_reset',
+  'truncated',
+  'bad_http',
+  'answer_too_large',
+  'transport_error',
+  'aborted',
+  'not_vault',
+  'not_issued',
+  'vault_internal_error',
+]);
 
 /** Keeps the phases of polling apart from what else is drawn from a seed. */
 const PHASE_STREAM = 31;
@@ -61,15 +77,22 @@ export async function followCertificate(certificate, client, circumstances) {
   /** @type {Row} */
   const row = { certificate, outcome: 'followed', revokeMs: null, followedMs: 0, nodes: [], left: 'none' };
   const issued = await attempt(() => issue(client, plan));
-  if ('failure' in issued) return { ...row, ...failed('issue_failed', issued.failure) };
-  const { issuer, serial, serialText } = issued.value;
+  if ('failure' in issued) {
+    const left = MAY_BE_DONE.has(issued.failure) ? 'unknown' : 'none';
+    return { ...row, ...failed('issue_failed', issued.failure), left };
+  }
+  const { serialText } = issued.value;
   // What is not followed shall not stay valid for it.
   const takeBack = async () => {
     const revoked = await attempt(() => revoke(client, plan, serialText));
     return 'failure' in revoked ? /** @type {const} */ ('valid') : /** @type {const} */ ('revoked');
   };
   if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
-  const question = await about(issuer, serial);
+  const read = await attempt(() => questionOf(issued.value, about), 'certificate_unreadable');
+  if ('failure' in read) {
+    return { ...row, ...failed('issue_failed', read.failure), left: await takeBack() };
+  }
+  const question = read.value;
   const looks = await Promise.all(nodes.map((node) => lookOnce(node, question)));
   if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
   if (looks.every((look) => look !== 'good')) {
@@ -125,13 +148,15 @@ function notGood(look) {
 /**
  * @template T
  * @param {() => Promise<T>} call
+ * @param {string} [otherwise] code of an error that has none; without it such a one is thrown
  * @returns {Promise<{value: T} | {failure: string}>} the code of what the target did
  */
-async function attempt(call) {
+async function attempt(call, otherwise) {
   try {
     return { value: await call() };
   } catch (error) {
     if (error instanceof PkiLoadError) return { failure: error.code };
+    if (otherwise !== undefined) return { failure: otherwise };
     throw error;
   }
 }
@@ -139,17 +164,29 @@ async function attempt(call) {
 /**
  * @param {Writer} client
  * @param {import('./plan.js').PropagationPlan} plan
+ * @returns {Promise<{serialText: string, data: Record<string, any>}>} what can be revoked, though the rest may not be a certificate
  */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
   const { data } = await client.write(
     `${mount}/issue/${role}`,
     certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs }),
   );
+  const serialText = data?.serial_number;
+  if (data !== null && typeof serialText === 'string') return { serialText, data };
+  throw new PkiLoadError('not_issued', 'The answer has no serial number.');
+}
+
+/**
+ * @param {{data: Record<string, any>}} issued
+ * @param {Circumstances['about']} about
+ * @returns {Promise<Question>}
+ */
+function questionOf({ data }, about) {
   const names = { leaf: 'the certificate that was issued', issuer: 'the issuing_ca it came with' };
-  const [leaf] = readCertificates(Buffer.from(String(data?.certificate)), names.leaf);
-  const [issuer] = readCertificates(Buffer.from(String(data?.issuing_ca)), names.issuer);
+  const [leaf] = readCertificates(Buffer.from(String(data.certificate)), names.leaf);
+  const [issuer] = readCertificates(Buffer.from(String(data.issuing_ca)), names.issuer);
   assertIssued(leaf, issuer, names);
-  return { issuer, serial: leaf.serial, serialText: String(data?.serial_number) };
+  return about(issuer, leaf.serial);
 }
 
 /**

@@ -157,21 +157,32 @@ async function followAll({ plan, nodes, clients, stop, onEvent, onLag }) {
   return rows;
 }
 
+/** @type {[import('./certificate.js').Row['left'], string, string][]} kind, sentence on one, what follows the number of several */
+const LEFT = [
+  [
+    'revoked',
+    'One revoked certificate stays in storage and on the CRL until it expires.',
+    'revoked certificates stay in storage and on the CRL until they expire.',
+  ],
+  [
+    'valid',
+    'One certificate could not be revoked, and may be valid until it expires.',
+    'certificates could not be revoked, and may be valid until they expire.',
+  ],
+  [
+    'unknown',
+    'One certificate may have been issued all the same, and be valid until it expires: the call that issues it had no good answer.',
+    'certificates may have been issued all the same, and be valid until they expire: the calls that issue them had no good answer.',
+  ],
+];
+
 /**
  * @param {Pick<import('./certificate.js').Row, 'left'>[]} rows that of warming included
  * @returns {string} empty where nothing is left
  */
 export function leftBehind(rows) {
-  const [revoked, valid] = ['revoked', 'valid'].map(
-    (kind) => rows.filter(({ left }) => left === kind).length,
-  );
-  const sentences = [
-    revoked === 0
-      ? ''
-      : revoked === 1
-        ? 'One revoked certificate stays in storage and on the CRL until it expires.'
-        : `${formatCount(revoked)} revoked certificates stay in storage and on the CRL until they expire.`,
-    valid === 0 ? '' : `${formatCount(valid)} more could not be revoked, and may be valid until then.`,
-  ];
-  return sentences.filter((sentence) => sentence !== '').join(' ');
+  return LEFT.flatMap(([kind, one, several]) => {
+    const count = rows.filter(({ left }) => left === kind).length;
+    return count === 0 ? [] : count === 1 ? [one] : [`${formatCount(count)} ${several}`];
+  }).join(' ');
 }

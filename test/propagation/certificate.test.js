@@ -26,7 +26,8 @@ before(async () => {
  * @property {string} [look] what it says beforehand
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
  */
-/** @typedef {{revokeMs?: number, issueFails?: string, revokeFails?: string, giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script */
+/** @typedef {{revokeMs?: number, issueFails?: string, issuedAs?: Record<string, any>, aboutFails?: Error, revokeFails?: string,
+ *   giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `issuedAs`: other fields */
 
 /** @param {number | (() => number)} value */
 const timeOf = (value) => (typeof value === 'function' ? value() : value);
@@ -40,6 +41,8 @@ async function follow(
   {
     revokeMs = 30,
     issueFails,
+    issuedAs = {},
+    aboutFails,
     revokeFails,
     giveUpMs = 1000,
     pollMs = 20,
@@ -64,7 +67,7 @@ async function follow(
         await wait(50);
         if (issueFails) throw new PkiLoadError(issueFails, 'It is refused.');
         assert.deepEqual(data, { common_name: 'localhost' });
-        return { data: issued, auth: null, warnings: [] };
+        return { data: { ...issued, ...issuedAs }, auth: null, warnings: [] };
       }
       assert.equal(path, 'pki_int/revoke');
       assert.equal(data.serial_number, issued.serial_number);
@@ -115,7 +118,10 @@ async function follow(
       nodes,
       clock: { ...time, setTimer: (callback, ms) => time.setTimer(callback, ms > 100 ? ms - early : ms) },
       onLag: () => {},
-      about: async () => /** @type {any} */ ({}),
+      async about() {
+        if (aboutFails !== undefined) throw aboutFails;
+        return /** @type {any} */ ({});
+      },
       stop: stop.signal,
     }),
   );
@@ -206,6 +212,37 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
     assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
   });
 }
+
+/** @type {[string, Script, string, string][]} what came of issuing, code, what is left */
+const NOT_ISSUED = [
+  ['it was refused', { issueFails: 'vault_bad_request' }, 'vault_bad_request', 'none'],
+  ['nobody was there to be asked', { issueFails: 'connection_refused' }, 'connection_refused', 'none'],
+  ['no answer came in time', { issueFails: 'no_answer' }, 'no_answer', 'unknown'],
+  ['the connection was lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
+  ['the answer was cut off', { issueFails: 'truncated' }, 'truncated', 'unknown'],
+  ['the answer names no serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
+  ['what came is no certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
+  ['its issuer did not come with it', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
+  ['nobody can be asked about it', { aboutFails: new TypeError('no key') }, 'certificate_unreadable', 'revoked'],
+  [
+    'nor can it be revoked',
+    { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
+    'no_certificate',
+    'valid',
+  ],
+];
+for (const [sentence, script, failure, left] of NOT_ISSUED) {
+  test(`not issued as it should be: ${sentence}: ${left}`, async () => {
+    const { row, calls } = await follow([{}], script);
+    assert.deepEqual([row.outcome, row.failure, row.left], ['issue_failed', failure, left]);
+    assert.equal(calls.includes('pki_int/revoke'), left === 'revoked' || left === 'valid');
+  });
+}
+
+test('a call to issue that we ended ourselves: undecided, and it may have been carried out', async () => {
+  const { row } = await follow([{}], { issueFails: 'aborted' });
+  assert.deepEqual([row.outcome, row.failure, row.left], ['undecided', undefined, 'unknown']);
+});
 
 test('interrupted before it was to be revoked: it is revoked, and not left valid', async () => {
   const { row, calls } = await follow([{ effect: 1 }], { stopWhileIssued: 10 });
