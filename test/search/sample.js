@@ -70,6 +70,7 @@ export async function samplePeak() {
     }));
     const inFlight = load.concurrency;
     const rates = { ...result.rates, perSecond: 50 * Math.min(inFlight, 12) };
+    const totals = { ...result.totals, sent: (rates.perSecond * Number(load.durationMs)) / 1000 };
     const ms = 20 * Math.max(1, inFlight / 12);
     const response = { ...result.latencyMs.response, p50: ms, p99: 2 * ms, max: 3 * ms };
     const measurement = { verdict: /** @type {const} */ ('valid'), reasons: [] };
@@ -78,6 +79,7 @@ export async function samplePeak() {
         ...result,
         load,
         rates,
+        totals,
         requirements,
         measurement,
         latencyMs: { ...result.latencyMs, response },
