@@ -66,6 +66,9 @@ const PHASE_STREAM = 31;
  */
 export const MOST_UNDER_WAY = 16;
 
+/** What a node said in so many polls, or in --timeout where that is longer, before it was given up is what it said in the end. */
+const RECENT_POLLS = 10;
+
 /**
  * @param {number} certificate from 1
  * @param {Writer} client with nothing else to do meanwhile
@@ -297,7 +300,10 @@ function watchNode({ asker, answers, counts }, number, subject, { plan, clock, o
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
       if (!isGivenUp) return { outcome: 'undecided', interval: null };
-      return { outcome: lastNotRevoked >= answeredMs ? 'never_revoked' : 'never_answered', interval: null };
+      // Of a node that has been silent for long nobody knows what it would have said in the end.
+      const recentMs = giveUpMs - Math.max(RECENT_POLLS * plan.pollMs, plan.timeoutMs);
+      const isKnown = lastNotRevoked >= Math.max(answeredMs, recentMs);
+      return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval: null };
     },
   };
 }

@@ -14,7 +14,7 @@ export const DELAY_COLUMNS = Object.freeze(
 const OUTCOME_MEANINGS = Object.freeze({
   revoked: 'good before, and revoked afterwards',
   never_revoked: 'not revoked yet when it was given up (--give-up)',
-  never_answered: 'no answer of use since the revocation was answered, until it was given up (--give-up)',
+  never_answered: 'no answer of use any more before it was given up (--give-up)',
   not_good_before: 'not good before it was to be revoked, so it would prove nothing',
   issue_failed: 'the call to issue it failed',
   revoke_failed: 'the call to revoke it failed',

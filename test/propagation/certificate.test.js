@@ -110,6 +110,7 @@ async function follow(
     ttlMs: null,
     pollMs,
     giveUpMs,
+    timeoutMs: 100,
     seed: 1,
   };
   const row = await time.runTo(
@@ -161,6 +162,20 @@ const OUTCOMES = [
     { revokeMs: 60 },
     'followed',
     ['never_answered'],
+  ],
+  [
+    'good once after the answer, then dead until it was given up',
+    [{ says: (ms) => (ms < 100 ? 'good' : 'connection_refused') }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'good until shortly before it was given up',
+    [{ says: (ms) => (ms < 950 ? 'good' : 'connection_refused') }],
+    {},
+    'followed',
+    ['never_revoked'],
   ],
   [
     'errors in between do not matter',
