@@ -1,4 +1,5 @@
 /** The result of a step -> what it says of its level. */
+import { lacksChecks } from '../results/requirements/judge.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('./search.js').Judged} Judged */
@@ -40,7 +41,7 @@ const MOSTLY_SHORT = 0.5;
  * @returns {Judged}
  */
 export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null }) {
-  const { measurement, totals, verification } = result;
+  const { measurement, totals } = result;
   const notOffered = generatorFault(result, of, cutShort !== null);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
@@ -50,11 +51,12 @@ export function judgeStep(result, { of, least, isAsked = () => true, cutShort = 
   const said = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
   const missed = asked.find(({ verdict }) => verdict === 'not met');
   if (missed !== undefined) return { verdict: 'not met', reason: said(missed) };
-  const unproven = asked.find(({ verdict }) => verdict === 'not proven');
-  if (unproven === undefined) return { verdict: 'met', reason: asked.map(said).join(' ') };
-  // Only the tool had no time to check them.
-  if (verification.unchecked > 0) return { verdict: 'not offered', reason: said(unproven) };
-  return { verdict: 'not proven', reason: said(unproven), isStarved: totals.sent < least };
+  const unproven = asked.filter(({ verdict }) => verdict === 'not proven');
+  if (unproven.length === 0) return { verdict: 'met', reason: asked.map(said).join(' ') };
+  const undecided = unproven.find((one) => !lacksChecks(one));
+  // Only the tool, which had no time to check, keeps it from being met.
+  if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
+  return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < least };
 }
 
 /**

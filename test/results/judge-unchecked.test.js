@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { judgeRequirement, lacksChecks } from '../../src/results/requirements/judge.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { view } from './view.js';
 
@@ -22,5 +22,20 @@ for (const [sentence, text, unchecked, verdict] of TABLE) {
     const judged = judgeRequirement(parseRequirement(text), view({ good, unchecked }));
     assert.equal(judged.verdict, verdict, judged.reason);
     if (verdict === 'not proven') assert.match(judged.reason, /were not checked/);
+  });
+}
+
+/** @type {[string, Partial<import('../../src/results/requirements/judge.js').RunView>, boolean][]} */
+const WANTING = [
+  ['met but for unchecked answers', { unchecked: 200 }, true],
+  ['unchecked answers that could not break it', { unchecked: 10 }, false],
+  ['all were checked, and the measurement is invalid', { measurementValid: false }, false],
+  ['checks would not help: the measurement is invalid', { unchecked: 200, measurementValid: false }, false],
+];
+
+for (const [sentence, changes, expected] of WANTING) {
+  test(`only checks are lacking: ${expected}: ${sentence}`, () => {
+    const judged = judgeRequirement(parseRequirement('p99<200ms'), view({ good, ...changes }));
+    assert.equal(lacksChecks(judged), expected);
   });
 }

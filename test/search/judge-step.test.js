@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { judgeStep } from '../../src/search/judge-step.js';
+import { view } from '../results/view.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
@@ -9,10 +12,9 @@ import { judgeStep } from '../../src/search/judge-step.js';
  * @param {{code: string, text?: string}[]} reasons
  * @param {Partial<Result['requirements'][number]>[]} requirements
  * @param {Partial<Result['totals']>} [totals]
- * @param {number} [unchecked]
  * @returns {Result}
  */
-const resultOf = (verdict, reasons, requirements, totals = {}, unchecked = 0) =>
+const resultOf = (verdict, reasons, requirements, totals = {}) =>
   /** @type {any} */ ({
     measurement: { verdict, reasons: reasons.map((reason) => ({ text: `${reason.code}.`, ...reason })) },
     requirements: requirements.map((one) => ({
@@ -23,12 +25,30 @@ const resultOf = (verdict, reasons, requirements, totals = {}, unchecked = 0) =>
       ...one,
     })),
     totals: { planned: 1000, sent: 1000, neverSent: 0, ...totals },
-    verification: { unchecked },
   });
 
 const MET = /** @type {const} */ ({ verdict: 'met' });
 const MISSED = /** @type {const} */ ({ verdict: 'not met' });
 const UNPROVEN = /** @type {const} */ ({ verdict: 'not proven' });
+
+/**
+ * As it was really judged.
+ *
+ * @param {string[]} requirements
+ * @param {number[]} good response times
+ * @param {number} unchecked of those
+ */
+const judgedResult = (requirements, good, unchecked) => ({
+  ...resultOf('suspect', [{ code: 'mostly_unchecked' }], []),
+  requirements: requirements.map((text) =>
+    judgeRequirement(parseRequirement(text), view({ good, unchecked })),
+  ),
+});
+
+const GOOD = Array.from({ length: 10_000 }, () => 5);
+
+/** Of which 0.95 % are slow. */
+const CLOSE = GOOD.map((ms, i) => (i < 95 ? 2000 : ms));
 
 /** @type {[string, Result, import('../../src/search/search.js').StepVerdict, ('rate' | 'concurrency')?][]} */
 const CASES = [
@@ -91,9 +111,20 @@ const CASES = [
   ],
   [
     'only unchecked answers keep it from being met: the tool has not kept up',
-    resultOf('suspect', [{ code: 'mostly_unchecked' }], [UNPROVEN], {}, 900),
+    judgedResult(['p99<1s'], GOOD, 200),
     'not offered',
   ],
+  [
+    'too close to call, and one answer unchecked that would not decide it',
+    judgedResult(['p99<1s'], CLOSE, 1),
+    'not proven',
+  ],
+  [
+    'one requirement would be met had all been checked, another is too close to call all the same',
+    judgedResult(['errors<1%', 'p99<1s'], CLOSE, 200),
+    'not proven',
+  ],
+  ['unchecked answers that could not break it', judgedResult(['p99<1s'], GOOD, 10), 'met'],
   [
     'closed loop: the throughput is the tool',
     resultOf('suspect', [{ code: 'tool_saturated' }], [MET]),

@@ -46,6 +46,9 @@ import { judgeRate } from './judge-rate.js';
  */
 /** @typedef {{verdict: RequirementVerdict['verdict'], actual: number | null, reason: string}} Judgement */
 
+/** Would be met, had all answers been checked and found good. @type {WeakSet<RequirementVerdict>} */
+const unmetForUnchecked = new WeakSet();
+
 /**
  * @param {Requirement} requirement
  * @param {RunView} view
@@ -55,11 +58,13 @@ export function judgeRequirement(requirement, view) {
   const { text, limit, metric, operation, stage } = requirement;
   const judgement = judge(requirement, view);
   const { unchecked = 0 } = view;
+  let isMetButUnchecked = false;
   if (
     judgement.verdict === 'met' &&
     unchecked > 0 &&
     judge(requirement, atWorst(view, unchecked)).verdict !== 'met'
   ) {
+    isMetButUnchecked = view.measurementValid;
     judgement.verdict = 'not proven';
     judgement.reason += ` But ${formatCount(unchecked)} answers were not checked, and it would not hold were they wrong.`;
   }
@@ -68,7 +73,8 @@ export function judgeRequirement(requirement, view) {
     judgement.reason += ' But the measurement is invalid, so this proves nothing.';
   }
   const unit = metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms';
-  return {
+  /** @type {RequirementVerdict} */
+  const told = {
     text,
     ...(operation === undefined ? {} : { operation }),
     ...(stage === undefined ? {} : { stage }),
@@ -78,6 +84,17 @@ export function judgeRequirement(requirement, view) {
     unit,
     reason: judgement.reason,
   };
+  if (isMetButUnchecked) unmetForUnchecked.add(told);
+  return told;
+}
+
+/**
+ * Does only the tool, which left answers unchecked, keep it from being met? A verdict that was read from a file does not tell.
+ *
+ * @param {RequirementVerdict} verdict as judgeRequirement gave it
+ */
+export function lacksChecks(verdict) {
+  return unmetForUnchecked.has(verdict);
 }
 
 /**
