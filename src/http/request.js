@@ -14,8 +14,8 @@ import { connectOptions } from './tls.js';
 export { describeTransportError } from './failures.js';
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
-/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer, timeoutMs?: number}} Asked `timeoutMs`:
- *   another than the requester's */
+/** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer, timeoutMs?: number,
+ *   onHead?: () => void}} Asked `timeoutMs`: another than the requester's; `onHead`: called as soon as the head of the answer is read */
 
 /** @typedef {{origin: string, named: string}} Target */
 
@@ -63,7 +63,7 @@ export function createRequester({
      * @param {Asked} asked
      * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) when there is no answer
      */
-    async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs }) {
+    async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       const deadline = new AbortController();
       const signal = AbortSignal.any([deadline.signal, closing.signal]);
       const progress = { headersSeen: false };
@@ -80,6 +80,7 @@ export function createRequester({
           socket.destroy();
           asking.emit('error', Object.assign(new Error('upgrade'), { code: 'HPE_UNEXPECTED_UPGRADE' }));
         });
+        if (onHead !== undefined) asking.once('response', onHead);
         asking.end(body);
         const [message] = /** @type {[http.IncomingMessage]} */ (await once(asking, 'response', { signal }));
         progress.headersSeen = true;

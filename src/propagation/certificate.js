@@ -8,7 +8,8 @@ import { startPoller } from './poller.js';
 
 /** @typedef {import('./asker.js').Question} Question */
 /** @typedef {import('./bounds.js').Interval} Interval */
-/** @typedef {{write: (path: string, data: Record<string, any>) => Promise<{data: Record<string, any> | null}>}} Writer see VaultClient */
+/** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
+ *   see VaultClient */
 /**
  * @typedef {object} NodeRow what one node said of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
@@ -119,12 +120,16 @@ async function revokeAndWatch({ certificate, question, serialText, looks }, clie
   const watches = nodes.map((node, i) =>
     looks[i] === 'good' ? watchNode(node, i, { certificate, question, sentMs }, circumstances) : null,
   );
-  const revoked = await attempt(() => revoke(client, plan, serialText));
+  // At the first sign of the answer: what is stamped late makes bounds since then too small. How late that itself is seen stays unknown.
+  let answeredMs = sentMs;
+  const onHead = () => {
+    answeredMs = clock.now();
+  };
+  const revoked = await attempt(() => revoke(client, plan, serialText, onHead));
   if ('failure' in revoked) {
     await Promise.all(watches.map((watch) => watch?.end()));
     return { ...failed('revoke_failed', revoked.failure), left: 'valid' };
   }
-  const answeredMs = clock.now();
   const ends = await Promise.all(watches.map((watch) => watch?.until(answeredMs)));
   return {
     left: 'revoked',
@@ -196,9 +201,10 @@ function questionOf({ data }, about) {
  * @param {Writer} client
  * @param {import('./plan.js').PropagationPlan} plan
  * @param {string} serial
+ * @param {() => void} [onHead] called as soon as the head of the answer is read
  */
-async function revoke(client, { target: { mount } }, serial) {
-  const { data } = await client.write(`${mount}/revoke`, { serial_number: serial });
+async function revoke(client, { target: { mount } }, serial, onHead) {
+  const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (data?.revocation_time > 0) return;
   throw new PkiLoadError('not_revoked', 'The answer does not say that the certificate is revoked.');
 }

@@ -1,6 +1,7 @@
 /**
- * Requirements on the delay until every node says revoked, judged on its upper bound: the truth is no longer than that, so what is
- * met on it is met. A certificate of which nobody said revoked never helps.
+ * Requirements on the delay until every node says revoked, judged on its upper bound since the answer: the truth is no longer than
+ * that, but for what this program was late to see the answer, so what is met on it is met. A certificate of which nobody said revoked
+ * never helps.
  */
 import { createHistogram, recordMs, valueAtRank } from '../histogram.js';
 import { judgeRequirement } from '../results/requirements/judge.js';

@@ -1,6 +1,7 @@
 /**
- * Can the measurement be believed? Its intervals always hold, as they come from what was sent and what arrived; but where polls
- * were late, left out or not answered they are wider than --poll promises.
+ * Can the measurement be believed? Its intervals since the sending always hold, as they come from what was sent and what arrived;
+ * those since the answer but for what this program was late to see it. Where polls were late, left out or not answered they are
+ * wider than --poll promises.
  */
 import { valueAtShare } from '../histogram.js';
 import { total } from '../results/merge.js';

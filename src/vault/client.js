@@ -44,9 +44,10 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
    * @param {string} path below /v1/
    * @param {Json} [data]
    * @param {number} [within] ms, where it may take longer than other calls
+   * @param {() => void} [onHead] called as soon as the head of the answer is read; where it is redirected, of each
    * @returns {Promise<VaultResponse>}
    */
-  async function call(method, path, data, within = timeoutMs) {
+  async function call(method, path, data, within = timeoutMs, onHead = undefined) {
     const body = data === undefined ? undefined : JSON.stringify(data);
     const asked = {
       method,
@@ -54,6 +55,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
       headers: headers(),
       body,
       timeoutMs: within,
+      onHead,
     };
     const answer = await follow({ requester, origin, asked });
     if (answer.status === 204) return { data: null, auth: null, warnings: [] };
@@ -71,7 +73,11 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     namespace,
     hasToken: token !== null,
     read: (/** @type {string} */ path) => call('GET', path),
-    write: (/** @type {string} */ path, /** @type {Json} */ data = {}) => call('POST', path, data),
+    write: (
+      /** @type {string} */ path,
+      /** @type {Json} */ data = {},
+      /** @type {(() => void) | undefined} */ onHead = undefined,
+    ) => call('POST', path, data, timeoutMs, onHead),
     remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
       call('DELETE', path, undefined, within),
     /**

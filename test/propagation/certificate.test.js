@@ -26,8 +26,9 @@ before(async () => {
  * @property {string} [look] what it says beforehand
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
  */
-/** @typedef {{revokeMs?: number, issueFails?: string, issuedAs?: Record<string, any>, aboutFails?: Error, revokeFails?: string,
- *   giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `issuedAs`: other fields */
+/** @typedef {{revokeMs?: number, restMs?: number, issueFails?: string, issuedAs?: Record<string, any>, aboutFails?: Error, revokeFails?: string,
+ *   giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `restMs`: from the head of the
+ *   revocation's answer to its end; `issuedAs`: other fields */
 
 /** @param {number | (() => number)} value */
 const timeOf = (value) => (typeof value === 'function' ? value() : value);
@@ -40,6 +41,7 @@ async function follow(
   scripts,
   {
     revokeMs = 30,
+    restMs = 0,
     issueFails,
     issuedAs = {},
     aboutFails,
@@ -60,7 +62,8 @@ async function follow(
   const wait = (/** @type {number} */ ms) =>
     new Promise((resolve) => void time.setTimer(() => resolve(null), ms));
   const client = {
-    async write(/** @type {string} */ path, /** @type {Record<string, any>} */ data) {
+    /** @param {string} path @param {Record<string, any>} data @param {() => void} [onHead] */
+    async write(path, data, onHead) {
       calls.push(path);
       if (path === 'pki_int/issue/web') {
         if (stopWhileIssued !== undefined) time.setTimer(() => stop.abort(), stopWhileIssued);
@@ -74,6 +77,8 @@ async function follow(
       sentMs = time.now();
       if (stopAt !== undefined) time.setTimer(() => stop.abort(), stopAt);
       await wait(revokeMs);
+      onHead?.();
+      if (restMs > 0) await wait(restMs);
       if (revokeFails) throw new PkiLoadError(revokeFails, 'It is refused.');
       return { data: { revocation_time: 1_795_388_821 }, auth: null, warnings: [] };
     },
@@ -283,6 +288,14 @@ test('both ends of the interval, to the millisecond', async () => {
   // Of the polls before it, and the look.
   assert.equal(nodes[0].answers.good, 1 + Math.floor(interval.lowerMs / 20) + 1);
   assert.equal(nodes[0].counts.sent + 1, nodes[0].answers.good + nodes[0].answers.revoked);
+});
+
+test('a revocation was answered when the head of its answer was read, however late the rest is', async () => {
+  const { row } = await follow([{ effect: 100 }], { revokeMs: 30, restMs: 400 });
+  assert.equal(row.revokeMs, 30);
+  assert.ok(row.followedMs >= 400, `${row.followedMs}`);
+  const given = await follow([{}], { revokeMs: 30, restMs: 400, giveUpMs: 1000 });
+  assert.ok(given.row.followedMs >= 1000 && given.row.followedMs < 1010, `${given.row.followedMs}`);
 });
 
 test('the first poll comes at another moment for every certificate and node', async () => {

@@ -55,6 +55,17 @@ describe('createVaultClient', () => {
     assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);
   });
 
+  test('tells when the head of the answer is read, before the rest of it has come', async () => {
+    /** @type {import('node:http').ServerResponse[]} */
+    const held = [];
+    handle = (_req, res) => {
+      res.writeHead(200).write('{"data":');
+      held.push(res);
+    };
+    const { data } = await client.write('pki/revoke', {}, () => void held[0].end('{"a":1}}'));
+    assert.deepEqual(data, { a: 1 });
+  });
+
   test('lists, and an empty list is Vault saying 404', async () => {
     answer(200, { data: { keys: ['x'] } });
     assert.deepEqual(await client.list('pki/roles'), ['x']);
