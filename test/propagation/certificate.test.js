@@ -3,7 +3,8 @@ import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { createDevServer } from '../../src/dev/server.js';
 import { PkiLoadError } from '../../src/errors.js';
-import { followCertificate, MOST_UNDER_WAY } from '../../src/propagation/certificate.js';
+import { followCertificate } from '../../src/propagation/certificate.js';
+import { MOST_UNDER_WAY } from '../../src/propagation/watch.js';
 import { createVaultClient } from '../../src/vault/client.js';
 import { createFakeTime } from './fake-time.js';
 
