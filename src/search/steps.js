@@ -24,6 +24,8 @@ import { isShared } from './step-plan.js';
  * @property {(event: RunEvent) => void} onEvent what is said beside the steps
  */
 
+/** @typedef {{origin: string, tls: import('../http/tls.js').Tls}} Place */
+
 /** A single look may take so long. */
 const LOOK_TIMEOUT_MS = 5000;
 
@@ -42,8 +44,11 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   let recovery = null;
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {});
 
-  /** @param {import('../run.js').Prepared} prepared what was prepared is what the target has to recover from, too */
-  async function recover({ fixture: { origin }, tls }) {
+  /** Where the step before was sent, which prepared for itself. @type {Place | null} */
+  let last = null;
+
+  /** @param {Place} place */
+  async function recover({ origin, tls }) {
     const asker = openAsker(origin, tls);
     try {
       if (recovery !== null) return await recovery.wait(asker.look);
@@ -68,10 +73,16 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
      */
     async run(stepPlan, showing) {
       const preparing = { token, signal: stop, onEvent };
+      // Preparing is load as well, and where it fails the search ends.
+      const before = last === null ? 0 : (await recover(last)).waitedMs;
       const prepared = shared ?? (await prepareRun(stepPlan, preparing));
+      const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isShared(plan)) shared = prepared;
+      // An embedded server is a new one each time.
+      else if (!plan.dev) last = place;
       try {
-        const recovered = await recover(prepared);
+        // What was prepared is what the target has to recover from, too.
+        const { waitedMs, recovered } = await recover(place);
         const ended = await runWhileHopeful(stepPlan, {
           prepared,
           signal: stop,
@@ -79,7 +90,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
           command,
           ...showing,
         });
-        return { ...ended, recovery: recovered };
+        return { ...ended, recovery: { waitedMs: before + waitedMs, recovered } };
       } finally {
         if (shared === null) await prepared.close();
       }

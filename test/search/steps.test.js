@@ -1,0 +1,71 @@
+/** Steps on a server that says it is a Vault: what comes before a step, and what all of them are prepared for. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'node:test';
+import { createPlan, readEnvironment } from '../../src/index.js';
+import { openSteps } from '../../src/search/steps.js';
+
+const TOKEN = 'a-token';
+const SLOW_MS = 500;
+
+/** @param {object} token what it says of the token */
+async function startVault(token = {}) {
+  const state = { isSlow: false, onSlow: () => {} };
+  const server = createServer(async (request, response) => {
+    const isHealth = request.url === '/v1/sys/health';
+    if (state.isSlow && isHealth) {
+      await sleep(SLOW_MS);
+      state.onSlow();
+    }
+    const isRefused = state.isSlow && !isHealth;
+    response.writeHead(isRefused ? 503 : 200, { 'content-type': 'application/json' });
+    const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const data = { id: TOKEN, policies: ['root'], expire_time: null, ttl: 0, ...token };
+    response.end(JSON.stringify(isRefused ? { errors: ['busy'] } : isHealth ? health : { data }));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    state,
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {{token?: object, load?: Record<string, unknown>}} given
+ */
+async function stepsOn(t, { token, load = {} }) {
+  const vault = await startVault(token);
+  t.after(vault.stop);
+  const given = { url: vault.url, rate: 50, duration: '200ms', seed: 1, ...load };
+  const plan = await createPlan('token-lookup', given, readEnvironment({}));
+  /** @type {string[]} */
+  const said = [];
+  const onEvent = (/** @type {import('../../src/run.js').RunEvent} */ event) => {
+    if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
+  };
+  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs: 1, onEvent });
+  t.after(() => steps.close());
+  return { vault, said, step: () => steps.run(plan, { onEvent }) };
+}
+
+test('a step that prepares for itself does so when the target has recovered from the one before', async (t) => {
+  const { vault, step } = await stepsOn(t, { load: { arrivals: 'poisson' } });
+  await step();
+  // Overloaded until it has been looked at three times: whoever wants more of it meanwhile is refused.
+  let looks = 0;
+  vault.state.onSlow = () => {
+    if (++looks === 3) vault.state.isSlow = false;
+  };
+  vault.state.isSlow = true;
+  const { recovery, result } = await step();
+  assert.ok(looks >= 3 && recovery.recovered && recovery.waitedMs > 0, JSON.stringify(recovery));
+  assert.ok(result.totals.succeeded > 0);
+});
+
