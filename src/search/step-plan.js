@@ -73,6 +73,17 @@ export function planOfStep(plan, settings, { level, phase, again, seenPerSecond 
 }
 
 /**
+ * What is prepared once is for all steps: how many requests they will send and how long they will take, nobody knows.
+ *
+ * @param {Plan} plan of a step
+ * @returns {Plan} to prepare by
+ */
+export function planOfAll({ load, ...plan }) {
+  const unknown = { ratePerSecond: null, durationMs: null, requests: null };
+  return { ...plan, load: { ...load, ...unknown, model: 'closed' } };
+}
+
+/**
  * Can one preparation serve all steps? Poisson gaps need a seed for each step, and what is prepared follows from the seed; what
  * `revoke` prepares is used up.
  *

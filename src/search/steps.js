@@ -4,7 +4,7 @@ import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
 import { watchHope } from './hope.js';
 import { watchRecovery } from './recovery.js';
-import { isShared } from './step-plan.js';
+import { isShared, planOfAll } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../run.js').RunEvent} RunEvent */
@@ -75,7 +75,8 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       const preparing = { token, signal: stop, onEvent };
       // Preparing is load as well, and where it fails the search ends.
       const before = last === null ? 0 : (await recover(last)).waitedMs;
-      const prepared = shared ?? (await prepareRun(stepPlan, preparing));
+      const prepared =
+        shared ?? (await prepareRun(isShared(plan) ? planOfAll(stepPlan) : stepPlan, preparing));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isShared(plan)) shared = prepared;
       // An embedded server is a new one each time.

@@ -69,3 +69,17 @@ test('a step that prepares for itself does so when the target has recovered from
   assert.ok(result.totals.succeeded > 0);
 });
 
+test('what is prepared once is for a search of unknown length: a token that ends some time is renewed, and that is said once', async (t) => {
+  const { step, said } = await stepsOn(t, { token: { ttl: 3600, renewable: true, expire_time: 'x' } });
+  await step();
+  await step();
+  assert.deepEqual(
+    said.filter((text) => /token/.test(text)),
+    ['The token expires in 1 h; it will be renewed during the run.'],
+  );
+});
+
+test('a token that may be used for one step, and no one knows for how many more, is refused', async (t) => {
+  const { step } = await stepsOn(t, { token: { num_uses: 1000 } });
+  await assert.rejects(step(), { code: 'token_use_limit' });
+});
