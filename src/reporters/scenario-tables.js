@@ -14,6 +14,9 @@ import { counted, loadPhrase, targetPhrase } from './phrases.js';
 /** Stands where there is no figure. */
 const NONE = '–';
 
+/** The operations of one target, together. */
+const ALL = 'all requests';
+
 /** Behind the name of what no run that counts has shown. */
 export const NOT_COUNTED = ' *';
 export const NOT_COUNTED_NOTE = '* no run of it counts: this is what those that do not have shown.';
@@ -49,10 +52,11 @@ export function hasTargets({ steps }) {
 
 /**
  * @param {ScenarioStep} step
- * @returns {string} `open loop at 20/s, 20 s, 4 runs`
+ * @returns {string} `open loop at 20/s, 20 s, 4 runs`; `open loop in 3 stages up to 200/s, 1 min`
  */
-export function stepPhrase({ load, repeat }) {
-  return repeat === 1 ? loadPhrase(load) : `${loadPhrase(load)}, ${counted(repeat, 'run')}`;
+export function stepPhrase({ load, stages, repeat }) {
+  const phrase = loadPhrase({ ...load, stageCount: stages.length });
+  return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
 /**
@@ -65,7 +69,8 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
     used.length === runs.length && runs.length === repeat
       ? ''
       : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
-  return `${target}: ${what}${made}`;
+  // A target without a name of its own goes by its URL.
+  return aim?.url.startsWith(target) ? `${what}${made}` : `${target}: ${what}${made}`;
 }
 
 /**
@@ -77,10 +82,11 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
  */
 export function rowTable(scenario, run) {
   const rows = scenario.rows.filter((row) => row.run === run && row.stage === null);
+  const several = hasTargets(scenario);
   return {
     headings: [...ROW_HEADINGS],
     rows: rows.map((row) => ({
-      ...nameOf(row, row.target),
+      ...nameOf(row, several ? row.target : ALL),
       cells: [
         formatCount(row.count),
         formatRate(row.ratePerSecond),
@@ -129,21 +135,23 @@ export function spreadTable({ rows, differences }, run, operation) {
   return {
     headings: [...SPREAD_HEADINGS],
     rows: SPREAD_METRICS.flatMap(([key, label, unit]) =>
-      own.flatMap(({ target, overRuns }) => {
+      own.flatMap(({ target, counts, overRuns }) => {
         if (overRuns === null) return [];
         const spread = overRuns[key];
-        const difference = differences
-          .find((one) => one.run === run && one.operation === operation && one.metric.key === key)
-          ?.targets.find((one) => one.target === target);
+        const beside = differences.find(
+          (one) => one.run === run && one.operation === operation && one.metric.key === key,
+        );
+        const difference = beside?.targets.find((one) => one.target === target)?.difference ?? null;
+        const hasBase = own.every((row) => row.counts || row.target !== beside?.base);
         const cells = [
           figureText(unit, spread.mean),
           varianceText(unit, spread),
           deviationText(unit, spread),
           figureText(unit, spread.min),
           figureText(unit, spread.max),
-          differenceText(unit, difference?.difference ?? null),
+          `${differenceText(unit, difference)}${difference === null || hasBase ? '' : NOT_COUNTED}`,
         ];
-        return [{ name: `${label}, ${target}`, isInner: false, cells }];
+        return [{ name: `${label}, ${target}${counts ? '' : NOT_COUNTED}`, isInner: false, cells }];
       }),
     ),
   };

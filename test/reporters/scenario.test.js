@@ -140,6 +140,37 @@ test('the page has a box plot of each figure over runs, with a box and a dot for
   assert.match(html, /<span aria-hidden="true">✕<\/span> slower<\/strong> [^<]*p99 \+50\.0 %/);
 });
 
+test('what no run that counts has shown is marked wherever it stands', async () => {
+  const invalid = taken(1.5, 1).map((result) => ({ ...result, measurement: INVALID }));
+  const scenario = scenarioOf({ inmem: taken(1, 0), raft: invalid });
+  for (const form of ['text', 'md', 'html']) {
+    const text = await renderDocument(form, scenario);
+    for (const metric of ['mean', 'p99', 'max', 'min', 'throughput']) {
+      assert.match(text, new RegExp(`${metric}, raft \\\\?\\*`), `${form}: ${metric}`);
+      assert.match(text, new RegExp(`${metric}, inmem(?! \\\\?\\*)`), `${form}: ${metric}`);
+    }
+  }
+  const html = await renderDocument('html', scenario);
+  assert.match(html, /<text[^>]*>raft \*<\/text>/);
+  assert.match(html, /<text[^>]*>inmem<\/text>/);
+});
+
+test('beside what does not count no difference stands unmarked', async () => {
+  const invalid = taken(1, 0).map((result) => ({ ...result, measurement: INVALID }));
+  const text = await renderDocument('text', scenarioOf({ inmem: invalid, raft: taken(1.5, 1) }));
+  const [line] = text.split('\n').filter((one) => one.startsWith('mean, raft'));
+  assert.match(line, /^mean, raft +[\d.]+ ms.*\+50\.0 % \*$/);
+});
+
+test('a target that has no name of its own is told once', async () => {
+  const url = 'http://127.0.0.1:8200';
+  const scenario = scenarioOf({ [url]: [mixedRun(1, 0)] });
+  scenario.steps[0].aim = { url: `${url}/v1/pki/ocsp`, product: 'Vault', version: '1.21.1' };
+  const text = await renderDocument('text', scenario);
+  assert.match(text, /^On +http:\/\/127\.0\.0\.1:8200\/v1\/pki\/ocsp \(Vault 1\.21\.1\)$/m);
+  assert.match(text, /^Operation +count .*\nall requests +[\d,]+ /m);
+});
+
 test('the page of an injection holds it as text', async () => {
   const html = await renderDocument('html', SCENARIOS['scenario-hostile']);
   assert.doesNotMatch(html, /<b>|<\/script><b/);

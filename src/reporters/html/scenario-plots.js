@@ -1,6 +1,7 @@
 /** Figures over runs of a scenario as box plots: a row for each target, each run a dot. */
 import { figureText } from '../../results/runs/figures.js';
 import { known } from '../../results/runs/run-metrics.js';
+import { NOT_COUNTED } from '../scenario-tables.js';
 import { boxPlot } from './charts/box-plot.js';
 import { readOutsOf } from './charts/dots.js';
 import { figure, table } from './parts.js';
@@ -27,7 +28,7 @@ const STYLES = 6;
  * @param {ScenarioResult} scenario
  * @param {string} run
  * @param {string} id
- * @returns {{html: string, charts: Charts}} nothing where no target has two runs that count
+ * @returns {{html: string, charts: Charts}} nothing where no target has two runs
  */
 export function plotsOfRun({ steps, rows }, run, id) {
   const own = rows.filter((row) => row.run === run && row.stage === null && row.overRuns !== null);
@@ -41,7 +42,7 @@ export function plotsOfRun({ steps, rows }, run, id) {
           const values = row.overRuns?.[key].values ?? [];
           const names = (row.counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
           return {
-            label: row.target,
+            label: `${row.target}${row.counts ? '' : NOT_COUNTED}`,
             names: names.filter((_, at) => values[at] !== null),
             values: known(values),
             style: (i % STYLES) + 1,

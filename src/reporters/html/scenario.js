@@ -127,7 +127,7 @@ function ofRun(scenario, run, id) {
  * @param {string | null} operation
  */
 function overRuns(scenario, run, operation) {
-  const caption = 'One value per run that counts';
+  const caption = 'One value per run';
   const cells = spreadTable(scenario, run, operation);
   if (operation === null || cells.rows.length === 0) return drawn('Of', caption, cells);
   return details(`Over runs, ${operation}`, drawn('Of', `${caption}, ${operation}`, cells));
