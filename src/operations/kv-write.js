@@ -1,6 +1,6 @@
 /** `kv-write`: random secrets into a key-value store, made for the run or there already. */
 import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
-import { expectedRequests } from './planned.js';
+import { allRequests, expectedRequests } from './planned.js';
 import { refusal } from './refusals.js';
 import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
@@ -25,11 +25,13 @@ export const operation = {
   async prepare(context) {
     const fixture = await prepareCalls(context);
     const { owns, plan } = context;
-    const requests = expectedRequests(plan.load, owns) ?? Number.POSITIVE_INFINITY;
+    // A closed loop's warm-up writes as many as are answered, beside those that are counted.
+    const requests = allRequests(plan.load) === null ? null : expectedRequests(plan.load, owns);
     return {
       ...fixture,
       ...(await openStore(context)),
-      most: Math.min(plan.options.paths, requests),
+      most: Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY),
+      isKnown: requests !== null,
       // Others take indexes in between, and with them the secrets of their numbers.
       hasGaps: owns !== undefined || plan.load.shard !== null,
     };
@@ -57,7 +59,7 @@ export const operation = {
   },
   async cleanup({ plan, notice }, fixture) {
     if (plan.options.kvMount === null) return;
-    const { most, hasGaps } = fixture;
-    notice(describeLeft(plan, fixture, most, hasGaps));
+    const { most, hasGaps, isKnown } = fixture;
+    notice(describeLeft(plan, fixture, most, { hasGaps, isKnown }));
   },
 };

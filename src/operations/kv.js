@@ -194,10 +194,17 @@ export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
  * @param {import('../plan.js').Plan} plan
  * @param {Store} store
  * @param {number} count of secrets that may have been written
- * @param {boolean} [hasGaps] they are not the first ones, and so not what --filled asks for
+ * @param {object} [more]
+ * @param {boolean} [more.hasGaps] they are not the first ones, and so not what --filled asks for
+ * @param {boolean} [more.isKnown] false: it was for the target's answers to say how many there would be
  * @returns {string} what stays in a store that was there
  */
-export function describeLeft({ options: { dataSeed, size } }, store, count, hasGaps = false) {
+export function describeLeft(
+  { options: { dataSeed, size } },
+  store,
+  count,
+  { hasGaps = false, isKnown = true } = {},
+) {
   const stay = `Up to ${count} secrets stay in ${store.mount}, below ${PREFIX}/${folderOf(dataSeed)}/`;
   if (hasGaps) {
     return `${stay}; their numbers may have gaps, so write them with kv-write by itself where kv-read --filled is to read them.`;
@@ -207,5 +214,5 @@ export function describeLeft({ options: { dataSeed, size } }, store, count, hasG
     ...(size === DEFAULT_SIZE ? [] : [`--size ${size}`]),
     ...(dataSeed === DEFAULT_DATA_SEED ? [] : [`--data-seed ${dataSeed}`]),
   ];
-  return `${stay}; kv-read ${flags.join(' ')} reads them.`;
+  return `${stay}; kv-read ${flags.join(' ')} reads them${isKnown ? '' : ', if so many were written'}.`;
 }

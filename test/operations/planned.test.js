@@ -139,6 +139,22 @@ describe('what is said of it', () => {
     ]);
   });
 
+  /** @type {[string, LoadPlan, number][]} sentence, load, secrets at the most */
+  const BOUNDS = [
+    ['a closed loop that warms up writes more than it counts', loadOf({ requests: 30, warmup: '5s' }), 1e5],
+    ['one as long as it takes', loadOf({ duration: '10s' }), 1e5],
+    ['what serves runs of any load', { ...loadOf({ duration: '10s' }), durationMs: null }, 1e5],
+    ['so many, without a warm-up', loadOf({ requests: 30 }), 30],
+    ['a rate, warm-up and all', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
+  ];
+  for (const [sentence, load, most] of BOUNDS) {
+    test(`no more secrets stay than are said to: ${sentence}`, async () => {
+      const [said] = await left(load, [writes]);
+      assert.match(said, new RegExp(`^Up to ${most} secrets stay in people, .* --paths ${most} reads them`));
+      assert.equal(/ reads them, if so many were written\.$/.test(said), most === 1e5, said);
+    });
+  }
+
   test('kv-write as a quarter of a mix leaves a quarter, with gaps where kv-read would miss some', async () => {
     const [said, ...more] = await left(staged({}, [[60, 0, 100]]), [entry('token-lookup', 3), writes]);
     const [, count] = /^Up to (\d+) secrets stay/.exec(said) ?? [];
