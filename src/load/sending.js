@@ -71,7 +71,7 @@ export function startSending({
         lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - slot.dueToStart,
         failure,
         status,
-        // What is refused says why in its body; a success need not be kept to be counted.
+        // What is refused says why in its body; a success need not be kept to be counted (see Classify).
         body: body !== null && status < 300 && behind() ? null : body,
       });
       sent++;

@@ -134,12 +134,17 @@ export const operation = {
   },
   createClassifier({ options: { status: statuses, contains } }) {
     const wanted = new Set(statuses.map(Number));
-    return (status, body) => {
-      if (!wanted.has(status)) return OTHER_STATUS;
+    const good = contains === null ? EXPECTED : null;
+    const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : OTHER_STATUS);
+    /** @type {import('../load/recording/recorder.js').Classify} */
+    const classify = (status, body) => {
+      const verdict = byStatus(status);
+      if (verdict !== null) return verdict;
       const { buffer, byteOffset, byteLength } = body;
-      const holds = contains === null || Buffer.from(buffer, byteOffset, byteLength).includes(contains);
-      return holds ? EXPECTED : OTHER_BODY;
+      return Buffer.from(buffer, byteOffset, byteLength).includes(contains) ? EXPECTED : OTHER_BODY;
     };
+    classify.byStatus = byStatus;
+    return classify;
   },
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/histogram.js';
-import { sample, setUp } from './recording.js';
+import { classify, sample, setUp } from './recording.js';
 
 /** @param {string} encoded */
 function shape(encoded) {
@@ -81,6 +81,29 @@ describe('a recorder', () => {
       ],
     );
     assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
+  });
+
+  test('what the status alone tells of a success without its body is not left unchecked', () => {
+    const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
+    const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
+    /** @type {import('../../src/load/recording/recorder.js').Classify} */
+    const judge = (...answer) => classify(...answer);
+    judge.byStatus = (status) => (status === 200 ? other : status === 204 ? good : null);
+    const { recorder } = setUp({ judge });
+    for (const status of [200, 204, 299, 403]) recorder.record(sample(0, 1, 'x', { body: null, status }));
+    recorder.record(sample(0, 1, 'bad', { status: 204 }));
+    const [{ outcomes, verification }] = recorder.finish().operations;
+    assert.deepEqual(
+      Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
+      [
+        ['other', 1, false],
+        ['good', 1, true],
+        ['unchecked', 2, true],
+        ['bad', 1, false],
+      ],
+    );
+    const failures = { other: 1, bad: 1 };
+    assert.deepEqual(verification, { checked: 3, passed: 1, unchecked: 2, failures, notes: [] });
   });
 
   test('says what was checked, what passed, and which rule failed how often', () => {

@@ -15,14 +15,20 @@ export const classify = (_status, body, index) => {
   return { outcome, success: false, verification: outcome === 'bad' ? 'failed' : null };
 };
 
-/** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number}} [options] */
-export function setUp({ warmupMs = 0, measuredMs = null, operations = 1, shards = 1 } = {}) {
+/** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number, judge?: typeof classify}} [options] */
+export function setUp({
+  warmupMs = 0,
+  measuredMs = null,
+  operations = 1,
+  shards = 1,
+  judge = classify,
+} = {}) {
   /** @type {import('../../src/load/recording/recorder.js').SecondRow[]} */
   const rows = [];
   /** @type {[number, unknown][]} */
   const kept = [];
   const recorder = createRecorder({
-    operations: Array.from({ length: operations }, (_, i) => ({ name: `operation ${i}`, classify })),
+    operations: Array.from({ length: operations }, (_, i) => ({ name: `operation ${i}`, classify: judge })),
     warmupMs,
     shards,
     measuredMs,

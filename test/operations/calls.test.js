@@ -131,6 +131,22 @@ describe('http', () => {
     );
   });
 
+  test('an answer whose body was not kept is judged by its status where that is enough', () => {
+    /** @type {[string, Record<string, unknown>, number, string | undefined][]} sentence, options, status, outcome, where it tells */
+    const rows = [
+      ['a 200 where a refusal is wanted has failed', { status: '403' }, 200, 'other_status'],
+      ['the refusal is what is wanted', { status: '403' }, 403, 'expected'],
+      ['a 200 of which no text is wanted needs no body', {}, 200, 'expected'],
+      ['one of which a text is wanted does', { contains: 'x' }, 200, undefined],
+      ['so does a wanted refusal', { status: '403', contains: 'x' }, 403, undefined],
+      ['another status fails whatever is wanted of the body', { contains: 'x' }, 204, 'other_status'],
+    ];
+    for (const [sentence, given, status, outcome] of rows) {
+      const { byStatus } = http.createClassifier(planOf(http, given), fixture);
+      assert.equal(byStatus?.(status)?.outcome, outcome, sentence);
+    }
+  });
+
   test('requests: placeholders, headers, tokens', () => {
     const plain = requestOf({});
     assert.deepEqual(plain, {

@@ -22,8 +22,9 @@ import {
  * @property {'passed' | 'failed' | null} verification null: there was nothing to verify, e.g. an HTTP 503
  * @property {unknown} [kept] something the user asked to keep of it, e.g. a serial; plain data
  */
-/** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, notes?: () => string[]}} Classify `notes`: at
- *   the end, what the checks left out */
+/** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
+ *   notes?: () => string[]}} Classify `byStatus`: of an answer whose body was not kept, where the status tells enough, else null; without it
+ *   HTTP 2xx does not. `notes`: at the end, what the checks left out */
 /**
  * @typedef {object} OutcomeSnapshot
  * @property {boolean} success
@@ -142,9 +143,9 @@ export function createRecorder({
   /** @param {import('./ring.js').Sample} sample */
   function verdictOf({ operation, failure, status, body, index }) {
     if (failure !== null) return failed(failure);
-    if (body === null && status >= 200 && status < 300) return UNCHECKED;
+    const { classify } = operations[operation];
     try {
-      return operations[operation].classify(status, body ?? NO_BODY, index);
+      return body === null ? withoutBody(classify, status, index) : classify(status, body, index);
     } catch {
       return CHECK_FAILED;
     }
@@ -247,6 +248,17 @@ export function createRecorder({
       return snapshot();
     },
   };
+}
+
+/**
+ * @param {Classify} classify
+ * @param {number} status
+ * @param {number} index
+ * @returns {Verdict}
+ */
+function withoutBody(classify, status, index) {
+  if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
+  return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
 }
 
 /** @param {string} outcome @returns {Verdict} */
