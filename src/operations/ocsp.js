@@ -6,7 +6,7 @@ import { createOcspChecker } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import { isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-verdicts.js';
 import { createChooser } from './chooser.js';
-import { answerOutcomes, verdictsOf } from './ocsp-kinds.js';
+import { answerOutcomes, readKinds, verdictsOf } from './ocsp-kinds.js';
 import { checkOptions, options } from './ocsp-options.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
@@ -48,8 +48,8 @@ export const operation = {
   outcomes: OUTCOMES,
   leaves({ about, cert, serials, revokedSerials }) {
     const isGiven = cert !== null || serials !== null;
-    const asks = (/** @type {string} */ kind) =>
-      about.some((/** @type {string} */ one) => one.startsWith(`${kind}=`));
+    const kinds = readKinds(about, []);
+    const asks = (/** @type {string} */ kind) => kinds.some(({ name }) => name === kind);
     const isGood = about.length === 0 || asks('good');
     const isRevoked = asks('revoked') && revokedSerials === null;
     return !isGiven && (isGood || isRevoked)

@@ -73,7 +73,7 @@ const SAYS = [
   [
     'that a set-up stays',
     `${HEAD}setup: {name: load, keep: true}\n`,
-    /^Taken away {4}no, it stays \(keep\); teardown --name load/m,
+    /^Taken away {4}no, it stays \(keep\) until vault-pki-load teardown --name load\s+--url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
     'what a set-up makes',
@@ -147,6 +147,8 @@ const LEAVES = [
   ['ocsp', { cert: 'a.pem' }, false],
   ['ocsp', { serials: 'a.jsonl' }, false],
   ['ocsp', { about: 'revoked=1' }, true],
+  ['ocsp', { about: 'good = 9, revoked = 1' }, true],
+  ['ocsp', { about: ' revoked =1,never-issued=1' }, true],
   ['ocsp', { about: 'revoked=1,never-issued=1', 'revoked-serials': 'a.jsonl', issuer: 'i.pem' }, false],
   ['ocsp', { about: 'good=9,never-issued=1', cert: 'a.pem' }, false],
   ['crl', {}, false],
