@@ -5,7 +5,7 @@
 import { parseAnswerHead } from './answer-head.js';
 import { createChunkReader } from './chunks.js';
 
-/** A longer answer is `too large`: no right one comes near it. */
+/** A longer answer is `too large`, and the rest of it is not read: a CRL, or what `http` asks for, may well be. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** As in Node's own parser. */

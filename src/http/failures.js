@@ -109,7 +109,10 @@ const FAILURES = {
     text: 'closed the connection in the middle of an answer',
     remedy: "Look at the server's log; a proxy or a load balancer in between can do this too.",
   },
-  answer_too_large: { code: 'answer_too_large', text: 'sent more than a right answer can hold' },
+  answer_too_large: {
+    code: 'answer_too_large',
+    text: 'sent a longer answer than this tool reads (under load 1 MiB)',
+  },
   too_many_open_files: {
     code: 'too_many_open_files',
     text: 'could not be asked: this machine allows no more open files',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTransportError, TRANSPORT_CODES } from '../../src/http/failures.js';
+import { MAX_BODY_BYTES } from '../../src/http/answer-reader.js';
+import { describeTransportError, TRANSPORT_CODES, TRANSPORT_MEANINGS } from '../../src/http/failures.js';
 
 const error = (/** @type {string} */ code, more = {}) =>
   Object.assign(new Error('secret hvs.abc'), { code, ...more });
@@ -72,6 +73,14 @@ for (const [what, given, code, headersSeen] of table) {
     assert.doesNotMatch(JSON.stringify(failure), /hvs|SSH/);
   });
 }
+
+test('an answer that is too long is said to be longer than is read, not to be wrong', () => {
+  const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
+  assert.equal(
+    TRANSPORT_MEANINGS.answer_too_large,
+    `the target sent a longer answer than this tool reads (under load ${limit})`,
+  );
+});
 
 test('every code is tested above or by a real server in request.test.js', () => {
   const elsewhere = ['certificate_not_yet_valid', 'no_answer', 'answer_too_large'];
