@@ -29,5 +29,8 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   const view = buildView(own, buildBlock(own, ownFacts, windowMs), ownFacts, load, isValid);
   // Which of the requests are an operation's is drawn at random: its share of what was offered is not known beforehand.
   if (operation !== undefined) return { ...view, offeredPerSecond: null };
-  return index >= 0 && isEven(load, index) ? { ...view, offeredOnAverage: false } : view;
+  if (index < 0 || !isEven(load, index)) return view;
+  // Where it begins and ends between two arrivals it has one more or one less than its level in its time: that is no lack of load.
+  const offeredPerSecond = view.offeredPerSecond === null ? null : stages[index].level.most;
+  return { ...view, offeredPerSecond, offeredOnAverage: false };
 }

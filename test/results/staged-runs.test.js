@@ -347,6 +347,31 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
     );
   });
 
+  test('a stage that begins and ends between arrivals has offered its level, though fewer are in its time', () => {
+    const level = 0.25;
+    // 7.75 arrivals, then 150.2: those from the 9th to the 158th are in the second stage, 898.8 an hour.
+    const { requirements, stages } = syntheticRun({
+      load: staged([stage('ramp', [62, 0, level]), stage('hold', [600.8, level, level])]),
+      requirements: [
+        ['rate>=900/h', { stage: 'hold' }],
+        ['rate>=901/h', { stage: 'hold' }],
+      ],
+      change: good(() => false, {}),
+    });
+    assert.deepEqual(
+      stages?.map(({ totals, rates }) => [totals.planned, totals.succeeded, Math.round(rates.perHour)]),
+      [
+        [8, 8, 465],
+        [150, 150, 899],
+      ],
+    );
+    assert.deepEqual(
+      requirements.map(({ verdict }) => verdict),
+      ['met', 'not met'],
+    );
+    assert.match(requirements[0].reason, /all that was offered, 900\/h, succeeded/);
+  });
+
   test('what was dropped or never sent counts where it was due', () => {
     const dropped = syntheticRun({
       load: staged(STAGES, { overflow: 'drop' }),
