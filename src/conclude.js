@@ -35,14 +35,15 @@ import { shardOfThread } from './shard-part.js';
  * @param {string} parts.command
  * @param {import('./results/seconds.js').Second[]} parts.seconds
  * @param {Sent} parts.sent
+ * @param {readonly string[][]} [parts.notes] of each operation, beside those of its recorders
  * @returns {import('./results/schema.js').Result}
  */
-export function conclude({ plan, mix, window, target, command, seconds, sent }) {
+export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
   const { operations: recorded, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
   const schedule = scheduleOf(plan.load);
   const stages = stagesOf(plan.load);
   const cells = withPlanned(
-    recorded,
+    withNotes(recorded, notes),
     window.cells ?? null,
     leftOf({ plan, mix, schedule, sent }, recorded.length),
   );
@@ -70,6 +71,18 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
   return problems.length === 0
     ? result
     : buildResult({ ...parts, measurement: unbelievable(measurement, problems), merge });
+}
+
+/**
+ * @param {import('./results/merge.js').MergedOperation[]} cells all operations of the first stage, then all of the next
+ * @param {readonly string[][]} notes of each operation
+ */
+function withNotes(cells, notes) {
+  return cells.map((cell, i) => {
+    const { verification } = cell;
+    const all = [...verification.notes, ...(notes[i % notes.length] ?? [])];
+    return { ...cell, verification: { ...verification, notes: all } };
+  });
 }
 
 /**

@@ -188,7 +188,8 @@ async function runPrepared(planned, { target: aim, fixture, tls }, context) {
     const sent = await send({ plan, windowMs: window.windowMs, shards, seconds }, context);
     for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
+    const notes = mix.takeNotes(fixture);
+    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent, notes });
     onEvent({ type: 'result', result });
     return result;
   } finally {

@@ -52,8 +52,7 @@ export const operation = {
     let last = Buffer.alloc(0);
     /** Of `last`. @type {Seen | null} */
     let seen = null;
-    /** @type {import('../load/recording/recorder.js').Classify} */
-    const classify = (status, body) => {
+    return (status, body) => {
       if (status < 200 || status > 299) return refusal(status);
       if (seen === null || !last.equals(body)) {
         last = Buffer.from(body);
@@ -65,13 +64,12 @@ export const operation = {
       if (seen.thisUpdateMs > nowMs + SKEW_MS) return failed('not_yet_valid');
       return seen.nextUpdateMs < nowMs - SKEW_MS ? failed('expired') : good;
     };
-    classify.notes = () => largest.notes();
-    return classify;
   },
+  takeNotes: ({ most }) => openLargest(most).takeNotes(),
 };
 
 /**
- * The largest figures of a run, in memory that all threads share: one sentence for all of them.
+ * The largest figures of a run, in memory that all threads share: no thread can say what they are before all have ended.
  *
  * @param {SharedArrayBuffer} memory
  */
@@ -88,8 +86,8 @@ function openLargest(memory) {
       }
     },
     /** @returns {string[]} */
-    notes() {
-      const [bytes, revoked, ageMs] = Array.from(figures, Number);
+    takeNotes() {
+      const [bytes, revoked, ageMs] = Array.from(figures, (_, i) => Number(Atomics.exchange(figures, i, 0n)));
       if (bytes === 0) return [];
       const entries = revoked === 1 ? '1 entry' : `${formatCount(revoked)} entries`;
       const seconds = Math.ceil(ageMs / 1000) * 1000;

@@ -42,6 +42,8 @@ import { usageError } from '../errors.js';
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
  * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
+ * @property {(fixture: any) => string[]} [takeNotes] on the main thread, when all that classify have ended: what their checks have found
+ *   out together, sentences. Another run with the same fixture begins anew
  * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
  * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
  * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what

@@ -99,6 +99,15 @@ export function mixOf(plan, members) {
       }));
     },
 
+    /**
+     * @param {MixFixture} fixture
+     * @returns {string[][]} of each member: see Operation
+     */
+    takeNotes(fixture) {
+      const fixtures = fixturesOf(fixture);
+      return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
+    },
+
     /** @returns {(import('./index.js').Keeper | null)[]} in the order of the members */
     openKeepers: () => members.map(({ operation, plan: own }) => operation.openKeeper?.(own) ?? null),
 

@@ -6,7 +6,7 @@ import { crlByHand, entry, opensslCrl } from '../pki/crl-maker.js';
 import { der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/openssl-ca.js';
 
-const { createClassifier, createRequester, outcomes } = await loadOperation('crl');
+const { createClassifier, createRequester, outcomes, takeNotes } = await loadOperation('crl');
 const cas = {
   rsa: new TestCa({ key: 'rsa', name: 'RSA' }),
   ec: new TestCa({ name: 'EC' }),
@@ -103,21 +103,39 @@ describe('answers to crl', () => {
     });
   });
 
-  test('the note tells the largest of all threads, and nothing where there was no CRL', () => {
+  test('the note tells the largest of all threads once they have ended, and nothing where there was no CRL', () => {
     const most = new SharedArrayBuffer(24);
     const [one, other] = [1, 2].map(() =>
       createClassifier(/** @type {any} */ ({}), { issuerPem: ec.ca.pem, most }),
     );
     one(200, Buffer.alloc(100_000), 0);
-    assert.deepEqual(one.notes?.(), []);
+    assert.deepEqual(takeNotes?.({ most }), []);
     const long = crlByHand(ec.ca, { entries: der(0x30, entry(1), entry(2)), thisUpdate: at(-2) });
-    one(200, long, 0);
     other(200, crlByHand(ec.ca), 0);
-    assert.deepEqual(one.notes?.(), other.notes?.());
+    assert.equal(one.notes ?? other.notes, undefined, 'no thread knows what the others will see');
+    one(200, long, 0);
+    const notes = takeNotes?.({ most });
     assert.match(
-      String(one.notes?.()),
+      String(notes),
       new RegExp(`had ${long.length} bytes, the longest 2 entries; the oldest was up to 2 h`),
     );
+    assert.equal(notes?.length, 1);
+  });
+
+  test('the note of a run says nothing of the run before', () => {
+    const most = new SharedArrayBuffer(24);
+    const classify = createClassifier(/** @type {any} */ ({}), { issuerPem: ec.ca.pem, most });
+    const hoursOld = (/** @type {number} */ hours, /** @type {Buffer[]} */ ...entries) =>
+      crlByHand(ec.ca, { entries: der(0x30, ...entries), thisUpdate: at(-hours) });
+    classify(200, hoursOld(5, entry(1), entry(2)), 0);
+    takeNotes?.({ most });
+    const short = hoursOld(2, entry(1));
+    classify(200, short, 0);
+    assert.match(
+      String(takeNotes?.({ most })),
+      new RegExp(`had ${short.length} bytes, the longest 1 entry; the oldest was up to 2 h`),
+    );
+    assert.deepEqual(takeNotes?.({ most }), []);
   });
 
   test('asks without a token', () => {

@@ -117,6 +117,12 @@ describe('a mix', () => {
     });
   });
 
+  test('has the notes of each of them, from what that one has found out', async () => {
+    const takeNotes = (/** @type {any} */ { of }) => [`${of} was seen.`];
+    const some = mix([member('read'), member('crl', { takeNotes })]);
+    assert.deepEqual(some.takeNotes(await some.prepare(context().given)), [[], ['crl was seen.']]);
+  });
+
   test('of one that cannot be prepared cleans up what the others made, and says why it could not', async () => {
     /** @type {string[]} */
     const cleaned = [];

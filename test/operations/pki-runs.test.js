@@ -127,6 +127,13 @@ describe('on the embedded server', () => {
     );
   });
 
+  test('crl: one sentence on the largest, however many threads have read it', async () => {
+    const { outcomes, notes } = await measure('crl', { threads: 2 });
+    assert.deepEqual(outcomes, { crl: 40 });
+    assert.equal(notes.length, 1, String(notes));
+    assert.match(String(notes), /^The largest CRL had [\d,]+ bytes, the longest /);
+  });
+
   test('crl and ca-chain, without a token', async () => {
     for (const operation of ['crl', 'ca-chain']) {
       const plan = await createPlan(

@@ -24,7 +24,7 @@ import {
  */
 /** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
  *   notes?: () => string[]}} Classify `byStatus`: of an answer whose body was not kept, where the status tells enough, else null; without it
- *   HTTP 2xx does not. `notes`: at the end, what the checks left out */
+ *   HTTP 2xx does not. `notes`: at the end, what the checks left out, in the same words on every thread */
 /**
  * @typedef {object} OutcomeSnapshot
  * @property {boolean} success
