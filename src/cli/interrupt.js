@@ -12,10 +12,12 @@ const LAST_WORDS_MS = 3000;
 /**
  * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
+ * @param {AbortController} [heard] aborted by every signal, also by one that is no interruption of the run any more; where it is aborted
+ *   already, a signal came before, and that was the first
  * @returns {{stop: AbortSignal, cutOff: AbortSignal, over: (hurry: () => void) => void, release: () => void}} `over`: from now on a
  *   signal calls `hurry`, once, and does not count as an interruption of the run
  */
-export function onInterrupt(process, say) {
+export function onInterrupt(process, say, heard = new AbortController()) {
   const stop = new AbortController();
   const cutOff = new AbortController();
   /** @type {(() => void) | null} */
@@ -23,7 +25,9 @@ export function onInterrupt(process, say) {
   /** @type {NodeJS.Timeout | undefined} */
   let lastWords;
   const end = () => process.exit(EXIT.interrupted);
+  if (heard.signal.aborted) stop.abort();
   const onSignal = () => {
+    heard.abort();
     if (hurry !== null) {
       hurry();
       hurry = end;

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { onInterrupt } from '../../src/cli/interrupt.js';
 
-function stage() {
+function stage(heard = new AbortController()) {
   /** @type {string[]} */
   const said = [];
   /** @type {number[]} */
@@ -11,8 +11,8 @@ function stage() {
   const process = Object.assign(new EventEmitter(), {
     exit: (/** @type {number} */ code) => exits.push(code),
   });
-  const interrupt = onInterrupt(/** @type {any} */ (process), (text) => said.push(text));
-  return { process, interrupt, said, exits };
+  const interrupt = onInterrupt(/** @type {any} */ (process), (text) => said.push(text), heard);
+  return { process, interrupt, heard, said, exits };
 }
 
 test('the first signal stops, the second cuts off, the third ends', () => {
@@ -56,4 +56,25 @@ test('the second may not take long', (t) => {
   assert.deepEqual(exits, []);
   t.mock.timers.tick(1);
   assert.deepEqual(exits, [130]);
+});
+
+test('a signal is heard by whoever gives a controller, even when all is reported', () => {
+  for (const isOver of [false, true]) {
+    const { process, interrupt, heard } = stage();
+    if (isOver) interrupt.over(() => {});
+    assert.equal(heard.signal.aborted, false);
+    process.emit('SIGTERM');
+    assert.deepEqual([heard.signal.aborted, interrupt.stop.aborted], [true, !isOver]);
+    interrupt.release();
+  }
+});
+
+test('one that came before was the first: the next cuts off', () => {
+  const heard = new AbortController();
+  heard.abort();
+  const { process, interrupt, said } = stage(heard);
+  assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, said], [true, false, []]);
+  process.emit('SIGINT');
+  assert.equal(interrupt.cutOff.aborted, true);
+  interrupt.release();
 });
