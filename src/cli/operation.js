@@ -10,7 +10,7 @@ import { makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
-import { plannedForSearch } from './search-options.js';
+import { plannedForSearch, searchSettings } from './search-options.js';
 
 const EPILOGUE = [
   'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
@@ -54,7 +54,8 @@ async function execute(operation, given, line) {
   const plan = makePlan(operation, plannedForSearch(settings.search ?? null, planned), environment);
   if (settings.search) {
     const { searchPlan } = await import('./search.js');
-    return (await searchPlan(plan, { token: environment.token, settings, line, given: planned })).code;
+    const search = searchSettings(plan, settings, planned);
+    return (await searchPlan(plan, { token: environment.token, settings, line, asked: search })).code;
   }
   checkRepeat(settings, plan.load);
   const { code } = await runPlan(plan, { token: environment.token, settings, line });
@@ -69,9 +70,10 @@ async function execute(operation, given, line) {
  * @param {string | null} how.token a secret
  * @param {import('./run-options.js').RunSettings} how.settings
  * @param {string} how.line the command line
+ * @param {AbortController} [how.heard] see onInterrupt
  * @returns {ReturnType<typeof import('./runs.js').runAll>}
  */
-export async function runPlan(plan, { token, settings, line }) {
+export async function runPlan(plan, { token, settings, line, heard }) {
   const command = withoutQuery(line, settings.otlp);
   const [{ run }, { runAll }, live] = await Promise.all([
     import('../run.js'),
@@ -82,7 +84,7 @@ export async function runPlan(plan, { token, settings, line }) {
   const { stderr } = process;
   const onResize = () => resize(stderr.columns, stderr.rows);
   stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }));
+  const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }), heard);
   const { stop, cutOff } = interrupt;
   const runOnce = (/** @type {number} */ number) =>
     run(planOfRun(plan, number), {

@@ -21,6 +21,8 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
   checkKind(reporters[format], 'scenario-result', `--format ${format}`);
   checkOutputs([...together, ...own.flat()]);
   return {
+    /** All that will be written. */
+    paths: [...together, ...own.flat()],
     /**
      * @param {number} step
      * @param {readonly Result[]} results that it has given so far
@@ -38,6 +40,20 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
       return summary === null ? [] : appendSummary(scenario, summary);
     },
   };
+}
+
+/**
+ * As for runs; nothing tells of all searches together.
+ *
+ * @param {readonly string[]} names of the steps
+ * @param {Pick<RunSettings, 'out'>} settings
+ * @returns {string[][]} paths of the files of each
+ */
+export function searchFiles(names, { out }) {
+  const paths =
+    names.length === 1 ? [out] : plainNames(names).map((name) => out.map((path) => named(path, name)));
+  checkOutputs(paths.flat(), 'search');
+  return paths;
 }
 
 /**

@@ -9,18 +9,27 @@ import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { withoutQuery } from './run-options.js';
 import { worstOf } from './runs.js';
-import { scenarioFiles } from './scenario-files.js';
 import { startShowing } from './showing.js';
 
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
-/** @typedef {import('../scenario/run-scenario.js').Step & {token: string | null}} Step */
+/** @typedef {ReturnType<typeof import('./scenario-files.js').scenarioFiles>} ScenarioFiles */
+/**
+ * @typedef {object} OfStep
+ * @property {string | null} token a secret
+ * @property {string | null} [tokenEnv] environment variable that holds it
+ * @property {import('../search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
+ * @property {string[]} notJudged what is required of its stages, where it does without
+ */
+/** @typedef {import('../scenario/run-scenario.js').Step & OfStep} Step */
 /**
  * @typedef {object} Given
  * @property {import('../scenario/read.js').ReadScenario} scenario
  * @property {readonly Step[]} steps more than one
  * @property {RunSettings} settings
  * @property {string} line the command line
+ * @property {ScenarioFiles} files
  * @property {ReadonlyMap<number, PkiLoadError>} refused steps that cannot be run, and why
+ * @property {AbortController} heard see onInterrupt
  */
 
 /**
@@ -28,21 +37,17 @@ import { startShowing } from './showing.js';
  * @returns {Promise<number>} exit code: of the worst of the runs; of a target that refused, its error's
  */
 export async function runSteps(given) {
-  const { steps, settings, line } = given;
+  const { steps, settings, line, heard } = given;
   const command = withoutQuery(line, settings.otlp);
-  const files = scenarioFiles(
-    steps.map(({ name }) => name),
-    settings,
-  );
   const turns = turnsOf(steps, settings.repeat).length;
   // Files are written between runs, here: they are of more than the run that goes on.
   const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat: turns }, command);
   const { stderr } = process;
   const onResize = () => live.resize(stderr.columns, stderr.rows);
   stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => live.event({ type: 'warning', text }));
+  const interrupt = onInterrupt(process, (text) => live.event({ type: 'warning', text }), heard);
   try {
-    return await measureAll(given, { command, files, live, interrupt });
+    return await measureAll(given, { command, live, interrupt });
   } finally {
     stderr.off('resize', onResize);
     // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
@@ -56,13 +61,12 @@ export async function runSteps(given) {
  * @param {Given} given
  * @param {object} with_
  * @param {string} with_.command
- * @param {ReturnType<typeof scenarioFiles>} with_.files
  * @param {import('./showing.js').Live} with_.live
  * @param {ReturnType<typeof onInterrupt>} with_.interrupt
  */
 async function measureAll(
-  { scenario, steps, settings, refused },
-  { command, files, live, interrupt: { stop, cutOff } },
+  { scenario, steps, settings, files, refused },
+  { command, live, interrupt: { stop, cutOff } },
 ) {
   const { repeat, pauseMs } = settings;
   const startedAt = new Date();
@@ -121,7 +125,7 @@ async function measureAll(
 }
 
 /**
- * @param {{summary: ReturnType<typeof createScenarioSummary>, steps: readonly Step[], files: ReturnType<typeof scenarioFiles>}} what
+ * @param {{summary: ReturnType<typeof createScenarioSummary>, steps: readonly Step[], files: ScenarioFiles}} what
  * @param {{durationMs: number, interrupted: boolean}} how
  * @returns {Promise<unknown[]>} why something could not be written
  */

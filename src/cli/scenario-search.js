@@ -1,55 +1,46 @@
 /** --find-max-rate and --max-concurrency on a scenario: a search for each run on each target, one after the other. */
-import { EXIT, PkiLoadError, usageError } from '../errors.js';
-import { checkOutputs } from './output.js';
+import { EXIT, PkiLoadError } from '../errors.js';
 import { worstOf } from './runs.js';
-import { named, plainNames } from './scenario-files.js';
 import { searchPlan } from './search.js';
+
+/** @typedef {import('../search/step-plan.js').SearchSettings} SearchSettings */
 
 /**
  * @param {object} given
- * @param {readonly import('./scenario-run.js').Step[]} given.steps
- * @param {import('./run-options.js').RunSettings} given.settings whose `search` is not null
+ * @param {readonly import('./scenario-run.js').Step[]} given.steps whose `asked` is not null
+ * @param {readonly string[][]} given.outs paths of the files of each
+ * @param {import('./run-options.js').RunSettings} given.settings
  * @param {string} given.line the command line
  * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
- * @param {Record<string, unknown>} given.given flags of the load
+ * @param {AbortController} given.heard see onInterrupt; after a signal no other search begins
+ * @param {typeof searchPlan} [search] what tests replace
  * @returns {Promise<number>} exit code: of the worst of them
  */
-export async function searchSteps({ steps, settings, line, refused, given }) {
-  const staged = steps.find(({ plan }) => plan.load.stages !== null);
-  if (staged !== undefined) {
-    throw usageError(
-      'contradiction',
-      `A search looks for one level of load, but ${staged.run} has stages.`,
-      'Give --duration, which takes their place.',
-    );
-  }
-  const names = plainNames(steps.map(({ name }) => name));
-  const outs = names.map((name) =>
-    steps.length === 1 ? settings.out : settings.out.map((path) => named(path, name)),
-  );
-  checkOutputs(outs.flat(), 'search');
+export async function searchSteps({ steps, outs, settings, line, refused, heard }, search = searchPlan) {
+  const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
   /** @type {number[]} */
   const codes = [];
-  for (const [i, { name, plan, token }] of steps.entries()) {
+  for (const [i, { name, plan, token, asked }] of steps.entries()) {
+    if (heard.signal.aborted) {
+      tell('Warning: Interrupted: not all searches were made.');
+      codes.push(EXIT.interrupted);
+      break;
+    }
     const error = refused.get(i);
     if (error !== undefined && steps.length === 1) throw error;
-    if (steps.length > 1 && !settings.quiet)
-      process.stderr.write(`Search ${i + 1} of ${steps.length}: ${name}:\n`);
+    if (steps.length > 1 && !settings.quiet) tell(`Search ${i + 1} of ${steps.length}: ${name}:`);
     try {
       if (error !== undefined) throw error;
-      const { code } = await searchPlan(plan, {
-        token,
-        settings: { ...settings, out: outs[i] },
-        line,
-        given,
+      const { code } = await search(plan, {
+        ...{ token, line, heard, settings: { ...settings, out: outs[i] } },
+        asked: /** @type {SearchSettings} */ (asked),
       });
       codes.push(code);
     } catch (thrown) {
       if (steps.length === 1 || !(thrown instanceof PkiLoadError)) throw thrown;
       codes.push(thrown.exitCode);
-      process.stderr.write(`Warning: ${name}: ${thrown.full}\n`);
+      tell(`Warning: ${name}: ${thrown.full}`);
     }
-    if (codes.includes(EXIT.interrupted)) break;
   }
   return worstOf(codes);
 }

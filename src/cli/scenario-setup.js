@@ -12,12 +12,12 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
  * @param {Pick<ReadScenario, 'setup'>} scenario
  * @param {readonly import('./scenario-run.js').Step[]} steps
  * @param {{quiet: boolean}} settings
- * @param {(refused: ReadonlyMap<number, PkiLoadError>) => Promise<number>} act the runs; `refused`: steps on whose targets nothing
- *   could be set up
+ * @param {(refused: ReadonlyMap<number, PkiLoadError>, heard: AbortController) => Promise<number>} act the runs; `refused`: steps on
+ *   whose targets nothing could be set up; `heard`: see onInterrupt
  * @returns {Promise<number>} exit code
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
-  if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map());
+  if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map(), new AbortController());
   const { createScenarioSetup } = await import('../scenario/run-setup.js');
   const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
   const warn = (/** @type {string} */ text) => tell(`Warning: ${text}`);
@@ -29,10 +29,10 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
   process.once('exit', onExit);
   try {
     signals.phase('up');
-    const refused = await made.up(signals.stop);
-    if (signals.stop.aborted) return EXIT.interrupted;
+    const refused = await made.up(signals.heard.signal);
+    if (signals.heard.signal.aborted) return EXIT.interrupted;
     signals.phase('act');
-    return await act(refused);
+    return await act(refused, signals.heard);
   } finally {
     signals.phase('down');
     await made.down();
@@ -42,30 +42,32 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
 }
 
 /**
- * Until all is taken away again no signal ends the process by itself; while runs go on, they hear it themselves.
+ * Until all is taken away again no signal ends the process by itself; while runs go on, they hear it themselves, and what comes
+ * before the first of them, or between two, is kept for them.
  *
- * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
+ * @param {Pick<NodeJS.Process, 'on' | 'off' | 'listenerCount'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
- * @returns {{stop: AbortSignal, phase: (next: 'up' | 'act' | 'down') => void, release: () => void}} `stop`: aborted by a signal while
- *   things are set up; `phase`: what is done from now on
+ * @returns {{heard: AbortController, phase: (next: 'up' | 'act' | 'down') => void, release: () => void}} `heard`: aborted by a signal
+ *   while things are set up, or while nobody else listens; `phase`: what is done from now on
  */
 export function holdSignals(process, say) {
-  const stop = new AbortController();
+  const heard = new AbortController();
   /** @type {'up' | 'act' | 'down'} */
   let phase = 'up';
-  let heard = 0;
-  const onSignal = () => {
-    if (phase === 'act') return;
-    heard++;
-    if (heard > 1) process.exit(EXIT.interrupted);
-    else if (phase === 'up') {
+  let count = 0;
+  const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
+    if (phase === 'act' && process.listenerCount(signal) > 1) return;
+    count++;
+    if (count > 1) process.exit(EXIT.interrupted);
+    else if (phase === 'down') say(`What was set up is being taken away. ${AGAIN}`);
+    else {
       say(`Interrupted: what was set up is taken away. ${AGAIN}`);
-      stop.abort();
-    } else say(`What was set up is being taken away. ${AGAIN}`);
+      heard.abort();
+    }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
-    stop: stop.signal,
+    heard,
     phase(next) {
       phase = next;
     },

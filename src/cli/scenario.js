@@ -4,14 +4,18 @@ import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
-import { readEnvironment } from '../vault/environment.js';
 import { runPlan, splitOptions } from './operation.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
-import { plannedForSearch } from './search-options.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('./scenario-run.js').Step} Step */
+/** @typedef {import('./run-options.js').RunSettings} RunSettings */
+/**
+ * @typedef {object} Job
+ * @property {string[]} paths of all that will be written
+ * @property {Parameters<typeof withSetup>[3]} act gives the exit code
+ */
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const scenarioOptions = {
@@ -36,6 +40,8 @@ export const command = {
   ],
   epilogue: [
     'Flags win over what the scenario says; --rate, --duration, --requests and --ramp-up take the place of its stages.',
+    'So does a search (--find-max-rate, --max-concurrency) of each run on each target: what is required of stages is left out with them;',
+    'the rate, connections, duration and pause of the file count as the flags do.',
     '',
     'Of several runs or targets, result.json holds the tables of all of them together, and each has a file of its own beside it:',
     'result-NAME.json. Formats that show one run or one set of runs (.csv, .hlog, .hgrm, .prom) are written for each alone. Repeats',
@@ -56,28 +62,55 @@ export const command = {
     const { planned, asked } = splitOptions(given);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(wanted(scenario, count, asked), count);
-    const flags = plannedForSearch(settings.search ?? null, planned);
-    const steps = await stepsOf(scenario, flags);
+    const { stepsOf, warnings } = await import('./scenario-steps.js');
+    const steps = await stepsOf(scenario, planned, settings);
+    const { paths, act } = await prepare(scenario, steps, settings, line);
     if (isDry) {
       const { describeSteps } = await import('../scenario/describe.js');
       process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
-    return withSetup(scenario, steps, settings, async (refused) => {
-      if (settings.search) {
-        const { searchSteps } = await import('./scenario-search.js');
-        return searchSteps({ steps, settings, line, refused, given: flags });
-      }
-      if (steps.length > 1) {
-        const { runSteps } = await import('./scenario-run.js');
-        return runSteps({ scenario, steps, settings, line, refused });
-      }
-      const [{ plan, token }] = steps;
-      for (const error of refused.values()) throw error;
-      return (await runPlan(plan, { token, settings, line })).code;
-    });
+    for (const text of warnings(steps)) process.stderr.write(`Warning: ${text}\n`);
+    return withSetup(scenario, steps, settings, act);
   },
 };
+
+/**
+ * @param {ReadScenario} scenario
+ * @param {Step[]} steps
+ * @param {RunSettings} settings
+ * @param {string} line the command line
+ * @returns {Promise<Job>}
+ * @throws {import('../errors.js').PkiLoadError} what could not be written
+ */
+async function prepare(scenario, steps, settings, line) {
+  const { scenarioFiles, searchFiles } = await import('./scenario-files.js');
+  const names = steps.map(({ name }) => name);
+  if (settings.search) {
+    const outs = searchFiles(names, settings);
+    const { searchSteps } = await import('./scenario-search.js');
+    return {
+      paths: outs.flat(),
+      act: (refused, heard) => searchSteps({ steps, outs, settings, line, refused, heard }),
+    };
+  }
+  if (steps.length > 1) {
+    const files = scenarioFiles(names, settings);
+    const { runSteps } = await import('./scenario-run.js');
+    return {
+      paths: files.paths,
+      act: (refused, heard) => runSteps({ scenario, steps, settings, line, files, refused, heard }),
+    };
+  }
+  const [{ plan, token }] = steps;
+  return {
+    paths: settings.out,
+    async act(refused, heard) {
+      for (const error of refused.values()) throw error;
+      return (await runPlan(plan, { token, settings, line, heard })).code;
+    },
+  };
+}
 
 /**
  * @param {ReadScenario} scenario
@@ -91,7 +124,7 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
   const isRepeated = Number(asked.repeat ?? repeat) * steps > 1 && !isSearch;
   return {
     ...(repeat > 1 && !isSearch ? { repeat } : {}),
-    ...(isRepeated && pauseMs > 0 ? { pause: pauseMs / 1000 } : {}),
+    ...((isRepeated || isSearch) && pauseMs > 0 ? { pause: pauseMs / 1000 } : {}),
     ...(out.length > 0 ? { out } : {}),
     ...asked,
   };
@@ -113,48 +146,4 @@ async function textOf(file) {
       code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
     throw usageError('cannot_read', `${file} ${what}.`, 'Check the path.', error);
   }
-}
-
-/**
- * @param {ReadScenario} scenario
- * @param {Record<string, unknown>} flags
- * @returns {Promise<Step[]>} all targets of the first run, then all of the next
- */
-async function stepsOf({ runs, targets }, flags) {
-  if (targets.length > 1 && flags.url !== undefined) {
-    throw usageError(
-      'contradiction',
-      `--url names one target, but the scenario has ${targets.length}.`,
-      'Leave --url out, or the targets of the scenario but one.',
-    );
-  }
-  const { planRun } = await import('../scenario/plan.js');
-  const environment = readEnvironment();
-  /** @type {Step[]} */
-  const steps = [];
-  for (const run of runs) {
-    for (const target of targets) {
-      const plan = await planRun(run, target, flags, environment);
-      const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
-      steps.push({
-        name: names.join('-') || run.name,
-        run: run.name,
-        target: target.name ?? (plan.dev ? 'embedded server' : plan.target.url),
-        plan,
-        token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
-      });
-    }
-  }
-  return steps;
-}
-
-/** @param {string} variable @returns {string} a secret */
-function tokenIn(variable) {
-  const token = process.env[variable];
-  if (token) return token;
-  throw usageError(
-    'no_token',
-    `The environment variable ${variable} (token-env) is not set.`,
-    `Set ${variable}.`,
-  );
 }

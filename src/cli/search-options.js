@@ -9,6 +9,13 @@ export const START_RATE = 50;
 /** As --rate. */
 const MOST_RATE = 1e6;
 
+/** Unless --duration says how long a step takes, and --pause what is between them. */
+const STEP_MS = 10_000;
+const RECOVER_MS = 1000;
+
+/** The confirmation is so many times as long as a step. */
+const CONFIRMATION = 3;
+
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 export const searchOptions = {
   'find-max-rate': {
@@ -73,13 +80,48 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
-  if (search.of === 'rate') return { ...planned, rate: planned.rate ?? Math.min(START_RATE, search.highest) };
-  if (planned.rate !== undefined) {
-    throw usageError(
-      'contradiction',
-      '--max-concurrency searches in a closed loop, but --rate makes an open one.',
-      'Leave --rate out; for the highest rate use --find-max-rate.',
-    );
-  }
-  return { ...planned, concurrency: planned.concurrency ?? planned.threads ?? 1 };
+  refuseRate(search, planned);
+  const start = startOf(search);
+  return search.of === 'rate'
+    ? { ...planned, rate: planned.rate ?? start }
+    : { ...planned, concurrency: planned.concurrency ?? planned.threads ?? start };
+}
+
+/** @param {AskedSearch} search @returns {number} where it begins, unless somebody says so */
+export function startOf({ of, highest }) {
+  return of === 'rate' ? Math.min(START_RATE, highest) : 1;
+}
+
+/**
+ * @param {AskedSearch} search
+ * @param {Record<string, unknown>} flags
+ */
+export function refuseRate({ of }, { rate }) {
+  if (of === 'rate' || rate === undefined) return;
+  throw usageError(
+    'contradiction',
+    '--max-concurrency searches in a closed loop, but --rate makes an open one.',
+    'Leave --rate out; for the highest rate use --find-max-rate.',
+  );
+}
+
+/**
+ * @param {import('../plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
+ * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
+ * @param {{duration?: unknown, concurrency?: unknown}} said of the load by whoever asks; what was not said is chosen to fit
+ * @returns {import('../search/step-plan.js').SearchSettings}
+ */
+export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
+  const { of, highest } = /** @type {AskedSearch} */ (search);
+  const stepMs = duration === undefined ? STEP_MS : (load.durationMs ?? STEP_MS);
+  const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
+  return {
+    of,
+    start: Math.min(start, highest),
+    highest,
+    stepMs,
+    confirmMs: CONFIRMATION * stepMs,
+    recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS,
+    fitConnections: of === 'rate' && concurrency === undefined,
+  };
 }

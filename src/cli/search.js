@@ -9,7 +9,6 @@ import { withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { appendSummary, print, writeFiles } from './output.js';
 import { withoutQuery } from './run-options.js';
-import { START_RATE } from './search-options.js';
 import { startShowing } from './showing.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
@@ -17,30 +16,23 @@ import { startShowing } from './showing.js';
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
 
-/** Unless --duration says how long a step takes, and --pause what is between them. */
-const STEP_MS = 10_000;
-const RECOVER_MS = 1000;
-
-/** The confirmation is so many times as long as a step. */
-const CONFIRMATION = 3;
-
 /**
  * Searches, shows how it goes, and writes what it found.
  *
  * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {object} how
  * @param {string | null} how.token a secret
- * @param {RunSettings} how.settings whose `search` is not null
+ * @param {RunSettings} how.settings
  * @param {string} how.line the command line
- * @param {{duration?: unknown, concurrency?: unknown}} how.given what the user said of the load; what was not said is chosen to fit
+ * @param {import('../search/step-plan.js').SearchSettings} how.asked
+ * @param {AbortController} [how.heard] see onInterrupt
  * @returns {Promise<{code: number, search: Search}>}
  */
-export async function searchPlan(plan, { token, settings, line, given }) {
-  const asked = searchSettings(plan, settings, given);
+export async function searchPlan(plan, { token, settings, line, asked, heard }) {
   checkSearchable(plan, asked);
   const command = withoutQuery(line, settings.otlp);
   const shown = showSteps(settings, command);
-  const interrupt = onInterrupt(process, (text) => shown.event({ type: 'warning', text }));
+  const interrupt = onInterrupt(process, (text) => shown.event({ type: 'warning', text }), heard);
   const { stop, cutOff } = interrupt;
   const steps = openSteps(plan, {
     ...{ token, command, cutOff, signal: stop, recoverMs: asked.recoverMs },
@@ -86,27 +78,6 @@ export async function searchPlan(plan, { token, settings, line, given }) {
     await shown.close();
     interrupt.release();
   }
-}
-
-/**
- * @param {Plan} plan
- * @param {RunSettings} settings
- * @param {{duration?: unknown, concurrency?: unknown}} given
- * @returns {import('../search/step-plan.js').SearchSettings}
- */
-function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
-  const { of, highest } = /** @type {import('./search-options.js').AskedSearch} */ (search);
-  const stepMs = duration === undefined ? STEP_MS : (load.durationMs ?? STEP_MS);
-  const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;
-  return {
-    of,
-    start: Math.min(start, highest),
-    highest,
-    stepMs,
-    confirmMs: CONFIRMATION * stepMs,
-    recoverMs: pauseMs > 0 ? pauseMs : RECOVER_MS,
-    fitConnections: of === 'rate' && concurrency === undefined,
-  };
 }
 
 /**

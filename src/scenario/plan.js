@@ -1,19 +1,18 @@
 /** A run of a scenario, on one of its targets -> Plan. */
 import { commonOptions } from '../common-options.js';
-import { PkiLoadError, usageError } from '../errors.js';
+import { usageError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
-import { camelCase, readOptions } from '../options.js';
+import { readOptions } from '../options.js';
 import { deepFreeze, planTarget } from '../plan.js';
 import { planLoad } from '../plan-load.js';
 import { parseRequirement } from '../results/requirements/requirements.js';
+import { camelKeys, inFile, loadPath, pathIn, pathOfLoad } from './places.js';
+import { saidOfLoad, startLevel } from './searched.js';
 
 /** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
 /** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */
-/** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('../vault/environment.js').VaultEnvironment} VaultEnvironment */
 /** @typedef {import('../plan.js').Plan} Plan */
-
-const FLAG = /--([a-z][\w-]*)/g;
 
 /** With any of these on the command line, it says how the load goes: stages are left out. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp']);
@@ -23,23 +22,25 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  * @param {ScenarioTarget} target
  * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over what the scenario says
  * @param {VaultEnvironment} environment where defaults of the target come from
+ * @param {import('./searched.js').SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
  * @throws {import('../errors.js').PkiLoadError} naming what contradicts what
  */
-export async function planRun(run, target, flags, environment) {
+export async function planRun(run, target, flags, environment, search = null) {
   const own = camelKeys(flags);
-  const stages = stagesOf(run, own);
+  const stages = search === null ? stagesOf(run, own) : null;
+  const said = saidOfLoad(run, flags, search);
   const given = {
     ...ofTarget(run, target, own),
-    ...camelKeys(run.load),
+    ...said,
+    ...(search === null ? {} : startLevel(said, search)),
+    // Where a flag says how high they go, there are none.
     ...(stages === null ? {} : mostOf(run)),
-    ...own,
   };
-  const pathOf = (/** @type {string} */ name) =>
-    own[camelCase(name)] === undefined ? loadPath(run, name) : null;
+  const pathOf = pathOfLoad(run, own, said);
   const { common, load } = inFile(run, own, { pathOf, group: null }, () => {
     const read = readOptions(commonOptions, given);
-    checkModel(run, read, own);
+    if (search === null) checkModel(run, read, own);
     if (stages !== null) checkWarmup(run, read, stages);
     return { common: read, load: planLoad(read, environment) };
   });
@@ -176,60 +177,4 @@ async function readMix(run, common, flags) {
     entries.push({ ...entry, options });
   }
   return entries;
-}
-
-/**
- * @param {ScenarioRun} run
- * @param {string} name of an option of the load
- * @returns {Path | null} where it stands: in the run's own load, or in that of the scenario
- */
-function loadPath(run, name) {
-  return pathIn(run.source, run.at('load'), name) ?? pathIn(run.source, ['load'], name);
-}
-
-/**
- * @param {import('./source.js').Source} source
- * @param {Path} group
- * @param {string} name kebab-case
- * @returns {Path | null} null: it is not there
- */
-function pathIn(source, group, name) {
-  const value = group.reduce((one, step) => Object(one)[step], /** @type {any} */ (source.value));
-  const key = [name, camelCase(name)].find((one) => Object.hasOwn(Object(value), one));
-  return key === undefined ? null : [...group, key];
-}
-
-/**
- * What the command line says of flags that contradict each other, at the place of the first of them that stands in the file.
- *
- * @template T
- * @param {ScenarioRun} run
- * @param {Record<string, unknown>} flags those that are given on the command line keep their dashes
- * @param {{pathOf: (name: string) => Path | null, group: Path | null}} where `pathOf` an option, where it stands in the file and
- *   counts; `group`: where it is that does not say which; null: it may be the command line
- * @param {() => T} act
- * @returns {T}
- */
-function inFile({ source }, flags, { pathOf, group }, act) {
-  try {
-    return act();
-  } catch (error) {
-    if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
-    const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
-    const path = names.map(pathOf).find((one) => one !== null) ?? group;
-    if (path === null) throw error;
-    const plain = (/** @type {string} */ text) =>
-      text.replace(FLAG, (flag, name) => (flags[camelCase(name)] === undefined ? name : flag));
-    throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
-  }
-}
-
-/**
- * @param {Record<string, unknown>} given
- * @returns {Record<string, unknown>} by camelCase name, without what is not given
- */
-function camelKeys(given) {
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[camelCase(key), value]])),
-  );
 }

@@ -1,14 +1,15 @@
 /** `run` of scenarios with several runs and targets, as people type it, against embedded servers. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { named, plainNames } from '../../src/cli/scenario-files.js';
-import { holdSignals } from '../../src/cli/scenario-setup.js';
+import { holdSignals, withSetup } from '../../src/cli/scenario-setup.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check/check.js';
 import {
@@ -206,6 +207,28 @@ test('a scenario of one step gives the result itself, as issue would', async (t)
   assert.deepEqual(readdirSync(dirname(path('r.json'))).sort(), ['r.json', 's.yaml']);
 });
 
+test('what is required of stages that flags take the place of is said not to be judged', async (t) => {
+  const stages = [{ name: 'up', hold: { rate: 5, duration: 1 }, require: 'p99<1ms' }];
+  const text = tiny({ targets: [{ name: 'one' }], load: {}, stages });
+  const { code, stderr } = await runCli([
+    ...['run', scratch(t)('s.yaml', text), '--dev', '--quiet'],
+    ...['--rate', '40', '--duration', '1s'],
+  ]);
+  assertCode(code, 0);
+  assert.match(
+    stderr,
+    /^Warning: Tiny: its stages are left out, and what is required of them is not judged: up: p99<1ms\.$/m,
+  );
+});
+
+test('a dry run of a search says what is searched, with the pause of the file between its steps', async (t) => {
+  const file = scratch(t)('s.yaml', tiny({ pause: 5, repeat: 3 }));
+  const { code, stdout, stderr } = await startBatch(t)(['run', file, '--max-concurrency', '4', '--dry-run']);
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout.match(/^Search {8}the peak throughput: from 1 in flight to 4 in flight/gm)?.length, 2);
+  assert.match(stdout, /^Steps {9}of at least 1 s, with 5 s or more in between/m);
+});
+
 describe('a summary that was written', () => {
   /** @type {string} */
   let json;
@@ -287,12 +310,6 @@ describe('before anything is sent it is refused', () => {
       ['--url', NOWHERE],
       /--url names one target, but the scenario has 2/,
     ],
-    [
-      'to search in stages',
-      { load: {}, stages: [{ hold: { rate: 1, duration: 1 } }] },
-      ['--max-concurrency', '4'],
-      /stages|closed loop/,
-    ],
   ];
   for (const [what, scenario, args, message] of TABLE) {
     test(what, async (t) => {
@@ -300,6 +317,47 @@ describe('before anything is sent it is refused', () => {
       const own = args.map((arg) => arg.replace('FOLDER', dirname(path('x'))));
       const run = startBatch(t);
       assertRefused(await run(['run', path('s.yaml', tiny(scenario)), ...own]), message);
+    });
+  }
+});
+
+describe('before anything is set up it is refused', () => {
+  /** @type {import('node:http').Server} */
+  let server;
+  let asked = 0;
+  const run = startBatch({ after });
+  before(async () => {
+    server = createHttpServer((_, response) => {
+      asked++;
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => server.close());
+
+  /** @type {[string, string[], RegExp][]} */
+  const TABLE = [
+    ['to print what one run shows', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
+    ['to write where a folder is', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
+    ['to search where nothing is required', ['--find-max-rate'], /but "Tiny" has none/],
+    [
+      'to write a search where a folder is',
+      ['--max-concurrency', '4', '--out', 'FOLDER/r.json'],
+      /r-one\.json/,
+    ],
+  ];
+  for (const [what, args, message] of TABLE) {
+    test(what, async (t) => {
+      const path = scratch(t);
+      mkdirSync(path('r-one.json'));
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const targets = ['one', 'two'].map((name) => ({ name, url: `http://127.0.0.1:${port}` }));
+      const file = path('s.yaml', tiny({ setup: true, targets }));
+      const own = args.map((arg) => arg.replace('FOLDER', dirname(file)));
+      for (const dry of [[], ['--dry-run']]) {
+        assertRefused(await run(['run', file, ...own, ...dry], { env: { VAULT_TOKEN: 'x' } }), message);
+      }
+      assert.equal(asked, 0);
     });
   }
 });
@@ -320,34 +378,56 @@ describe('names of files', () => {
 });
 
 describe('while something is set up', () => {
-  /** @param {('up' | 'act' | 'down')[]} phases a signal comes in each */
-  function heard(phases) {
-    /** @type {(() => void)[]} */
-    const listeners = [];
+  /** @typedef {'up' | 'act' | 'run' | 'down'} Phase `run`: as act, and a run hears signals itself */
+
+  /** @param {Phase[]} phases a signal comes in each */
+  function hear(phases) {
     /** @type {unknown[]} */
     const did = [];
-    const process_ = /** @type {any} */ ({
-      on: (/** @type {string} */ _signal, /** @type {() => void} */ fn) => listeners.push(fn),
-      off: () => {},
+    const process_ = Object.assign(new EventEmitter(), {
       exit: (/** @type {number} */ code) => did.push(code),
     });
-    const signals = holdSignals(process_, () => did.push('said'));
+    const signals = holdSignals(/** @type {any} */ (process_), (text) => did.push(text.split(/[: ]/)[0]));
     for (const phase of phases) {
-      signals.phase(phase);
-      listeners[0]();
+      signals.phase(phase === 'run' ? 'act' : phase);
+      const onSignal = () => did.push('run');
+      if (phase === 'run') process_.on('SIGTERM', onSignal);
+      process_.emit('SIGTERM', 'SIGTERM');
+      process_.off('SIGTERM', onSignal);
     }
-    return { did, stopped: signals.stop.aborted };
+    return { did, stopped: signals.heard.signal.aborted };
   }
 
-  /** @type {[string, ('up' | 'act' | 'down')[], unknown[], boolean][]} */
+  /** @type {[string, Phase[], unknown[], boolean][]} */
   const TABLE = [
-    ['the first signal stops it', ['up'], ['said'], true],
-    ['the second ends all', ['up', 'up'], ['said', 130], true],
-    ['those during the runs are theirs', ['act', 'act', 'act'], [], false],
-    ['one while it is taken away asks for patience', ['act', 'down'], ['said'], false],
-    ['two do not', ['down', 'down'], ['said', 130], false],
+    ['the first signal stops it', ['up'], ['Interrupted'], true],
+    ['the second ends all', ['up', 'up'], ['Interrupted', 130], true],
+    ['those during a run are its own', ['run', 'run', 'run'], ['run', 'run', 'run'], false],
+    ['one before a run begins is kept for it', ['act'], ['Interrupted'], true],
+    ['and is not the run’s alone: the second ends all', ['act', 'act'], ['Interrupted', 130], true],
+    ['one between runs is kept, too', ['run', 'act'], ['run', 'Interrupted'], true],
+    ['one while it is taken away asks for patience', ['run', 'down'], ['run', 'What'], false],
+    ['two do not', ['down', 'down'], ['What', 130], false],
   ];
   for (const [what, phases, did, stopped] of TABLE) {
-    test(what, () => assert.deepEqual(heard(phases), { did, stopped }));
+    test(what, () => assert.deepEqual(hear(phases), { did, stopped }));
   }
+
+  test('the runs are told of one that came before them', async () => {
+    const setup = {
+      name: 'load',
+      caKeyType: /** @type {const} */ ('ec'),
+      autoRebuild: false,
+      with: [],
+      keep: false,
+    };
+    const target = { url: NOWHERE, mount: 'load-int', namespace: null, tls: { skipVerify: false } };
+    const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
+    const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, heard) => {
+      assert.equal(refused.size, 1);
+      process.emit('SIGHUP', 'SIGHUP');
+      return heard.signal.aborted ? 130 : 0;
+    });
+    assert.equal(code, 130);
+  });
 });

@@ -1,0 +1,76 @@
+/** Searches of a scenario, one after the other: what becomes of a signal and of a target that refuses. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { searchSteps } from '../../src/cli/scenario-search.js';
+import { PkiLoadError, targetError } from '../../src/errors.js';
+
+/**
+ * @param {string[]} names of steps
+ * @param {(name: string, heard: AbortController) => number} act exit code of a search
+ * @param {{refused?: Map<number, PkiLoadError>, signalled?: boolean}} [how] `signalled`: before the first
+ */
+async function searched(names, act, { refused = new Map(), signalled = false } = {}) {
+  /** @type {string[]} */
+  const begun = [];
+  const heard = new AbortController();
+  if (signalled) heard.abort();
+  const code = await searchSteps(
+    /** @type {any} */ ({
+      steps: names.map((name) => ({ name, plan: { operation: name }, token: null, asked: { of: 'rate' } })),
+      outs: names.map((name) => [`r-${name}.json`]),
+      settings: { quiet: true, out: ['r.json'] },
+      line: '',
+      refused,
+      heard,
+    }),
+    async ({ operation }, { settings: { out }, heard: own }) => {
+      begun.push(operation);
+      assert.deepEqual([out, own], [[`r-${operation}.json`], heard]);
+      return { code: act(operation, heard), search: /** @type {any} */ (null) };
+    },
+  );
+  return { code, begun };
+}
+
+test('the exit code is that of the worst', async () => {
+  const { code, begun } = await searched(['a', 'b', 'c'], (name) => (name === 'b' ? 99 : 0));
+  assert.deepEqual([code, begun], [99, ['a', 'b', 'c']]);
+});
+
+test('a target that refuses does not end those on the others', async () => {
+  const refuse = (/** @type {string} */ name) => {
+    if (name === 'a') throw targetError('no', 'No.');
+    return 0;
+  };
+  assert.deepEqual(await searched(['a', 'b'], refuse), { code: 2, begun: ['a', 'b'] });
+  const refused = new Map([[0, targetError('no', 'No.')]]);
+  assert.deepEqual(await searched(['a', 'b'], () => 0, { refused }), { code: 2, begun: ['b'] });
+});
+
+/** @param {number} code */
+const interruptedWith = (code) => (/** @type {string} */ _name, /** @type {AbortController} */ heard) => {
+  heard.abort();
+  return code;
+};
+
+test('a signal while a search ends that is complete: no other begins (130)', async () => {
+  assert.deepEqual(await searched(['a', 'b'], interruptedWith(0)), { code: 130, begun: ['a'] });
+});
+
+test('a signal while a target refuses: the same', async () => {
+  const act = (/** @type {string} */ _name, /** @type {AbortController} */ heard) => {
+    heard.abort();
+    throw targetError('no', 'No.');
+  };
+  assert.deepEqual(await searched(['a', 'b'], act), { code: 130, begun: ['a'] });
+});
+
+test('a signal while the last of them ends leaves its exit code: nothing is missing', async () => {
+  assert.deepEqual(await searched(['a'], interruptedWith(99)), { code: 99, begun: ['a'] });
+});
+
+test('a signal before the first: none begins', async () => {
+  for (const names of [['a'], ['a', 'b']]) {
+    assert.deepEqual(await searched(names, () => 0, { signalled: true }), { code: 130, begun: [] });
+  }
+});

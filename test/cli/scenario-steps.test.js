@@ -1,0 +1,244 @@
+/** What a scenario's runs become before anything is sent: what a search leaves of their load, and what it cannot search. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { stepsOf, warnings } from '../../src/cli/scenario-steps.js';
+import { PkiLoadError } from '../../src/errors.js';
+import { readScenario } from '../../src/scenario/read.js';
+import { HEAD } from '../scenario/read.js';
+
+const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
+const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
+const REQUIRED = Object.freeze({ require: ['p99<200ms'] });
+
+/**
+ * @param {string} text
+ * @param {import('../../src/cli/search-options.js').AskedSearch | null} search
+ * @param {Record<string, unknown>} [flags]
+ */
+const plan = async (text, search, flags = {}) =>
+  stepsOf(await readScenario(text, 's.yaml', {}), flags, { search, pauseMs: 0 });
+
+/** @param {Parameters<typeof plan>} how */
+const first = async (...how) => (await plan(...how))[0];
+
+const OPEN_STAGES = `${HEAD}stages:\n  - {name: up, ramp: {from: 1, to: 9, duration: 2s}, require: ['p99<1s', 'errors<1%']}\n`;
+const CLOSED = `${HEAD}load: {model: closed, concurrency: 7, duration: 20s}\n`;
+const CLOSED_STAGES = `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 3, duration: 2s}}]\n`;
+const OPEN = `${HEAD}load: {rate: 500/s, concurrency: 20, duration: 60s}\n`;
+
+/**
+ * What is searched from: level, connections or requests in flight, step in seconds, and whether connections may be added.
+ *
+ * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, [number, number, number, boolean]][]}
+ */
+const BEGINS = [
+  ['a rate: at that of the file, with its connections', OPEN, RATE, {}, [500, 20, 60, false]],
+  ['a rate: flags win', OPEN, RATE, { rate: '9', concurrency: '3', duration: '5s' }, [9, 3, 5, false]],
+  ['a rate: what nobody says is chosen', HEAD, RATE, {}, [50, 10, 10, true]],
+  ['a rate: a closed loop gives way, and what it has in flight', CLOSED, RATE, {}, [50, 10, 20, true]],
+  ['a rate: so do stages in flight', CLOSED_STAGES, RATE, {}, [50, 10, 10, true]],
+  ['a rate: and stages in rate', OPEN_STAGES, RATE, {}, [50, 10, 10, true]],
+  [
+    'a rate: connections beside stages stay',
+    `${OPEN_STAGES}load: {concurrency: 200}\n`,
+    RATE,
+    {},
+    [50, 200, 10, false],
+  ],
+  [
+    'a rate: not above what may be offered',
+    HEAD,
+    /** @type {any} */ ({ of: 'rate', highest: 20 }),
+    {},
+    [20, 10, 10, true],
+  ],
+  ['in flight: with one, whatever a closed loop has', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
+  ['in flight: an open loop gives way', OPEN, FLIGHT, {}, [1, 1, 60, false]],
+  ['in flight: so do stages in rate', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['in flight: and stages in flight', CLOSED_STAGES, FLIGHT, {}, [1, 1, 10, false]],
+  ['in flight: one for each thread', `${HEAD}load: {threads: 2}\n`, FLIGHT, {}, [2, 2, 10, false]],
+  ['in flight: where a flag says', OPEN, FLIGHT, { concurrency: '4' }, [4, 4, 60, false]],
+  [
+    'in flight: without what only an open loop has',
+    `${HEAD}load: {rate: 5, arrivals: poisson, overflow: drop, ramp-up: 1s, pacing: spin}\n`,
+    FLIGHT,
+    {},
+    [1, 1, 10, false],
+  ],
+];
+
+describe('a search begins,', () => {
+  for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
+    test(what, async () => {
+      const { plan: planned, asked } = await first(text, search, { ...REQUIRED, ...flags });
+      const { load } = planned;
+      assert.deepEqual(
+        { ...asked },
+        {
+          of: search.of,
+          start,
+          highest: search.highest,
+          stepMs: seconds * 1000,
+          confirmMs: 3 * seconds * 1000,
+          recoverMs: 1000,
+          fitConnections,
+        },
+      );
+      assert.deepEqual(
+        [load.model, load.ratePerSecond, load.concurrency, load.stages],
+        search.of === 'rate' ? ['open', start, concurrency, null] : ['closed', null, concurrency, null],
+      );
+    });
+  }
+});
+
+/**
+ * What is refused, and what the remedy comes to, which is not.
+ *
+ * @type {[string, string, typeof RATE | typeof FLIGHT, Record<string, unknown>, RegExp, string, Record<string, unknown>][]}
+ */
+const REFUSED = [
+  [
+    'nothing is required',
+    HEAD,
+    RATE,
+    {},
+    /^--find-max-rate looks for .* but "n" has none\. Say what must be met, e\.g\. --require/,
+    HEAD,
+    REQUIRED,
+  ],
+  [
+    'all that is required is of stages',
+    OPEN_STAGES,
+    RATE,
+    {},
+    /^--find-max-rate takes the place of stages, but all that "n" requires is of its stages\. Say what must be met/,
+    OPEN_STAGES,
+    REQUIRED,
+  ],
+  [
+    'the second run requires nothing',
+    `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b}]\n`,
+    RATE,
+    {},
+    /but "b" has none\./,
+    `${HEAD}runs: [{name: a, require: 'p99<1s'}, {name: b, require: 'p99<1s'}]\n`,
+    {},
+  ],
+  [
+    'the file says how many requests',
+    `${HEAD}load: {requests: 9}\n`,
+    FLIGHT,
+    {},
+    /^s\.yaml:3:18: load\.requests: --max-concurrency measures one level at a time, but requests ends each step\. Use duration/,
+    `${HEAD}load: {duration: 9}\n`,
+    {},
+  ],
+  [
+    'a flag does',
+    HEAD,
+    FLIGHT,
+    { requests: '9' },
+    /^--max-concurrency .* but --requests ends each step\. Use --duration/,
+    HEAD,
+    { duration: '9' },
+  ],
+  [
+    'the rate of the file rises',
+    `${HEAD}load: {rate: 5, ramp-up: 2s}\n`,
+    RATE,
+    REQUIRED,
+    /^s\.yaml:3:26: load\.ramp-up: --find-max-rate .* ramp-up changes the rate within a step\. Use warmup/,
+    `${HEAD}load: {rate: 5, warmup: 2s}\n`,
+    REQUIRED,
+  ],
+  [
+    'requests of the file are dropped',
+    `${HEAD}load: {rate: 5, overflow: drop}\n`,
+    RATE,
+    REQUIRED,
+    /^s\.yaml:3:27: load\.overflow: --find-max-rate .* overflow drop has no backlog .* Leave it out\./,
+    `${HEAD}load: {rate: 5}\n`,
+    REQUIRED,
+  ],
+  [
+    'a rate in a closed loop',
+    OPEN_STAGES,
+    FLIGHT,
+    { rate: '5' },
+    /^--max-concurrency searches in a closed loop, but --rate makes an open one\. Leave --rate out/,
+    OPEN_STAGES,
+    {},
+  ],
+  [
+    'fewer in flight than the threads of the file',
+    `${HEAD}load: {threads: 2}\n`,
+    FLIGHT,
+    { concurrency: '1' },
+    /^s\.yaml:3:17: load\.threads: threads 2 is more than --concurrency 1, .* Raise --concurrency to at least 2/,
+    `${HEAD}load: {threads: 2}\n`,
+    { concurrency: '2' },
+  ],
+];
+
+describe('a search is refused, and its remedy is not:', () => {
+  for (const [what, text, search, flags, message, mended, remedy] of REFUSED) {
+    test(what, async () => {
+      await assert.rejects(
+        () => plan(text, search, flags),
+        (error) => error instanceof PkiLoadError && message.test(error.full) && error.exitCode === 1,
+      );
+      assert.notEqual((await plan(mended, search, remedy))[0].asked, null);
+    });
+  }
+});
+
+describe('what is required of stages', () => {
+  test('is judged where there are stages', async () => {
+    assert.deepEqual(warnings(await plan(OPEN_STAGES, null)), []);
+  });
+
+  /** @type {[string, typeof RATE | null, Record<string, unknown>][]} */
+  const LEFT = [
+    ['flags take their place', null, { rate: '20', duration: '10s' }],
+    ['a search does', RATE, REQUIRED],
+  ];
+  for (const [what, search, flags] of LEFT) {
+    test(`is said not to be, once for all targets, where ${what}`, async () => {
+      const text = `${OPEN_STAGES}targets: [{name: a}, {name: b}]\n`;
+      const steps = await plan(text, search, flags);
+      assert.deepEqual(
+        steps.map(({ notJudged }) => notJudged),
+        [
+          ['up: p99<1s', 'up: errors<1%'],
+          ['up: p99<1s', 'up: errors<1%'],
+        ],
+      );
+      assert.deepEqual(warnings(steps), [
+        'n: its stages are left out, and what is required of them is not judged: up: p99<1s, up: errors<1%.',
+      ]);
+    });
+  }
+
+  test('is not missed where nothing was', async () => {
+    const text = `${HEAD}require: 'p99<1s'\nstages: [{hold: {rate: 5, duration: 2s}}]\n`;
+    assert.deepEqual(warnings(await plan(text, null, { rate: '20' })), []);
+  });
+});
+
+describe('every run of an example can be searched:', () => {
+  for (const name of ['cerberus', 'vault-ocsp-load-test']) {
+    for (const search of [RATE, FLIGHT]) {
+      test(`${name}, for ${search.of}`, async () => {
+        const text = readFileSync(new URL(`../../examples/${name}.yaml`, import.meta.url), 'utf8');
+        const { length } = (await readScenario(text, `${name}.yaml`, {})).runs;
+        const steps = await plan(text, search, REQUIRED);
+        assert.deepEqual(
+          steps.map(({ asked }) => asked?.of),
+          Array(length).fill(search.of),
+        );
+      });
+    }
+  }
+});
