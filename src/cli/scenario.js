@@ -5,6 +5,7 @@ import { commonOptions } from '../common-options.js';
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { runPlan, splitOptions } from './operation.js';
+import { refuseOverwrite } from './overwrite.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
 
@@ -65,6 +66,7 @@ export const command = {
     const { stepsOf, warnings } = await import('./scenario-steps.js');
     const steps = await stepsOf(scenario, planned, settings);
     const { paths, act } = await prepare(scenario, steps, settings, line);
+    refuseOverwrite(paths, [file]);
     if (isDry) {
       const { describeSteps } = await import('../scenario/describe.js');
       process.stdout.write(await describeSteps(scenario, steps, settings));

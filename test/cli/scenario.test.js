@@ -362,6 +362,29 @@ describe('before anything is set up it is refused', () => {
   }
 });
 
+describe('a scenario is not written over', () => {
+  const run = startBatch({ after });
+  const search = ['--max-concurrency', '2'];
+  /** @type {[string, string, Record<string, unknown>, string[]][]} what, its file, what it says, flags */
+  const TABLE = [
+    ['by the result of its run', 's.json', { targets: [{ name: 'one' }] }, []],
+    ['by that of all its runs', 's.json', {}, []],
+    ['by that of one of its targets', 's-one.json', {}, []],
+    ['by a search', 's.json', { targets: [{ name: 'one' }] }, search],
+    ['by one of several searches', 's-two.json', {}, search],
+  ];
+  for (const [what, name, scenario, flags] of TABLE) {
+    test(what, async (t) => {
+      const path = scratch(t);
+      const text = tiny(scenario);
+      const file = path(name, text);
+      const ended = await run(['run', file, '--dev', '--out', path('s.json'), ...flags]);
+      assertRefused(ended, /is one of the files to read, and would be overwritten/);
+      assert.equal(readFileSync(file, 'utf8'), text);
+    });
+  }
+});
+
 describe('names of files', () => {
   test('are plain, and no two the same', () => {
     assert.deepEqual(plainNames(['Write / raft', 'write raft', 'Größe', '///']), [
