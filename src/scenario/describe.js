@@ -4,24 +4,33 @@ import { stageFacts } from '../load/stages.js';
 import { loadOperation } from '../operations/index.js';
 import { labelled, table, wrap } from '../reporters/layout.js';
 import { counted, loadPhrase } from '../reporters/phrases.js';
+import { levelText } from '../results/search/explain.js';
+import { planOfStep } from '../search/step-plan.js';
 import { planSetup } from '../setup/plan.js';
 import { formatCount, formatDuration, formatRate } from '../units.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('./read.js').ScenarioSetup} ScenarioSetup */
-/** @typedef {{name: string, plan: Readonly<Plan>}} Step */
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {Readonly<Plan>} plan
+ * @property {import('../search/step-plan.js').SearchSettings | null} [asked] null: it is run, not searched
+ * @property {readonly string[]} [notJudged] what is required of its stages, where it does without
+ */
+/** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
 
 /**
  * @param {Pick<import('./read.js').ReadScenario, 'name' | 'description' | 'setup'>} scenario
  * @param {readonly Step[]} steps
- * @param {{repeat: number, pauseMs: number, out: string[]}} settings
+ * @param {Settings} settings
  * @returns {Promise<string>} ends with a newline
  */
 export async function describeSteps({ name, description, setup }, steps, settings) {
   const sections = [
     [...wrap(name), ...(description === null ? [] : wrap(description.trim()))],
     ...(setup === null ? [] : [describeSetup(setup, steps)]),
-    ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings.repeat)))),
+    ...(await Promise.all(steps.map((step) => describeStep(step, setup, settings)))),
     describeRest(steps, settings),
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -50,13 +59,19 @@ function describeSetup(setup, steps) {
 
 /**
  * @param {readonly Step[]} steps
- * @param {{repeat: number, pauseMs: number, out: string[]}} settings
+ * @param {Settings} settings
  */
-function describeRest(steps, { repeat, pauseMs, out }) {
+function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const pause = pauseMs > 0 ? `, with ${formatDuration(pauseMs)} in between` : '';
-  const ofEach = steps.length > 1 && out.length > 0 ? '; of each alone, with its name behind that' : '';
+  const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
+  const ofEach =
+    steps.length === 1
+      ? ''
+      : search === null
+        ? '; of each alone, with its name behind that'
+        : ', of each search with its name behind that';
   return [
-    ...labelled('Repeated', repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`),
+    ...labelled('Repeated', search === null ? repeated : 'as often as the search needs'),
     ...labelled('Written', out.length === 0 ? 'nothing but the summary' : `${out.join(', ')}${ofEach}`),
     ...labelled('Sent', 'nothing: this is what would be'),
   ];
@@ -65,33 +80,74 @@ function describeRest(steps, { repeat, pauseMs, out }) {
 /**
  * @param {Step} step
  * @param {ScenarioSetup | null} setup
- * @param {number} repeat
+ * @param {Settings} settings
  */
-async function describeStep({ name, plan }, setup, repeat) {
+async function describeStep({ name, plan, asked = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
-  const schedule = scheduleOf(load);
+  const schedule = asked === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   return [
     ...labelled('Run', name),
     ...labelled('Target', dev ? 'an embedded PKI server, started for it' : target.url),
     ...labelled('Mount', target.mount),
-    ...labelled('Load', loadPhrase(load)),
-    ...labelled('Requests', planned === null ? 'as many as are answered' : formatCount(planned)),
+    ...(asked === null ? describeLoad(load, planned) : describeSearch(plan, asked)),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
     '',
     ...requirements.flatMap(({ text }, i) => labelled(i === 0 ? 'Required' : '', text)),
-    ...(await leftBehind(plan, setup, repeat)),
+    ...(notJudged.length === 0 ? [] : labelled('Left out', 'stages, and what is required of them:')),
+    ...notJudged.flatMap((text) => labelled('', text)),
+    ...(await leftBehind(plan, setup, settings)),
+  ];
+}
+
+/**
+ * @param {Plan['load']} load
+ * @param {number | null} planned requests; null: nobody knows
+ */
+function describeLoad(load, planned) {
+  return [
+    ...labelled('Load', loadPhrase(load)),
+    ...labelled('Requests', planned === null ? 'as many as are answered' : formatCount(planned)),
+  ];
+}
+
+/**
+ * @param {Plan} plan
+ * @param {import('../search/step-plan.js').SearchSettings} asked
+ * @returns {string[]} what is looked for and how; how many requests that takes nobody knows
+ */
+function describeSearch(plan, asked) {
+  const { of, start, highest, recoverMs } = asked;
+  const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
+    planOfStep(plan, asked, { level, phase, again: false, number: 1 }).load;
+  // The higher the rate, the sooner there are samples enough: no step is shorter than the highest.
+  const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
+  const seconds = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));
+  const what = of === 'rate' ? 'the highest rate' : 'the peak throughput';
+  const isMore = first.concurrency < shortest.concurrency;
+  const more = isMore ? `, more as the rate grows, ${shortest.concurrency} at most` : '';
+  return [
+    ...labelled(
+      'Search',
+      `${what}: from ${levelText(of, start)} to ${levelText(of, highest)} at most, doubling, then bisection`,
+    ),
+    ...labelled('First step', loadPhrase(first)),
+    ...labelled(
+      'Steps',
+      `of at least ${seconds(shortest)}, with ${formatDuration(recoverMs)} or more in between; then a confirmation of at least ${seconds(loadAt(highest, 'confirmation'))}`,
+    ),
+    ...(of === 'rate' ? labelled('Connections', `${first.concurrency}${more}`) : []),
   ];
 }
 
 /**
  * @param {Plan} plan
  * @param {ScenarioSetup | null} setup
- * @param {number} repeat
+ * @param {Settings} settings
  * @returns {Promise<string[]>}
  */
-async function leftBehind({ dev, target, mix }, setup, repeat) {
+async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }) {
   if (dev) return labelled('Left behind', 'nothing: the embedded server ends with the run');
   /** @type {string[]} */
   const left = [];
@@ -103,7 +159,8 @@ async function leftBehind({ dev, target, mix }, setup, repeat) {
   if (left.length === 0) return labelled('Left behind', 'nothing');
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
     left.push(`what is in ${target.mount} goes when the set-up is taken away`);
-  } else if (repeat > 1) left.push(`that of each of the ${repeat} repeats`);
+  } else if (search !== null) left.push('that of every step of the search');
+  else if (repeat > 1) left.push(`that of each of the ${repeat} repeats`);
   return left.flatMap((text, i) => labelled(i === 0 ? 'Left behind' : '', text));
 }
 
