@@ -229,6 +229,17 @@ test('a dry run of a search says what is searched, with the pause of the file be
   assert.match(stdout, /^Steps {9}of at least 1 s, with 5 s or more in between/m);
 });
 
+test('an interrupted search of several: no other begins (130)', async (t) => {
+  const search = ['--max-concurrency', '2', '--duration', '60s'];
+  const child = startCli(['run', scratch(t)('s.yaml', tiny()), '--dev', ...search]);
+  await child.shows(/^Search 1 of 2: one:\n[\s\S]*^\d+ s\//m);
+  child.kill('SIGINT');
+  const { code, stderr } = await child.ended;
+  assert.equal(code, 130, stderr);
+  assert.match(stderr, /^Warning: Interrupted: not all searches were made\.$/m);
+  assert.doesNotMatch(stderr, /Search 2 of 2/);
+});
+
 describe('a summary that was written', () => {
   /** @type {string} */
   let json;
