@@ -3,7 +3,7 @@ import { usageError } from '../errors.js';
 import { planRun } from '../scenario/plan.js';
 import { checkSearched, notJudged, saidOfLoad } from '../scenario/searched.js';
 import { readEnvironment } from '../vault/environment.js';
-import { refuseRate, searchSettings, startOf } from './search-options.js';
+import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
 
 /** @typedef {import('./scenario-run.js').Step} Step */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
@@ -23,7 +23,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     );
   }
   const { search = null } = settings;
-  if (search !== null) refuseRate(search, flags);
+  if (search !== null) refuseOpenLoop(search, flags);
   const start = search && { of: search.of, start: startOf(search) };
   const environment = readEnvironment();
   /** @type {Step[]} */

@@ -1,10 +1,11 @@
 /** Flags that make of a run a search, and what they leave of the others. */
+import { commonOptions } from '../common-options.js';
 import { usageError } from '../errors.js';
 
 const GROUP = 'Search';
 
 /** Where the doubling begins, unless --rate says otherwise. */
-export const START_RATE = 50;
+const START_RATE = 50;
 
 /** As --rate. */
 const MOST_RATE = 1e6;
@@ -15,6 +16,9 @@ const RECOVER_MS = 1000;
 
 /** The confirmation is so many times as long as a step. */
 const CONFIRMATION = 3;
+
+/** What only an open loop has. */
+const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 export const searchOptions = {
@@ -80,7 +84,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
  */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
-  refuseRate(search, planned);
+  refuseOpenLoop(search, planned);
   const start = startOf(search);
   return search.of === 'rate'
     ? { ...planned, rate: planned.rate ?? start }
@@ -96,12 +100,15 @@ export function startOf({ of, highest }) {
  * @param {AskedSearch} search
  * @param {Record<string, unknown>} flags
  */
-export function refuseRate({ of }, { rate }) {
-  if (of === 'rate' || rate === undefined) return;
+export function refuseOpenLoop({ of }, flags) {
+  const isOpen = (/** @type {string} */ name) =>
+    flags[name] !== undefined && String(flags[name]) !== String(commonOptions[name].default);
+  const name = of === 'rate' ? undefined : OPEN_LOOP.find(isOpen);
+  if (name === undefined) return;
   throw usageError(
     'contradiction',
-    '--max-concurrency searches in a closed loop, but --rate makes an open one.',
-    'Leave --rate out; for the highest rate use --find-max-rate.',
+    `--max-concurrency searches in a closed loop, but --${name} ${name === 'rate' ? 'makes' : 'is for'} an open one.`,
+    `Leave --${name} out; for the highest rate use --find-max-rate.`,
   );
 }
 

@@ -189,6 +189,16 @@ const CONTRADICTIONS = [
     () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }),
     /--rate makes an open one/,
   ],
+  [
+    'Poisson arrivals in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { pacing: 'auto', arrivals: 'poisson' }),
+    /but --arrivals is for an open one/,
+  ],
+  [
+    'a rate that rises in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { 'ramp-up': '5s' }),
+    /but --ramp-up is for an open one/,
+  ],
 ];
 
 for (const [what, act, message] of CONTRADICTIONS) {
