@@ -1,6 +1,6 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
 import { EXIT } from '../errors.js';
-import { DEFAULT_NAME, setupOptions } from '../setup/options.js';
+import { DEFAULT_NAME, readSetupOptions, setupOptions } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
@@ -33,7 +33,7 @@ export const command = {
         import('../setup/plan.js'),
         import('../setup/setup.js'),
       ]);
-      const plan = planSetup(/** @type {any} */ (work.options));
+      const plan = planSetup(readSetupOptions(given));
       await setUp(work.client, plan, work.say, report);
       report.mount = plan.intermediate;
       report.policy = plan.policy;

@@ -2,7 +2,7 @@
 import { operations } from '../operations/index.js';
 import { readOptions } from '../options.js';
 import { reporterForFile } from '../reporters/index.js';
-import { setupOptions } from '../setup/options.js';
+import { readSetupOptions } from '../setup/options.js';
 import { checkName } from '../setup/plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
 import { homeOf } from './homes.js';
@@ -32,7 +32,7 @@ const OWN = {
  * @typedef {object} ScenarioSetup made on each target before the first run, taken away after the last
  * @property {string} name
  * @property {'rsa' | 'ec'} caKeyType
- * @property {boolean} autoRebuild of CRLs
+ * @property {boolean | null} autoRebuild of CRLs; null: not given
  * @property {string[]} with engines beside the PKI
  * @property {boolean} keep it stays
  */
@@ -81,9 +81,9 @@ export async function readScenario(text, name, env) {
 function readSetup(source, { setup = false }) {
   if (setup === false) return null;
   const { keep = false, ...given } = setup === true ? {} : setup;
-  const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);
+  const { name, caKeyType, autoRebuild, with: engines } = readSetupOptions(given);
   located(source, ['setup', 'name'], () => checkName(name));
-  return { name, caKeyType, autoRebuild, with: [...new Set(/** @type {string[]} */ (engines))], keep };
+  return { name, caKeyType, autoRebuild, with: [...new Set(engines)], keep };
 }
 
 /**

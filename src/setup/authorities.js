@@ -15,26 +15,48 @@ const KEYS = Object.freeze({
   ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
 });
 
+/** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
+const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with every revocation');
+
 /**
  * A CA that is there is never replaced, so its key must be of the type that is asked for.
  *
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {ReadonlySet<string>} present paths of mounts that are there
- * @throws {import('../errors.js').PkiLoadError} code `other_ca_key`
+ * @throws {import('../errors.js').PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
  */
-export async function checkAuthorities(client, { name, root, intermediate, caKeyType }, present) {
+export async function checkAuthorities(client, plan, present) {
+  const { name, root, intermediate, caKeyType } = plan;
   for (const mount of [root, intermediate]) {
     if (!present.has(mount) || !(await hasCa(client, mount))) continue;
     const { data } = await client.read(`${mount}/cert/ca`);
     const actual = new X509Certificate(String(data?.certificate)).publicKey.asymmetricKeyType;
-    if (actual === caKeyType) continue;
-    throw usageError(
-      'other_ca_key',
-      `${mount} has a CA already, whose key is of type ${actual}, and --ca-key-type is ${caKeyType}.`,
-      `Nothing was changed. Run vault-pki-load teardown --name ${name} first, or choose another name with --name.`,
-    );
+    if (actual !== caKeyType) {
+      throw usageError(
+        'other_ca_key',
+        `${mount} has a CA already, whose key is of type ${actual}, and --ca-key-type is ${caKeyType}.`,
+        `Nothing was changed. Run vault-pki-load teardown --name ${name} on the same target first, or choose another name with --name.`,
+      );
+    }
+    if (mount === intermediate) await checkRebuild(client, plan);
   }
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan whose intermediate is there
+ */
+async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSettings }) {
+  if (!keepsSettings || autoRebuild === null) return;
+  const { data } = await client.read(`${intermediate}/config/crl`);
+  const isAuto = Boolean(data?.auto_rebuild);
+  if (isAuto === autoRebuild) return;
+  throw usageError(
+    'other_auto_rebuild',
+    `${intermediate} was there before, and its CRLs are rebuilt ${rebuilt(isAuto)}; with auto-rebuild: ${autoRebuild} it would be ${rebuilt(autoRebuild)}.`,
+    `Nothing was changed. Leave auto-rebuild out, choose another name, or run vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'} on the same target first.`,
+  );
 }
 
 /**
@@ -124,10 +146,9 @@ async function setRebuild(client, { intermediate, autoRebuild }, made, found) {
   /** @type {Item} */
   const item = { kind: 'crl', path: `${intermediate}/config/crl` };
   const { data } = await client.read(item.path);
-  if (Boolean(data?.auto_rebuild) === autoRebuild) return found(item);
+  if (autoRebuild === null || Boolean(data?.auto_rebuild) === autoRebuild) return found(item);
   await client.write(item.path, { auto_rebuild: autoRebuild });
-  const when = autoRebuild ? 'now and then (auto_rebuild)' : 'with every revocation';
-  made(item, `CRLs of ${intermediate} are rebuilt ${when}.`);
+  made(item, `CRLs of ${intermediate} are rebuilt ${rebuilt(autoRebuild)}.`);
 }
 
 /**

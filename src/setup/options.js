@@ -1,4 +1,5 @@
 /** What `setup` may be told, on the command line and in scenarios. */
+import { readOptions } from '../options.js';
 
 const GROUP = 'Set-up';
 
@@ -40,3 +41,14 @@ export const setupOptions = {
     describe: `Beside the PKI: ${ENGINES.join(', ')}, separated by commas`,
   },
 };
+
+/**
+ * @param {Record<string, unknown>} given by kebab- or camelCase name
+ * @returns {{name: string, caKeyType: 'rsa' | 'ec', autoRebuild: boolean | null, with: string[]}} `autoRebuild`: null where it is
+ *   not given, which says nothing of a CA that is there
+ */
+export function readSetupOptions(given) {
+  const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);
+  const isGiven = (given.autoRebuild ?? given['auto-rebuild']) !== undefined;
+  return { name, caKeyType, autoRebuild: isGiven ? autoRebuild : null, with: engines };
+}

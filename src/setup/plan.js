@@ -24,7 +24,8 @@ export const KEY = 'load';
  * @property {string} policy
  * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
  * @property {'rsa' | 'ec'} caKeyType
- * @property {boolean} autoRebuild of CRLs
+ * @property {boolean | null} autoRebuild of CRLs; null: as it is, which is off where the CA is new
+ * @property {boolean} keepsSettings a CA that is there and set otherwise is refused, not changed
  */
 
 const NAMES = Object.freeze({
@@ -50,13 +51,14 @@ const BESIDE = Object.freeze({
 });
 
 /**
- * @param {{name?: string, caKeyType?: 'rsa' | 'ec', autoRebuild?: boolean, with?: readonly string[]}} [options] `with`: engines beside
- *   the PKI, of options.js
+ * @param {{name?: string, caKeyType?: 'rsa' | 'ec', autoRebuild?: boolean | null, with?: readonly string[],
+ *   keepsSettings?: boolean}} [options] `with`: engines beside the PKI, of options.js
  * @returns {SetupPlan}
  * @throws {import('../errors.js').PkiLoadError} for a name or an engine that will not do
  */
 export function planSetup(options = {}) {
-  const { name = DEFAULT_NAME, caKeyType = 'rsa', autoRebuild = false, with: others = [] } = options;
+  const { name = DEFAULT_NAME, caKeyType = 'rsa', autoRebuild = null, keepsSettings = false } = options;
+  const { with: others = [] } = options;
   checkName(name);
   const unknown = others.find((one) => !Object.hasOwn(BESIDE, one));
   if (unknown !== undefined) {
@@ -75,6 +77,7 @@ export function planSetup(options = {}) {
     roles: ROLES,
     caKeyType,
     autoRebuild,
+    keepsSettings,
   };
 }
 

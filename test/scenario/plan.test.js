@@ -191,7 +191,7 @@ test('a set-up is read with its defaults', async () => {
   assert.deepEqual(setup, {
     name: 'vault-pki-load',
     caKeyType: 'rsa',
-    autoRebuild: false,
+    autoRebuild: null,
     with: [],
     keep: false,
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../src/errors.js';
+import { readSetupOptions } from '../../src/setup/options.js';
 import { planSetup } from '../../src/setup/plan.js';
 import { setUp } from '../../src/setup/setup.js';
 import { takeAway, tearDown } from '../../src/setup/teardown.js';
@@ -82,14 +83,43 @@ describe('setup', () => {
     );
   });
 
-  test('--auto-rebuild is set, and unset by a setup without it', async () => {
+  test('auto_rebuild is changed where that is asked for, and nowhere else', async () => {
     const vault = fakeVault();
     const crl = () => vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
+    await setUp(vault.client, planSetup(), silent);
+    assert.equal(crl(), undefined);
     await setUp(vault.client, planSetup({ autoRebuild: true }), silent);
     assert.deepEqual(crl(), { auto_rebuild: true });
     await setUp(vault.client, planSetup(), silent);
+    await setUp(vault.client, planSetup(readSetupOptions({ with: 'kv' })), silent);
+    assert.deepEqual(crl(), { auto_rebuild: true });
+    await setUp(vault.client, planSetup(readSetupOptions({ 'auto-rebuild': 'false' })), silent);
     assert.deepEqual(crl(), { auto_rebuild: false });
   });
+
+  for (const isAuto of [true, false]) {
+    test(`auto_rebuild that is ${isAuto} is refused, not changed, where settings are to be kept`, async () => {
+      const vault = fakeVault();
+      const plan = (/** @type {boolean | null} */ autoRebuild) =>
+        planSetup({ autoRebuild, with: ['kv'], keepsSettings: true });
+      await setUp(vault.client, planSetup({ autoRebuild: isAuto }), silent);
+      const before = vault.state();
+      await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
+        code: 'other_auto_rebuild',
+        message: isAuto
+          ? /^vault-pki-load-int was there before, and its CRLs are rebuilt now and then .* it would be with every revocation\.$/
+          : /^vault-pki-load-int was there before, and its CRLs are rebuilt with every revocation; .* it would be now and then/,
+        remedy: isAuto
+          ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false /
+          : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild on /,
+      });
+      assert.deepEqual(vault.state(), before);
+      await setUp(vault.client, plan(isAuto), silent);
+      await setUp(vault.client, plan(null), silent);
+      const crl = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
+      assert.equal(Boolean(crl?.auto_rebuild), isAuto);
+    });
+  }
 
   test('URLs in certificates hold the namespace', async () => {
     const vault = fakeVault({ namespace: 'team/a/' });
@@ -163,7 +193,7 @@ describe("somebody else's is refused, and nothing is changed:", () => {
     await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
       code: 'other_ca_key',
       message: /vault-pki-load-root has a CA already, whose key is of type rsa, and --ca-key-type is ec/,
-      remedy: /teardown --name vault-pki-load first/,
+      remedy: /teardown --name vault-pki-load on the same target first/,
     });
     assert.deepEqual(vault.state(), before);
   });
