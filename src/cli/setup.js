@@ -1,5 +1,5 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
-import { EXIT } from '../errors.js';
+import { EXIT, PkiLoadError } from '../errors.js';
 import { DEFAULT_NAME, readSetupOptions, setupOptions } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
@@ -34,7 +34,11 @@ export const command = {
         import('../setup/setup.js'),
       ]);
       const plan = planSetup(readSetupOptions(given));
-      await setUp(work.client, plan, work.say, report);
+      try {
+        await setUp(work.client, plan, work.say, report);
+      } catch (error) {
+        throw report.made.length > 0 ? withWhatStays(error, plan.name, work.flags) : error;
+      }
       report.mount = plan.intermediate;
       report.policy = plan.policy;
       return { code: EXIT.ok, last: lastWords(plan, report, work) };
@@ -70,4 +74,20 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
     `  vault-pki-load teardown${name === DEFAULT_NAME ? '' : ` --name ${name}`}${flags}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * @param {unknown} error of a set-up of which something was made
+ * @param {string} name
+ * @param {string} flags how the target was named
+ */
+export function withWhatStays(error, name, flags) {
+  if (!(error instanceof PkiLoadError)) return error;
+  const { code, message, remedy, exitCode } = error;
+  const stays = `What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name ${name}${flags} to take it away.`;
+  return new PkiLoadError(code, message, {
+    remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
+    exitCode,
+    cause: error,
+  });
 }

@@ -31,7 +31,7 @@ const DEV_PRODUCT = 'vault-pki-load dev';
  * @param {(text: string) => void} say what was made, a sentence each
  * @param {SetupReport} [report] to be filled; it holds what was made even where this throws
  * @returns {Promise<SetupReport>}
- * @throws {PkiLoadError} what was made until then stays, for teardown to take away
+ * @throws {PkiLoadError} what was made until then stays, for teardown to take away; that it does is for the caller to say
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
@@ -51,14 +51,10 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   };
   /** @param {Item} item */
   const found = (item) => void report.there.push(item);
-  try {
-    await makeMounts(client, whole, present, report, say);
-    await makeAuthorities(client, whole, made, found);
-    await makeContents(client, whole, made, found);
-    await makePolicy(client, whole, there.policy?.text ?? null, made, found);
-  } catch (error) {
-    throw report.made.length > 0 ? withWhatStays(error, name) : error;
-  }
+  await makeMounts(client, whole, present, report, say);
+  await makeAuthorities(client, whole, made, found);
+  await makeContents(client, whole, made, found);
+  await makePolicy(client, whole, there.policy?.text ?? null, made, found);
   return report;
 }
 
@@ -168,19 +164,4 @@ function needsNone(origin) {
     `${origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
     'Use it as it is; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
   );
-}
-
-/**
- * @param {unknown} error
- * @param {string} name
- */
-function withWhatStays(error, name) {
-  if (!(error instanceof PkiLoadError)) return error;
-  const { code, message, remedy, exitCode } = error;
-  const stays = `What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name ${name} to take it away.`;
-  return new PkiLoadError(code, message, {
-    remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
-    exitCode,
-    cause: error,
-  });
 }

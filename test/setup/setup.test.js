@@ -249,10 +249,7 @@ describe('whichever call of setup fails, another setup completes it and teardown
         const report = { made: [], there: [] };
         await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
           assert.match(error.message, /^failed at /);
-          assert.equal(
-            /What was made until then stays: .*teardown --name vault-pki-load/.test(error.remedy),
-            report.made.length > 0,
-          );
+          assert.equal(error.remedy, 'Mend it.', 'what becomes of it is for the caller to say');
           return true;
         });
         const half = fakeVaultFrom(vault);
