@@ -2,6 +2,7 @@
 import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
+import { quoted } from '../setup/command.js';
 import { readEnvironment } from '../vault/environment.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
@@ -162,9 +163,4 @@ function flagsOf(given) {
       return value === true ? [` --${name}`] : [` --${name} ${quoted(String(value))}`];
     })
     .join('');
-}
-
-/** @param {string} value */
-function quoted(value) {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -6,6 +6,7 @@ import { labelled, table, wrap } from '../reporters/layout.js';
 import { counted, loadPhrase } from '../reporters/phrases.js';
 import { levelText } from '../results/search/explain.js';
 import { planOfStep } from '../search/step-plan.js';
+import { teardownCommands } from '../setup/command.js';
 import { planSetup } from '../setup/plan.js';
 import { formatCount, formatDuration, formatRate } from '../units.js';
 
@@ -52,7 +53,9 @@ function describeSetup(setup, steps) {
     ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
     ...labelled(
       'Taken away',
-      setup.keep ? `no, it stays (keep); teardown --name ${setup.name} does it` : 'when all is over',
+      setup.keep
+        ? `no, it stays (keep) until ${teardownCommands(setup.name, steps).join('; ')}`
+        : 'when all is over',
     ),
   ];
 }
