@@ -1,8 +1,9 @@
 /** A Vault's client without a Vault: mounts, policies and PKI mounts as far as setup asks about them, and failures where they are wanted. */
+import { randomUUID } from 'node:crypto';
 import { createDevServer } from '../../src/dev/server.js';
 import { targetError } from '../../src/errors.js';
 
-/** @typedef {{writes: Map<string, any>, type: string, description: string}} FakeMount */
+/** @typedef {{writes: Map<string, any>, type: string, description: string, uuid: string}} FakeMount */
 
 /** Certificates of the two key types: only the type of their key is looked at. @type {Record<string, string>} */
 const CERTIFICATES = { rsa: await certificateOf('rsa'), ec: await certificateOf('ec') };
@@ -58,7 +59,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
       const name = system[2];
       if (name === undefined)
         return Object.fromEntries(
-          [...all].map(([at, { type, description }]) => [`${at}/`, { type, description }]),
+          [...all].map(([at, { type, description, uuid }]) => [`${at}/`, { type, description, uuid }]),
         );
       if (method === 'DELETE') return void all.delete(name);
       if (all.has(name)) throw targetError('vault_bad_request', `path is already in use at ${name}/`);
@@ -157,5 +158,5 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
 
 /** @param {string} type @param {string} description @returns {FakeMount} */
 function mount(type, description) {
-  return { type, description, writes: new Map() };
+  return { type, description, writes: new Map(), uuid: randomUUID() };
 }
