@@ -1,10 +1,11 @@
 /** `setup` and `teardown` on a real Vault, through the command line. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
 import { rightsToLook, rightsToSetUp } from '../../src/setup/rights.js';
 import { runCli, startCli } from '../cli/support.js';
@@ -278,8 +279,8 @@ function contentOf({ secrets, auth, policies, roles }) {
 test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', async () => {
   const empty = lists();
   const proxy = await startProxy({ at: 12, when: 'held' });
-  const child = startCli(['setup', '--name', 'cut', '--format', 'json', ...ALL], {
-    env: { ...env, VAULT_ADDR: proxy.url },
+  const child = startCli(['setup', '--name', 'cut', '--url', proxy.url, '--format', 'json', ...ALL], {
+    env: { VAULT_TOKEN: vault.token },
   });
   await proxy.reached;
   child.kill('SIGINT');
@@ -288,7 +289,7 @@ test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', a
   const ended = await child.ended;
   await proxy.close();
   assertCode(ended, 130);
-  assert.match(ended.stderr, /Interrupted\. What was made until then stays: .*teardown --name cut/);
+  assert.match(ended.stderr, /Interrupted\. What was made until then stays: .*teardown --name cut --url http:/);
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
   assert.ok(made.length > 0);
@@ -425,6 +426,29 @@ describe('tokens', () => {
     assertCode(await teardown('--name', 'run'));
   });
 
+  test('of the policy in cerberus.md send its invalid traffic, and each request is refused as it should be', async () => {
+    const example = (/** @type {string} */ name) =>
+      readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8');
+    const [, policy] = /^```hcl\n([\s\S]*?)^```$/m.exec(example('cerberus.md')) ?? [];
+    const { name, setup, target, runs } = parse(example('cerberus.yaml'));
+    const { mix } = runs.find((/** @type {any} */ run) => run.name === 'invalid traffic');
+    const empty = lists();
+    const token = await tokenOf('cerberus', policy);
+    const file = fileOf({ name, setup, target, load: { requests: 400 }, mix });
+    const ended = await runCli(['run', file, '--quiet', '--format', 'json'], {
+      env: { VAULT_ADDR: vault.url, VAULT_TOKEN: token },
+    });
+    assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
+    assert.doesNotMatch(ended.stderr, /could not be taken away/i);
+    const { operations } = JSON.parse(ended.stdout);
+    for (const { name } of mix) {
+      const { totals, outcomes } = operations[name];
+      assert.ok(totals.succeeded > 0 && totals.failed === 0, `${name}: ${JSON.stringify(outcomes)}`);
+    }
+    await root.remove('sys/policies/acl/cerberus');
+    assert.deepEqual(lists(), empty);
+  });
+
   test('of the AppRole method that setup made issue, and are revoked with it', async () => {
     assertCode(await setup('--name', 'app', '--ca-key-type', 'ec', '--with', 'approle'));
     const { data: named } = await root.read('auth/app-approle/role/load/role-id');
@@ -451,6 +475,56 @@ test('auto_rebuild, and URLs that answer', async () => {
     assert.equal((await fetch(url)).status, 200, url);
   }
   assertCode(await teardown('--name', 'urls'));
+});
+
+/** @param {object} scenario @returns {string} its path */
+function fileOf(scenario) {
+  const file = join(vault.folder, 'scenario.json');
+  writeFileSync(file, JSON.stringify(scenario));
+  return file;
+}
+
+const EC = { load: { requests: 20 }, mix: [{ operation: 'issue', options: { role: 'example-dot-com-ec' } }] };
+
+test('what setup and scenarios are not told of a set-up that is there, they leave as it is', async () => {
+  const isAuto = async () => (await root.read('kept-int/config/crl')).data?.auto_rebuild;
+  assertCode(await setup('--name', 'kept', '--auto-rebuild', '--ca-key-type', 'ec'));
+  assertCode(await setup('--name', 'kept', '--ca-key-type', 'ec', '--with', 'transit'));
+  assert.equal(await isAuto(), true);
+  const wanted = { name: 'kept', 'ca-key-type': 'ec', with: ['kv'] };
+  const file = fileOf({ name: 's', setup: wanted, ...EC });
+  const ended = await runCli(['run', file, '--quiet'], { env });
+  assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
+  assert.match(
+    ended.stderr,
+    /kept was set up at http:.* before, and is left there when the scenario is over, with what it lacked and this scenario added: kept-kv; rules of the policy kept\./,
+  );
+  assert.equal(await isAuto(), true);
+  const whole = lists();
+  const other = fileOf({ name: 's', setup: { ...wanted, 'auto-rebuild': false }, ...EC });
+  const refused = await runCli(['run', other, '--quiet'], { env });
+  assertCode(refused, 1);
+  assert.match(refused.stderr, /kept-int was there before, and its CRLs are rebuilt now and then/);
+  assert.deepEqual([await isAuto(), lists()], [true, whole]);
+  assertCode(await setup('--name', 'kept', '--ca-key-type', 'ec', '--auto-rebuild=false'));
+  assert.equal(await isAuto(), false);
+  assertCode(await teardown('--name', 'kept'));
+});
+
+test('two addresses of one Vault have one set-up in a scenario, and it is taken away', async () => {
+  const empty = lists();
+  const proxy = await startProxy({ at: 0, when: 'before' });
+  const targets = [
+    { name: 'a', url: vault.url },
+    { name: 'b', url: proxy.url },
+  ];
+  const file = fileOf({ name: 's', setup: { name: 'twice', 'ca-key-type': 'ec' }, targets, ...EC });
+  const ended = await runCli(['run', file, '--quiet'], { env });
+  await proxy.close();
+  assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
+  assert.ok(proxy.calls > 0);
+  assert.doesNotMatch(ended.stderr, /was set up at/);
+  assert.deepEqual(lists(), empty);
 });
 
 test('Vault without Enterprise has no namespaces: it would ignore the name', async () => {
