@@ -28,7 +28,7 @@ export async function startFront(url, own) {
     const headers = Object.entries(request.headers).filter(([name]) => PASSED_ON.includes(name));
     const answer = await fetch(`${url}${request.url}`, {
       method: request.method,
-      headers: headers.map(([name, value]) => [name, String(value)]),
+      headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
       body: body.length > 0 ? body : undefined,
     });
     response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
