@@ -54,7 +54,7 @@ async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSett
   if (isAuto === autoRebuild) return;
   throw usageError(
     'other_auto_rebuild',
-    `${intermediate} was there before, and its CRLs are rebuilt ${rebuilt(isAuto)}; with auto-rebuild: ${autoRebuild} it would be ${rebuilt(autoRebuild)}.`,
+    `${intermediate} was there before, and its CRLs are rebuilt ${rebuilt(isAuto)}; with auto-rebuild: ${autoRebuild} they would be ${rebuilt(autoRebuild)}.`,
     `Nothing was changed. Leave auto-rebuild out, choose another name, or run vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'} on the same target first.`,
   );
 }

@@ -21,7 +21,8 @@ const POLICY = /** @type {const} */ ({ kind: 'policy', path: 'load-test' });
  * @param {{namespace?: string | null, dev?: boolean, tokenEnv?: string | null}} [more]
  */
 function step(url, { namespace = null, dev = false, tokenEnv = null } = {}) {
-  return { name: url, token: 't', tokenEnv, plan: /** @type {any} */ ({ dev, target: { url, namespace, tls: {} } }) };
+  const plan = /** @type {any} */ ({ dev, target: { url, namespace, tls: {} } });
+  return { name: url, token: 't', tokenEnv, plan };
 }
 
 /**
@@ -201,7 +202,7 @@ describe('on Vaults that keep what they are told', () => {
   const isAuto = (/** @type {ReturnType<typeof fakeVault>} */ vault) =>
     vault.mounted.mounts.get('load-test-int')?.writes.get('config/crl')?.auto_rebuild;
 
-  test('two addresses of one Vault have one set-up, which is nobody else\'s', async () => {
+  test("two addresses of one Vault have one set-up, which is nobody else's", async () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn({ 'http://a': vault, 'http://b': vault });

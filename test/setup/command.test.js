@@ -75,7 +75,7 @@ test('there is one for each target that is no embedded server', () => {
 test('setup that fails half-way says what takes it away, with the flags that it was given', () => {
   const error = targetError('unreachable', 'It is gone.', 'Start it.');
   assert.deepEqual(
-    { ...withWhatStays(error, 'load', ' --namespace team') },
+    { .../** @type {any} */ (withWhatStays(error, 'load', ' --namespace team')) },
     {
       ...targetError('unreachable', 'It is gone.'),
       remedy:

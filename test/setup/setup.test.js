@@ -107,8 +107,8 @@ describe('setup', () => {
       await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
         code: 'other_auto_rebuild',
         message: isAuto
-          ? /^vault-pki-load-int was there before, and its CRLs are rebuilt now and then .* it would be with every revocation\.$/
-          : /^vault-pki-load-int was there before, and its CRLs are rebuilt with every revocation; .* it would be now and then/,
+          ? /^vault-pki-load-int was there before, and its CRLs are rebuilt now and then .* they would be with every revocation\.$/
+          : /^vault-pki-load-int was there before, and its CRLs are rebuilt with every revocation; .* they would be now and then/,
         remedy: isAuto
           ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false /
           : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild on /,
