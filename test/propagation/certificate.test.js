@@ -244,7 +244,7 @@ const NOT_ISSUED = [
   ['the answer names no serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
   ['what came is no certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
   ['its issuer did not come with it', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
-  ['nobody can be asked about it', { aboutFails: new TypeError('no key') }, 'certificate_unreadable', 'revoked'],
+  ['nobody can be asked about it', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
   [
     'nor can it be revoked',
     { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
