@@ -171,9 +171,7 @@ function candidates(steps, level) {
  */
 function peakOf(steps, but) {
   return Math.max(
-    ...steps
-      .filter((step) => isPassing(step) && step.phase !== but)
-      .map(({ perSecond }) => perSecond),
+    ...steps.filter((step) => isPassing(step) && step.phase !== but).map(({ perSecond }) => perSecond),
   );
 }
 

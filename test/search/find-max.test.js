@@ -244,7 +244,10 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
     steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : [])),
     [600],
   );
-  assert.match(explanation, /^With 1 in flight a run of 10 min has too few requests to prove what is required: /);
+  assert.match(
+    explanation,
+    /^With 1 in flight a run of 10 min has too few requests to prove what is required: /,
+  );
 });
 
 test('the rate of one operation of a mix is judged from where it is offered as much', () => {

@@ -1,8 +1,8 @@
 /** Steps on a server that says it is a Vault: what comes before a step, and what all of them are prepared for. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPlan, readEnvironment } from '../../src/index.js';
 import { openSteps } from '../../src/search/steps.js';
 

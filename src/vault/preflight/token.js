@@ -132,7 +132,9 @@ function judgeTtl(data, neededMs, nowMs) {
   }
   const renewEveryMs = renewAfterMs(ttlMs);
   const isBounded = neededMs === null && lastMs < Number.POSITIVE_INFINITY;
-  const end = isBounded ? `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then` : '';
+  const end = isBounded
+    ? `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then`
+    : '';
   const text = `The token expires in ${life}; it will be renewed during the run${end}.`;
   return { ...facts, renewEveryMs, warnings: [text] };
 }
