@@ -38,15 +38,7 @@ import { isOcspStatus } from '../pki/ocsp-verdicts.js';
  * @param {typeof createConnection} [options.connect]
  * @returns {Asker}
  */
-export function createAsker({
-  url,
-  mount,
-  namespace,
-  tls,
-  timeoutMs,
-  clock,
-  connect = createConnection,
-}) {
+export function createAsker({ url, mount, namespace, tls, timeoutMs, clock, connect = createConnection }) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {

@@ -44,9 +44,7 @@ export function createScenarioSetup(setup, steps, { say, warn }, system = { setU
     if (!wasThere) own.add(uuid);
     else if (!keep && (uuid === null || !own.has(uuid))) {
       const added = additionsIn(report);
-      warn(
-        `${name} was set up at ${place.url} before, and is left there when the scenario is over${added}.`,
-      );
+      warn(`${name} was set up at ${place.url} before, and is left there when the scenario is over${added}.`);
     }
   };
   return {

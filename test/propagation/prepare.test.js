@@ -40,7 +40,10 @@ test('a token that may issue, but not revoke, is refused before anything is issu
     return { json: { data: { [about]: [about === 'pki_int/revoke' ? 'deny' : 'update'] } } };
   });
   assert.equal(error?.exitCode, 2);
-  assert.match(String(error?.full), /may not write to pki_int\/revoke\. Use a token whose policy has: path "/);
+  assert.match(
+    String(error?.full),
+    /may not write to pki_int\/revoke\. Use a token whose policy has: path "/,
+  );
   assert.deepEqual(
     asked.filter((path) => /^pki_int\/(?:issue\/|revoke)/.test(path)),
     [],
@@ -49,7 +52,11 @@ test('a token that may issue, but not revoke, is refused before anything is issu
 
 /** @type {[string, string, RegExp][]} */
 const DENIED = [
-  ['issue', 'pki_int/issue/example-dot-com-ec', /may not write to pki_int\/issue\/example-dot-com-ec\. Use a/],
+  [
+    'issue',
+    'pki_int/issue/example-dot-com-ec',
+    /may not write to pki_int\/issue\/example-dot-com-ec\. Use a/,
+  ],
   ['revoke', 'pki_int/revoke', /may not write to pki_int\/revoke\. The one certificate .* stays valid until/],
 ];
 for (const [verb, denied, message] of DENIED) {

@@ -25,7 +25,7 @@ for (const [sentence, text, unchecked, verdict] of TABLE) {
   });
 }
 
-/** @type {[string, Partial<import('../../src/results/requirements/judge.js').RunView>, boolean][]} */
+/** @type {[string, Parameters<typeof view>[0], boolean][]} */
 const WANTING = [
   ['met but for unchecked answers', { unchecked: 200 }, true],
   ['unchecked answers that could not break it', { unchecked: 10 }, false],

@@ -122,7 +122,10 @@ describe('checkToken where a bad token and a missing permission look alike (Open
     assert.equal((await checkToken(client, { neededMs: 200_000, now })).renewEveryMs, 40_000);
     const { renewEveryMs, warnings } = await checkToken(client, { neededMs: null, now });
     assert.equal(renewEveryMs, 40_000);
-    assert.match(warnings[0], /renewed during the run, but not for longer than 5 min: a longer run will fail/);
+    assert.match(
+      warnings[0],
+      /renewed during the run, but not for longer than 5 min: a longer run will fail/,
+    );
   });
 });
 
