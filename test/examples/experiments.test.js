@@ -11,7 +11,7 @@ const FOLDER = new URL('../../examples/', import.meta.url);
 const SHORTER = {
   'vault-ocsp-load-test': { DURATION: '1s', STEP: '200ms' },
   'enterprise-vs-oss': { DURATION: '500ms', REPEAT: '1' },
-  cerberus: { RAMP: '500ms', STEADY: '1s', STEP: '200ms' },
+  cerberus: { RAMP: '200ms', STEADY: '500ms', STEP: '200ms' },
   constellation: { CONCURRENCY: '20', DURATION: '500ms', REPEAT: '1' },
   'storage-backends': { WRITES: '50', READS: '20' },
 };

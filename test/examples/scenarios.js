@@ -28,7 +28,7 @@ export const EXPERIMENTS = Object.freeze({
   cerberus: {
     runs: ['burst, 95 % reads', 'burst, 90 % reads', 'write heavy', 'continuous increase', 'invalid traffic'],
     targets: [],
-    short: { RAMP: '1s', STEADY: '4s', STEP: '500ms' },
+    short: { RAMP: '500ms', STEADY: '3s', STEP: '500ms' },
   },
   constellation: {
     runs: [],

@@ -118,7 +118,7 @@ test('cerberus: bursts, half writes, a continuous increase, and invalid traffic 
   const [burst, , heavy, increase, invalid] = results.map(({ document }) => document);
   assert.deepEqual(
     burst.stages.map((/** @type {any} */ { name }) => name),
-    ['ramp', 'steady state'],
+    [10, 20, 30, 40, 50].flatMap((rate) => [`ramp to ${rate}/s`, `${rate}/s`]),
   );
   const { reads, writes } = burst.operations;
   assert.ok(writes.totals.sent > 0 && writes.totals.sent < reads.totals.sent / 5);
