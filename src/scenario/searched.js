@@ -1,5 +1,7 @@
 /** What a search takes of a scenario's run, and what of the run cannot be searched. */
+import { commonOptions } from '../common-options.js';
 import { usageError } from '../errors.js';
+import { readOptions } from '../options.js';
 import { checkSearchable } from '../search/find-max.js';
 import { camelKeys, inFile, pathOfLoad } from './places.js';
 
@@ -9,6 +11,11 @@ import { camelKeys, inFile, pathOfLoad } from './places.js';
 
 /** A search in a closed loop has no use for them; and as it does not look below where it begins, it begins at the bottom. */
 const NOT_IN_CLOSED = Object.freeze(['rate', 'arrivals', 'rampUp', 'overflow', 'pacing', 'concurrency']);
+
+const { threads, concurrency } = commonOptions;
+
+/** What is said of connections, and what counts where nothing is. */
+const CONNECTIONS = Object.freeze({ threads, concurrency });
 
 /**
  * A search says itself in which loop requests are sent, and how many are in flight in a closed one: what a run with `model: closed`
@@ -27,14 +34,18 @@ export function saidOfLoad({ load, model }, flags, search) {
 }
 
 /**
+ * Every thread has a connection at least: what is chosen here is never refused for want of one.
+ *
  * @param {Record<string, unknown>} said
  * @param {SearchStart} search
- * @returns {Record<string, unknown>} the level at which it begins
+ * @returns {Record<string, unknown>} the level at which it begins, and how many connections that takes
+ * @throws {import('../errors.js').PkiLoadError} where the number of threads is none
  */
 export function startLevel(said, { of, start }) {
+  const { threads, concurrency } = readOptions(CONNECTIONS, { threads: said.threads });
   return of === 'rate'
-    ? { rate: said.rate ?? start }
-    : { concurrency: said.concurrency ?? said.threads ?? start };
+    ? { rate: said.rate ?? start, concurrency: said.concurrency ?? Math.max(concurrency, threads) }
+    : { concurrency: said.concurrency ?? Math.max(start, threads) };
 }
 
 /**
