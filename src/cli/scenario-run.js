@@ -112,7 +112,7 @@ async function measureAll(
   });
   const results = steps.flatMap((_, step) => summary.resultsOf(step));
   // Nothing was measured anywhere: as with a single run, that is an error and no report.
-  if (results.length === 0) throw ended.fault ?? [...ended.refused.values()][0] ?? nothingSent();
+  if (results.length === 0) throw whyNothing(ended);
   live.event({ type: 'notice', text: 'All runs are over; what they say together is worked out.' });
   const failures = await report({ summary, steps, files }, { ...ended, durationMs: durationMs() });
   const codes = [
@@ -154,8 +154,15 @@ function conclude(failures, code, live) {
   return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
 }
 
-function nothingSent() {
-  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
-    exitCode: EXIT.interrupted,
-  });
+/**
+ * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
+ * @returns {unknown} which tells most: refusals have been told before, of each target
+ */
+function whyNothing({ fault, interrupted, refused }) {
+  if (fault !== undefined) return fault;
+  return interrupted
+    ? new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
+        exitCode: EXIT.interrupted,
+      })
+    : [...refused.values()][0];
 }

@@ -8,6 +8,7 @@ import { runPlan, splitOptions } from './operation.js';
 import { refuseOverwrite } from './overwrite.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
+import { searchOptions } from './search-options.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('./scenario-run.js').Step} Step */
@@ -122,7 +123,8 @@ async function prepare(scenario, steps, settings, line) {
  */
 function wanted({ repeat, pauseMs, out }, steps, asked) {
   // A search runs a plan as often as it needs.
-  const isSearch = asked['find-max-rate'] !== undefined || asked['max-concurrency'] !== undefined;
+  const { findMaxRate, maxConcurrency } = readOptions(searchOptions, asked);
+  const isSearch = findMaxRate || maxConcurrency !== null;
   const isRepeated = Number(asked.repeat ?? repeat) * steps > 1 && !isSearch;
   return {
     ...(repeat > 1 && !isSearch ? { repeat } : {}),

@@ -146,6 +146,28 @@ describe('several targets', () => {
     assert.match(stderr, /vault-pki-load: http:\/\/127\.0\.0\.1:9 refused the connection/);
   });
 
+  test('one down, and interrupted before the other was sent anything: 130, not 2, and no report', async (t) => {
+    // It takes requests and never answers.
+    const silent = createHttpServer(() => {}).listen(0, '127.0.0.1');
+    t.after(() => silent.close().closeAllConnections());
+    await once(silent, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+    const path = scratch(t);
+    const targets = [
+      { name: 'down', url: NOWHERE },
+      { name: 'silent', url: `http://127.0.0.1:${port}` },
+    ];
+    const child = startCli(['run', path('s.yaml', tiny({ targets })), '--out', path('r.json')], {
+      env: { VAULT_TOKEN: 'x' },
+    });
+    await Promise.all([child.shows(/^Run 2 of 2: Tiny on silent:$/m), once(silent, 'request')]);
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await child.ended;
+    assert.deepEqual([code, stdout, existsSync(path('r.json'))], [130, '', false], stderr);
+    assert.match(stderr, /^Warning: Nothing more is sent for down: \S+ refused the$/m);
+    assert.match(stderr, /^vault-pki-load: Interrupted before anything was sent\.$/m);
+  });
+
   test('interrupted: what is there is reported and written (130)', async (t) => {
     const path = scratch(t);
     const child = startCli([
@@ -227,6 +249,31 @@ test('a dry run of a search says what is searched, with the pause of the file be
   assert.equal(code, 0, stderr);
   assert.equal(stdout.match(/^Search {8}the peak throughput: from 1 in flight to 4 in flight/gm)?.length, 2);
   assert.match(stdout, /^Steps {9}of at least 1 s, with 5 s or more in between/m);
+});
+
+describe('a search that is not asked for (--find-max-rate=false)', () => {
+  const run = startBatch({ after });
+  /** @type {[string, Record<string, unknown>, RegExp][]} */
+  const TABLE = [
+    [
+      'leaves the repeats of the file',
+      { repeat: 3, pause: 5 },
+      /^Repeated {6}3 times, with 5 s in between$/m,
+    ],
+    [
+      'and its pause, where one run has no use for it',
+      { pause: 5, targets: [{ name: 'one' }] },
+      /^Repeated {6}no$/m,
+    ],
+  ];
+  for (const [what, scenario, expected] of TABLE) {
+    test(what, async (t) => {
+      const file = scratch(t)('s.yaml', tiny(scenario));
+      const { code, stdout, stderr } = await run(['run', file, '--find-max-rate=false', '--dry-run']);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, expected);
+    });
+  }
 });
 
 test('an interrupted search of several: no other begins (130)', async (t) => {
