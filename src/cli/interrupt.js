@@ -4,7 +4,8 @@
  */
 import { EXIT } from '../errors.js';
 
-const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
+/** What asks for an end. */
+export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
 /** So long the second Ctrl-C may take to report; then the process ends all the same. */
 const LAST_WORDS_MS = 3000;

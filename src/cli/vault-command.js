@@ -4,6 +4,7 @@ import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { quoted } from '../setup/command.js';
 import { readEnvironment } from '../vault/environment.js';
+import { SIGNALS } from './interrupt.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 
@@ -12,8 +13,6 @@ const TIMEOUT_MS = 600_000;
 
 /** After so long it is said what is waited for. */
 const PATIENCE_MS = 3000;
-
-const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const target = Object.fromEntries(
@@ -154,13 +153,18 @@ export function interruptible(client, signal) {
   };
 }
 
-/** @param {Record<string, unknown>} given */
-function flagsOf(given) {
-  return Object.keys(target)
-    .flatMap((name) => {
+/**
+ * @param {Record<string, unknown>} given
+ * @returns {string} how the target is named, for other command lines; starts with a space where it is not empty
+ */
+export function flagsOf(given) {
+  return Object.entries(target)
+    .flatMap(([name, { type }]) => {
       const value = given[name];
       if (value === undefined) return [];
-      return value === true ? [` --${name}`] : [` --${name} ${quoted(String(value))}`];
+      if (type !== 'flag') return [` --${name} ${quoted(String(value))}`];
+      // What the environment says may be the other way round: that it is off is said, too.
+      return String(value) === 'true' ? [` --${name}`] : [` --${name}=false`];
     })
     .join('');
 }
