@@ -70,7 +70,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     if (ended !== null) last = ended.result;
     // What was cut short decides nothing.
     if (ended === null || isStopped())
-      return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0 };
+      return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
     const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], plan, of, level);
     const judged = judgeStep(result, { of, least, isAsked, cutShort });
@@ -78,7 +78,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
     steps.push(step);
     await onStep?.(documentOf({ level: null, why: 'going on' }), step);
-    return { ...judged, perSecond: result.rates.perSecond };
+    return { ...judged, perSecond: result.rates.perSecond, succeeded: result.totals.succeeded };
   }
 
   const common = { start: Math.min(start, highest), highest, measure, isStopped };

@@ -5,7 +5,7 @@
 import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search.js';
 
 /** @typedef {import('./search.js').Phase} Phase */
-/** @typedef {import('./search.js').Judged & {perSecond: number}} Judged `perSecond`: successes */
+/** @typedef {import('./search.js').Judged & {perSecond: number, succeeded: number}} Judged `perSecond`: successes; `succeeded`: of them, in all */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step */
 /** @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
 /**
@@ -33,8 +33,14 @@ const FLAT = 2;
 /** The answer is known to so many parts of itself. */
 const FINE = 0.1;
 
+/** So many levels are confirmed, one after the other, until one is the answer. */
+const CONFIRMATIONS = 4;
+
 /** A confirmation may be so much below the peak, which is the best of several. */
 const CONFIRMED = 2 * AT_PEAK;
+
+/** And so many standard errors of the difference: on a slow target a short step counts so few answers that the best one is luck. */
+const SURE = 2;
 
 /**
  * @param {PeakOptions} options
@@ -62,15 +68,22 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
   if (isStopped() || ended.low === null) return found(null, ended.why);
   if (ended.high !== null) await narrow(ended.low, ended.high, look, isStopped);
   if (isStopped()) return found(null, ended.why);
-  const why = ended.high === null ? ended.why : whyNoMore(steps);
-  const level = await leastAtPeak(steps, look, isStopped);
-  for (const candidate of isStopped() ? [] : candidates(steps, level)) {
-    const judged = await look(candidate, 'confirmation');
+  const why = ended.high === null ? ended.why : whyNoMore(steps, mostOf(steps));
+  /** More in flight broke a requirement in a run that should confirm them, fewer were too slow there. */
+  let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
+  /** @type {number | null} */
+  let level = await leastAtPeak(steps, look, isStopped);
+  for (let i = 0; i < CONFIRMATIONS && level !== null && !isStopped(); i++) {
+    const judged = await look(level, 'confirmation');
     if (isStopped()) break;
-    const least = (1 - CONFIRMED) * peakOf(steps, 'confirmation');
-    if (judged.verdict === 'met' && judged.perSecond >= least) return found(candidate, why);
+    const isMet = judged.verdict === 'met';
+    if (isMet && bearsOut(judged, below(steps, tooMany)))
+      return found(level, tooMany === Number.POSITIVE_INFINITY ? why : whyNoMore(steps, level));
     // More in flight bring hardly more a second.
     if (lacksSamples(judged)) break;
+    if (isMet) tooFew = level;
+    else tooMany = level;
+    level = fewestAtPeak(below(byLevel(steps), tooMany).filter((step) => step.level > tooFew));
   }
   return found(null, 'unconfirmed');
 }
@@ -125,13 +138,17 @@ async function narrow(low, high, look, isStopped) {
 }
 
 /**
- * @param {readonly Step[]} steps of which one failed above all that passed
+ * @param {readonly Step[]} steps of which one failed above the level
+ * @param {number} level
  * @returns {Why} of the lowest that failed: between two doublings it may be another matter than at the upper one
  */
-function whyNoMore(steps) {
-  const passed = byLevel(steps).filter(isPassing);
-  const most = Math.max(...passed.map(({ level }) => level));
-  return lowestAbove(steps, most)?.verdict === 'not offered' ? 'generator' : 'requirement';
+function whyNoMore(steps, level) {
+  return lowestAbove(steps, level)?.verdict === 'not offered' ? 'generator' : 'requirement';
+}
+
+/** @param {readonly Step[]} steps @returns {number} in flight, that passed */
+function mostOf(steps) {
+  return Math.max(...byLevel(steps).flatMap((step) => (isPassing(step) ? step.level : [])));
 }
 
 /**
@@ -143,36 +160,51 @@ function whyNoMore(steps) {
 async function leastAtPeak(steps, look, isStopped) {
   for (;;) {
     const reached = byLevel(steps).filter(isPassing);
-    const least = (1 - AT_PEAK) * peakOf(steps);
-    const at = reached.findIndex(({ perSecond }) => perSecond >= least);
-    const [below, level] = [reached[at - 1]?.level ?? null, reached[at].level];
-    if (below === null || level - below <= Math.max(1, FINE * level) || isStopped()) return level;
-    const middle = await look(middleOf(below, level), 'bisection');
+    const level = Number(fewestAtPeak(reached));
+    const lower = reached.findLast((step) => step.level < level)?.level ?? null;
+    if (lower === null || level - lower <= Math.max(1, FINE * level) || isStopped()) return level;
+    const middle = await look(middleOf(lower, level), 'bisection');
     // A middle that fails between two that pass was disturbed: what was there before will do.
     if (!isPassing(middle)) return level;
   }
 }
 
 /**
- * @param {Step[]} steps
- * @param {number} level
- * @returns {number[]} it, and the two next higher ones that passed
+ * @param {readonly Step[]} steps by level
+ * @returns {number | null} of those that passed, the fewest in flight that reach their peak; null: none passed
  */
-function candidates(steps, level) {
-  return byLevel(steps)
-    .filter((step) => isPassing(step) && step.level >= level)
-    .map((step) => step.level)
-    .slice(0, 3);
+function fewestAtPeak(steps) {
+  const least = (1 - AT_PEAK) * peakOf(steps);
+  return steps.find((step) => isPassing(step) && step.perSecond >= least)?.level ?? null;
+}
+
+/** @param {readonly Step[]} steps @param {number} level */
+function below(steps, level) {
+  return steps.filter((step) => step.level < level);
+}
+
+/** @param {readonly Step[]} steps */
+function peakOf(steps) {
+  return Math.max(...steps.filter(isPassing).map(({ perSecond }) => perSecond));
 }
 
 /**
+ * Is what was confirmed at the peak that shorter steps had shown? The number of answers in a given time varies by about its square
+ * root (Poisson), so that a rate known by n of them has a standard error of rate / sqrt(n); that of a difference is the root of both
+ * squared and summed.
+ *
+ * @param {Judged} confirmed
  * @param {readonly Step[]} steps
- * @param {Phase} [but] left out
  */
-function peakOf(steps, but) {
-  return Math.max(
-    ...steps.filter((step) => isPassing(step) && step.phase !== but).map(({ perSecond }) => perSecond),
-  );
+function bearsOut(confirmed, steps) {
+  const errorOf = (/** @type {Judged} */ { perSecond, succeeded }) =>
+    perSecond / Math.sqrt(Math.max(1, succeeded));
+  return steps
+    .filter((step) => isPassing(step) && step.phase !== 'confirmation')
+    .every((step) => {
+      const error = Math.hypot(errorOf(step), errorOf(confirmed));
+      return confirmed.perSecond >= (1 - CONFIRMED) * step.perSecond - SURE * error;
+    });
 }
 
 /** @param {readonly Step[]} steps @returns {Step[]} the last of each level, ascending */

@@ -176,13 +176,14 @@ test('the lowest level above an answer is what failed when it was last tried', (
 });
 
 /**
- * @param {(level: number, phase: Phase, attempt: number) => Judged & {perSecond: number}} judge
+ * @param {(level: number, phase: Phase, attempt: number) => Judged & {perSecond: number, succeeded?: number}} judge so many that chance
+ *   has no part in it, unless it says how many
  * @param {Partial<import('../../src/search/peak.js').PeakOptions>} [options]
  */
 const peak = (judge, options = {}) =>
   findPeak({
     ...{ start: 1, highest: 256 },
-    measure: async (level, phase, attempt) => judge(level, phase, attempt),
+    measure: async (level, phase, attempt) => ({ succeeded: 1e9, ...judge(level, phase, attempt) }),
     ...options,
   });
 
@@ -245,6 +246,47 @@ const PEAKS = [
     ],
     [10, 11],
     'requirement',
+  ],
+  [
+    'a confirmation that breaks a requirement: with fewer in flight, then',
+    [
+      (level, phase) => ({
+        ...(phase === 'confirmation' && level > 7 ? MISSED : MET),
+        perSecond: level >= 8 ? 800 : level > 4 ? 740 : 100 * level,
+      }),
+    ],
+    [6, 6],
+    'requirement',
+  ],
+  [
+    'a confirmation that is slower than the steps: with more in flight, then',
+    [
+      (level, phase) => ({
+        ...MET,
+        perSecond: 100 * Math.min(level, phase === 'confirmation' && level === 8 ? 6 : 8),
+      }),
+    ],
+    [9, 32],
+    'flat',
+  ],
+  [
+    'slower than the steps by more than chance: no answer',
+    [(level, phase) => ({ ...MET, perSecond: phase === 'confirmation' ? 500 : workers(8)(level).perSecond })],
+    null,
+    'unconfirmed',
+  ],
+  [
+    'as much slower, but of 20 answers in a step: that was chance',
+    [
+      (level, phase) => ({
+        ...MET,
+        ...(phase === 'confirmation'
+          ? { perSecond: 1.5, succeeded: 600 }
+          : { perSecond: 2.4 * Math.min(1, level / 8), succeeded: 24 }),
+      }),
+    ],
+    [8, 8],
+    'flat',
   ],
   [
     'what was passed by must be proven in the end',

@@ -60,7 +60,7 @@ export function simulateStep({ load, requirements }, serviceMs) {
     all: { response: quantilesOf([...response, ...ages]) },
     ...{ succeeded: sent, failed: 0, dropped: 0, neverSentDue: neverSent },
     ratePerSecond: (sent * 1000) / Math.max(endMs, done[sent - 1]),
-    completedPerSecond: perSecond(done, endMs),
+    completedPerSecond: perSecondOf(done, endMs),
     model: 'open',
     offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
@@ -77,7 +77,7 @@ export function simulateStep({ load, requirements }, serviceMs) {
       durationSeconds: endMs / 1000,
       target: { url: 'http://192.0.2.1:8200', product: null, version: null },
       load,
-      totals: { planned, sent, neverSent },
+      totals: { planned, sent, succeeded: sent, neverSent },
       verification: { unchecked: 0 },
       rates: { perSecond: view.ratePerSecond },
       errorShare: neverSent / planned,
@@ -115,7 +115,7 @@ function judgeRun(seen) {
 }
 
 /** @param {number[]} values */
-function quantilesOf(values) {
+export function quantilesOf(values) {
   const sorted = Float64Array.from(values).sort();
   return {
     count: sorted.length,
@@ -130,7 +130,7 @@ function quantilesOf(values) {
  * @param {number[]} done
  * @param {number} endMs
  */
-function perSecond(done, endMs) {
+export function perSecondOf(done, endMs) {
   const counts = new Array(Math.floor(endMs / 1000)).fill(0);
   for (const at of done) if (at < counts.length * 1000) counts[Math.floor(at / 1000)]++;
   return counts;

@@ -1,29 +1,34 @@
-/** A target that is simulated for a closed loop: so many workers, each of which takes a fixed time for a request. No time passes. */
+/**
+ * A target that is simulated for a closed loop: so many workers, each of which takes a fixed time for a request, or one that is drawn.
+ * No time passes.
+ */
 import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { perSecondOf, quantilesOf } from './simulated-server.js';
+
+/** @typedef {{perSecond: number, sent: number, times: import('../../src/results/requirements/judge.js').Quantiles, completed: number[]}} Worked */
 
 /**
  * @param {import('../../src/plan.js').Plan} plan a closed loop
- * @param {{workers: number, serviceMs: number}} target
+ * @param {object} target
+ * @param {number} target.workers
+ * @param {number} target.serviceMs the mean, where it is drawn
+ * @param {() => number} [target.draw] a service time, in means
  * @returns {import('../../src/search/steps.js').StepEnd} as far as a search reads it
  */
-export function simulateWorkers({ load, requirements }, { workers, serviceMs }) {
-  const { concurrency, durationMs } = load;
-  const perSecond = (Math.min(concurrency, workers) * 1000) / serviceMs;
-  const responseMs = serviceMs * Math.max(1, concurrency / workers);
-  const seconds = Number(durationMs) / 1000;
-  const sent = Math.floor(perSecond * seconds);
-  const until = (/** @type {number} */ second) => Math.floor(perSecond * second);
-  const times = {
-    count: sent,
-    valueAtRank: () => responseMs,
-    ...{ min: responseMs, mean: responseMs, max: responseMs },
-  };
+export function simulateWorkers({ load, requirements }, { workers, serviceMs, draw }) {
+  const durationMs = Number(load.durationMs);
+  const seconds = durationMs / 1000;
+  const { perSecond, sent, times, completed } =
+    draw === undefined
+      ? evenly({ workers, serviceMs, concurrency: load.concurrency, seconds })
+      : atRandom({ workers, concurrency: load.concurrency, durationMs, next: () => serviceMs * draw() });
+  const at = (/** @type {number} */ share) => times.valueAtRank(Math.max(1, Math.ceil(share * times.count)));
   const view = /** @type {any} */ ({
     series: { response: times },
     all: { response: times },
     ...{ succeeded: sent, failed: 0, dropped: 0, neverSentDue: 0 },
     ratePerSecond: perSecond,
-    completedPerSecond: Array.from({ length: Math.floor(seconds) }, (_, i) => until(i + 1) - until(i)),
+    completedPerSecond: completed,
     model: 'closed',
     offeredPerSecond: null,
     arrivals: 'constant',
@@ -37,13 +42,61 @@ export function simulateWorkers({ load, requirements }, { workers, serviceMs }) 
       durationSeconds: seconds,
       target: { url: 'http://192.0.2.1:8200', product: null, version: null },
       load,
-      totals: { planned: sent, sent, neverSent: 0 },
+      totals: { planned: sent, sent, succeeded: sent, neverSent: 0 },
       verification: { unchecked: 0 },
       rates: { perSecond },
       errorShare: 0,
-      latencyMs: { response: { p50: responseMs, p99: responseMs, max: responseMs } },
+      latencyMs: { response: { p50: at(0.5), p99: at(0.99), max: times.max } },
       requirements: requirements.map((requirement) => judgeRequirement(requirement, view)),
       measurement: { verdict: 'valid', reasons: [] },
     }),
+  };
+}
+
+/**
+ * @param {{workers: number, serviceMs: number, concurrency: number, seconds: number}} step
+ * @returns {Worked}
+ */
+function evenly({ workers, serviceMs, concurrency, seconds }) {
+  const perSecond = (Math.min(concurrency, workers) * 1000) / serviceMs;
+  const ms = serviceMs * Math.max(1, concurrency / workers);
+  const until = (/** @type {number} */ second) => Math.floor(perSecond * second);
+  const count = until(seconds);
+  return {
+    perSecond,
+    sent: count,
+    times: { count, valueAtRank: () => ms, min: ms, mean: ms, max: ms },
+    completed: Array.from({ length: Math.floor(seconds) }, (_, i) => until(i + 1) - until(i)),
+  };
+}
+
+/**
+ * First come, first served; what is answered is asked again at once, and what is under way at the end does not count.
+ *
+ * @param {{workers: number, concurrency: number, durationMs: number, next: () => number}} step `next`: a service time, ms
+ * @returns {Worked}
+ */
+function atRandom({ workers, concurrency, durationMs, next }) {
+  const waiting = new Array(concurrency).fill(0);
+  const busyUntil = new Array(Math.min(workers, concurrency)).fill(0);
+  /** @type {number[]} */
+  const done = [];
+  /** @type {number[]} */
+  const response = [];
+  for (let taken = 0; ; taken++) {
+    const freeAt = Math.min(...busyUntil);
+    if (freeAt >= durationMs) break;
+    if (taken >= busyUntil.length) waiting.push(freeAt);
+    const end = freeAt + next();
+    busyUntil[busyUntil.indexOf(freeAt)] = end;
+    if (end > durationMs) continue;
+    done.push(end);
+    response.push(end - waiting[taken]);
+  }
+  return {
+    perSecond: (done.length * 1000) / durationMs,
+    sent: done.length,
+    times: quantilesOf(response),
+    completed: perSecondOf(done, durationMs),
   };
 }
