@@ -105,13 +105,16 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
   const neverSentDue = sizeOf(groups) - succeeded - failed;
   const perSecond = succeeded / seconds;
   const sent = succeeded + failed;
-  const details = groups.map((group) => [
-    group.outcome,
+  const alike = [...new Set(groups.map(({ outcome }) => outcome))].map((outcome) =>
+    groups.filter((group) => group.outcome === outcome),
+  );
+  const details = alike.map((own) => [
+    own[0].outcome,
     {
-      count: sizeOf([group]),
-      success: isSuccess(group),
-      ...(group.meaning === undefined ? {} : { meaning: group.meaning }),
-      latencyMs: latencies([group]),
+      count: sizeOf(own),
+      success: isSuccess(own[0]),
+      ...(own[0].meaning === undefined ? {} : { meaning: own[0].meaning }),
+      latencyMs: latencies(own),
     },
   ]);
   const errors = failed + dropped + neverSentDue;
@@ -134,7 +137,7 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
     },
     latencyMs: latencies(groups),
     outcomes: {
-      ...Object.fromEntries(groups.map((group) => [group.outcome, sizeOf([group])])),
+      ...Object.fromEntries(alike.map((own) => [own[0].outcome, sizeOf(own)])),
       ...(dropped > 0 ? { dropped } : {}),
     },
     outcomeDetails: {

@@ -48,7 +48,39 @@ export function mixedRun(factor, minute, { failed = 0, ...changes } = {}) {
 }
 
 /**
- * The same, the first half of it due in a ramp.
+ * Logins of which the first so many time out, and writes of which so many are refused and so many dropped: 400 in 20 s.
+ *
+ * @param {number} minute when it was started
+ * @param {{timedOut?: number, sealed?: number, dropped?: number, name?: string}} errors `name`: of those that were refused
+ * @param {Partial<Result>} [changes]
+ * @returns {Result}
+ */
+export function troubledRun(
+  minute,
+  { timedOut = 0, sealed = 0, dropped = 0, name = 'unavailable' },
+  changes = {},
+) {
+  const login = { outcome: 'good', service: spread(200 - timedOut, 1, 10) };
+  const slow = { outcome: 'timeout', success: false, service: spread(timedOut, 10_000, 10_000) };
+  const write = { outcome: 'written', service: spread(200 - sealed - dropped, 2, 20) };
+  const meaning = 'Vault is sealed, overloaded or without a leader (503).';
+  const refused = { outcome: name, success: false, service: spread(sealed, 1, 2), meaning };
+  const had = (/** @type {{service: number[]}[]} */ groups) =>
+    /** @type {any[]} */ (groups).filter(({ service }) => service.length > 0);
+  return sampleResult(had([login, slow, write, refused]), {
+    command: 'mixed',
+    startedAt: new Date(START + minute * 60_000).toISOString(),
+    counts: { dropped },
+    operations: {
+      login: block(had([login, slow])),
+      write: block(had([write, refused]), { dropped }),
+    },
+    ...changes,
+  });
+}
+
+/**
+ * The same as `mixedRun`, the first half of it due in a ramp.
  *
  * @param {number} factor
  * @param {number} minute

@@ -9,7 +9,15 @@ import { isScenarioResult, kindOf } from '../../src/results/document.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { validateScenarioResult } from '../../src/results/scenario/scenario-schema.js';
 import { closedLoad, openLoad, sampleResult } from './sample.js';
-import { mixedRun, REQUIRED, STAGES, scenarioOf, stagedRun, startScenario } from './scenario-sample.js';
+import {
+  mixedRun,
+  REQUIRED,
+  STAGES,
+  scenarioOf,
+  stagedRun,
+  startScenario,
+  troubledRun,
+} from './scenario-sample.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
@@ -139,6 +147,63 @@ describe('rows', () => {
       { name: 'ramp', seconds: 10, from: 10, to: 50 },
       { name: 'hold', seconds: 10, from: 50, to: 50 },
     ]);
+  });
+});
+
+describe('outcomes', () => {
+  const timeout = { count: 5, success: false, runs: 2 };
+  const meaning = 'Vault is sealed, overloaded or without a leader (503).';
+  const scenario = scenarioOf({
+    a: [
+      troubledRun(0, { timedOut: 3, sealed: 4 }),
+      troubledRun(2, { timedOut: 2, dropped: 7 }),
+      troubledRun(4, { timedOut: 100 }, { measurement: INVALID }),
+    ],
+    b: [mixedRun(1, 1), mixedRun(1, 3), mixedRun(1, 5)],
+  });
+  const detailsOf = (/** @type {Parameters<typeof rowOf>[1]} */ of) => rowOf(scenario, of).outcomeDetails;
+
+  test('are counted over the runs that count, and in how many of them they came about', () => {
+    assert.deepEqual(detailsOf({ target: 'a' }), {
+      good: { count: 395, success: true, runs: 2 },
+      timeout,
+      written: { count: 389, success: true, runs: 2 },
+      unavailable: { count: 4, success: false, meaning, runs: 1 },
+      dropped: { count: 7, success: false, runs: 1 },
+    });
+    assert.deepEqual(detailsOf({ target: 'b' }), { good: { count: 1200, success: true, runs: 3 } });
+  });
+
+  test('of each operation are its own', () => {
+    assert.deepEqual(detailsOf({ target: 'a', operation: 'login' })?.timeout, timeout);
+    assert.deepEqual(Object.keys(detailsOf({ target: 'a', operation: 'write' }) ?? {}), [
+      'written',
+      'unavailable',
+      'dropped',
+    ]);
+  });
+
+  test('of each stage are its own', () => {
+    const { rows } = scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(1, 1)] });
+    const ramp = rows.find(({ stage }) => stage === 'ramp');
+    assert.deepEqual(ramp?.outcomeDetails, { good: { count: 300, success: true, runs: 1 } });
+  });
+
+  test('add up to the errors and to the requests that were due', () => {
+    for (const { count, errors, outcomeDetails = {} } of scenario.rows) {
+      const all = Object.values(outcomeDetails);
+      const sum = (/** @type {typeof all} */ some) => some.reduce((so, one) => so + one.count, 0);
+      assert.deepEqual([sum(all.filter(({ success }) => !success)), sum(all)], [errors, count]);
+    }
+  });
+
+  test('of what was told before are not changed by runs that are added later', () => {
+    const summary = startScenario({ targets: ['a'], repeat: 2 });
+    summary.add(0, troubledRun(0, { timedOut: 3 }));
+    const before = summary.result({ durationMs: 1 });
+    summary.add(0, troubledRun(1, { timedOut: 2 }));
+    assert.equal(before.rows[0].outcomeDetails?.timeout.count, 3);
+    assert.equal(summary.result({ durationMs: 2 }).rows[0].outcomeDetails?.timeout.count, 5);
   });
 });
 
@@ -336,6 +401,10 @@ describe('the schema', () => {
         { failed: { b: 'Nothing listens.' } },
       ),
     ],
+    [
+      'a file from before outcomes were in it',
+      { ...FOUR, rows: FOUR.rows.map(({ outcomeDetails: _, ...row }) => row) },
+    ],
     ['keys that a later version may add', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
   ];
   for (const [what, scenario] of GOOD) {
@@ -358,6 +427,11 @@ describe('the schema', () => {
       'an unknown verdict',
       { ...FOUR, rows: [{ ...FOUR.rows[0], requirement: 'fine' }] },
       /rows\.0\.requirement: /,
+    ],
+    [
+      'an outcome of which it is not known whether it is an error',
+      { ...FOUR, rows: [{ ...FOUR.rows[0], outcomeDetails: { timeout: { count: 1, runs: 1 } } }] },
+      /rows\.0\.outcomeDetails\.timeout\.success: /,
     ],
     ['nothing', null, /the whole: /],
   ];

@@ -8,7 +8,8 @@ import { summarise } from '../runs/run-metrics.js';
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('./scenario-schema.js').ScenarioRow} ScenarioRow */
 /** @typedef {import('./scenario-schema.js').SpreadOverRuns} SpreadOverRuns */
-/** @typedef {Pick<Result, 'totals' | 'rates' | 'latencyMs'>} Block of a run, of a stage, of an operation of either */
+/** @typedef {NonNullable<ScenarioRow['outcomeDetails']>[string]} OutcomeOfRuns */
+/** @typedef {Pick<Result, 'totals' | 'rates' | 'latencyMs' | 'outcomeDetails'>} Block of a run, of a stage, of an operation of either */
 /** @typedef {{operation: string | null, stage: string | null}} Cell */
 /** @typedef {Cell & {block: Block, offeredSeconds: number, seconds: number}} Part `seconds`: that it was measured for */
 
@@ -96,9 +97,11 @@ function createCell({ operation, stage }) {
   const sums = { runs: 0, succeeded: 0, errors: 0, offeredSeconds: 0, seconds: 0 };
   /** @type {PerRun} */
   const perRun = { mean: [], p99: [], max: [], min: [], perSecond: [], p50: [], p95: [], errorShare: [] };
+  /** @type {Map<string, OutcomeOfRuns>} */
+  const outcomes = new Map();
 
   /** @param {Part} part of another run */
-  function add({ block: { totals, rates, latencyMs }, offeredSeconds, seconds }) {
+  function add({ block: { totals, rates, latencyMs, outcomeDetails }, offeredSeconds, seconds }) {
     const { response } = latencyMs;
     const { succeeded, errors } = totals;
     if (response.histogram !== null) all = sumHistograms([all, response.histogram]);
@@ -113,6 +116,7 @@ function createCell({ operation, stage }) {
     }
     perRun.perSecond.push(rates.perSecond);
     perRun.errorShare.push(shareOf(errors, succeeded + errors));
+    addOutcomes(outcomes, outcomeDetails);
   }
 
   /** @param {boolean} counts */
@@ -132,11 +136,26 @@ function createCell({ operation, stage }) {
       ...timesOf(all),
       successRatio: shareOf(succeeded, count),
       errorShare: shareOf(errors, count),
+      outcomeDetails: Object.fromEntries([...outcomes].map(([name, outcome]) => [name, { ...outcome }])),
       overRuns: runs < 2 ? null : overRunsOf(perRun),
     };
   }
 
   return { add, row, perRun };
+}
+
+/**
+ * @param {Map<string, OutcomeOfRuns>} outcomes
+ * @param {Result['outcomeDetails']} details of another run
+ */
+function addOutcomes(outcomes, details) {
+  for (const [name, { count, success, meaning }] of Object.entries(details)) {
+    if (count === 0) continue;
+    const known = outcomes.get(name) ?? { count: 0, success, ...(meaning ? { meaning } : {}), runs: 0 };
+    known.count += count;
+    known.runs++;
+    outcomes.set(name, known);
+  }
 }
 
 /** @param {import('../../histogram.js').Histogram} histogram */

@@ -108,6 +108,22 @@ const Row = z.object({
   /** succeeded / count, and errors / count; null where nothing was due. */
   successRatio: share,
   errorShare: share,
+  /**
+   * By outcome, over the runs that it is made of; `dropped` and `never_sent` may stand beside the outcomes of sent requests. Those that
+   * are no success add up to `errors`, all of them to `count`. Files from before it was kept do not have it.
+   */
+  outcomeDetails: z
+    .record(
+      z.string(),
+      z.object({
+        count,
+        success: z.boolean(),
+        meaning: z.string().optional(),
+        /** In so many of the runs it came about. */
+        runs: count,
+      }),
+    )
+    .optional(),
   /** The worst of the requirements that are about just this; null: there is none. */
   requirement: requirementVerdict.nullable(),
   /** Of one value per run; null for less than two runs. */
