@@ -141,15 +141,24 @@ export function ratePhrase(result) {
 export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcomeDetails }) {
   if (errorShare === null) return 'nothing was measured';
   if (errors === 0) return 'none';
-  const kinds = Object.entries(outcomeDetails)
-    .filter(([, { success, count }]) => !success && count > 0)
-    .sort(([, a], [, b]) => b.count - a.count);
+  const kinds = errorKinds(outcomeDetails);
   const named = kinds
     .slice(0, NAMED_ERRORS)
     .map(([name, { count }]) => `${formatCount(count)} ${shortened(name)}`);
   const more = kinds.length > NAMED_ERRORS ? [`${counted(kinds.length - NAMED_ERRORS, 'kind')} more`] : [];
   const detail = named.length === 0 ? '' : `: ${[...named, ...more].join(', ')}`;
   return `${formatCount(errors)} of ${formatCount(succeeded + errors)} (${formatPercent(errorShare)})${detail}`;
+}
+
+/**
+ * @template {{success: boolean, count: number}} T
+ * @param {Record<string, T>} outcomeDetails
+ * @returns {[name: string, detail: T][]} those that are no success, the most frequent first
+ */
+export function errorKinds(outcomeDetails) {
+  return Object.entries(outcomeDetails)
+    .filter(([, { success, count }]) => !success && count > 0)
+    .sort(([, a], [, b]) => b.count - a.count);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { formatDuration } from '../units.js';
 import { conclusions, doubtsOf } from './comparison-phrases.js';
 import { bullets, markdownTable, paragraphs, plain } from './markdown-tables.js';
+import { errorMeanings, errorTable } from './scenario-errors.js';
 import {
   comparisonName,
   differenceTable,
@@ -73,6 +74,8 @@ function ofRun(scenario, run) {
     `${plain(stepPhrase(steps[0]))}.`,
     bullets(steps.map((step) => plain(targetOfStep(step)))),
     drawn(hasTargets(scenario) ? 'Target' : 'Operation', rowTable(scenario, run)),
+    drawn('Errors', errorTable(scenario, run)),
+    bullets(errorMeanings(scenario, run).map(plain)),
     ...steps.map((step) =>
       drawn(hasTargets(scenario) ? `Stages, ${step.target}` : 'Stages', stageTable(scenario, step)),
     ),

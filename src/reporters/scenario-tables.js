@@ -15,7 +15,7 @@ import { counted, loadPhrase, targetPhrase } from './phrases.js';
 const NONE = '–';
 
 /** The operations of one target, together. */
-const ALL = 'all requests';
+export const ALL = 'all requests';
 
 /** Behind the name of what no run that counts has shown. */
 export const NOT_COUNTED = ' *';
@@ -228,7 +228,7 @@ export function comparisonName({ run, operation }) {
  * @param {Pick<ScenarioRow, 'operation' | 'counts'>} row
  * @param {string} name of the row of all operations
  */
-function nameOf({ operation, counts }, name) {
+export function nameOf({ operation, counts }, name) {
   const marked = `${operation ?? name}${counts ? '' : NOT_COUNTED}`;
   return { name: marked, isInner: operation !== null };
 }

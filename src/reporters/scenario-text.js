@@ -1,10 +1,11 @@
 /**
  * The result of a scenario as plain text, 80 columns: what was required and whether it can be believed, then for each run the
- * table that test authors publish, its stages, its figures over runs, and how its targets differ.
+ * table that test authors publish, its errors by kind, its stages, its figures over runs, and how its targets differ.
  */
 import { formatDuration } from '../units.js';
 import { conclusions, doubtsOf } from './comparison-phrases.js';
 import { labelled, table, wrap } from './layout.js';
+import { errorMeanings, errorTable } from './scenario-errors.js';
 import {
   comparisonName,
   differenceTable,
@@ -94,6 +95,10 @@ function ofRun(scenario, run) {
       ...steps.flatMap((step, i) => labelled(i === 0 ? 'On' : '', targetOfStep(step))),
     ],
     drawn(hasTargets(scenario) ? 'Target' : 'Operation', rowTable(scenario, run)),
+    [
+      ...drawn('Errors', errorTable(scenario, run)),
+      ...errorMeanings(scenario, run).flatMap((meaning) => labelled('', meaning)),
+    ],
     ...stages.map(({ step, cells }) =>
       drawn(hasTargets(scenario) ? `Stages, ${step.target}` : 'Stages', cells),
     ),

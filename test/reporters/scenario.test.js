@@ -15,6 +15,7 @@ import {
   scenarioOf,
   stagedRun,
   startScenario,
+  troubledRun,
 } from '../results/scenario-sample.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
@@ -53,9 +54,18 @@ function writeThenRead() {
 
 const HOSTILE = '</script><b>\u001b[2J|`*\u202e "&\'';
 
+/** Two kinds of errors in one target, one of them in all its runs; none in the other. */
+const TROUBLED = scenarioOf({
+  inmem: [0, 2, 4].map((minute) =>
+    troubledRun(minute, { timedOut: minute + 1, sealed: minute === 4 ? 40 : 0 }),
+  ),
+  raft: [1, 3, 5].map((minute) => mixedRun(1, minute)),
+});
+
 /** @type {Record<string, ScenarioResult>} by what it shows */
 const SCENARIOS = {
   'scenario-compared': scenarioOf({ inmem: taken(1, 0), raft: taken(1.5, 1), postgresql: taken(2, 2) }),
+  'scenario-errors': TROUBLED,
   'scenario-stages': scenarioOf(
     { 'vault-1': [staged(1, 0, 'met')], 'vault-2': [staged(20, 1, 'not met')] },
     { plan: { stages: STAGES, ratePerSecond: 50 }, name: 'Burst load' },
@@ -70,7 +80,7 @@ const SCENARIOS = {
     { interrupted: true, repeat: 4, failed: { c: 'http://c refused the connection. Start it.' } },
   ),
   'scenario-hostile': scenarioOf(
-    { [HOSTILE]: [mixedRun(1, 0)], plain: [mixedRun(1.1, 1)] },
+    { [HOSTILE]: [troubledRun(0, { sealed: 2, name: HOSTILE })], plain: [mixedRun(1.1, 1)] },
     { name: HOSTILE, runs: [HOSTILE], failed: { plain: HOSTILE } },
   ),
 };
@@ -138,6 +148,91 @@ test('the page has a box plot of each figure over runs, with a box and a dot for
   assert.equal(wide.match(/class="box s\d"/g)?.length, 3);
   assert.equal(wide.match(/class="dot run s\d"/g)?.length, 15);
   assert.match(html, /<span aria-hidden="true">✕<\/span> slower<\/strong> [^<]*p99 \+50\.0 %/);
+});
+
+describe('errors', () => {
+  /** @param {ScenarioResult} scenario @param {string} form @returns {Promise<string[]>} the table, to the line before the next part */
+  const tableOf = async (scenario, form) => {
+    const text = await renderDocument(form, scenario);
+    const parts = text.split('\n\n').filter((part) => /^(?:\| )?Errors /.test(part));
+    assert.ok(parts.length < 2, text);
+    return parts.flatMap((part) => part.split('\n'));
+  };
+
+  test('are told by kind, of the target that had any alone, operation by operation', async () => {
+    assert.deepEqual(
+      await tableOf(TROUBLED, 'text'),
+      [
+        'Errors                count  share of all  in runs',
+        'inmem                    49        4.08 %         ',
+        '  login: timeout          9        0.75 %   3 of 3',
+        '  write: unavailable     40        3.33 %   1 of 3',
+        '              unavailable: Vault is sealed, overloaded or without a leader',
+        '              (503).',
+      ].map((line) => line.trimEnd()),
+    );
+    assert.deepEqual(await tableOf(TROUBLED, 'md'), [
+      '| Errors | count | share of all | in runs |',
+      '| :--- | ---: | ---: | ---: |',
+      '| inmem | 49 | 4.08 % |  |',
+      '| – login: timeout | 9 | 0.75 % | 3 of 3 |',
+      '| – write: unavailable | 40 | 3.33 % | 1 of 3 |',
+    ]);
+    assert.match(await renderDocument('md', TROUBLED), /^- unavailable: Vault is sealed, .* \(503\)\.$/m);
+  });
+
+  test('stand on the page, with what they mean', async () => {
+    const html = await renderDocument('html', TROUBLED);
+    const [, rows] =
+      /<table aria-label="Errors of all runs that count[^"]*">([\s\S]*?)<\/table>/.exec(html) ?? [];
+    const cells = [...rows.matchAll(/<tr>(.*)<\/tr>/g)].map(([, row]) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell.replace(/<wbr>|\u200b/g, '')),
+    );
+    assert.deepEqual(cells, [
+      ['Errors', 'count', 'share of all', 'in runs'],
+      ['inmem', '49', '4.08 %', ''],
+      ['– login: timeout', '9', '0.75 %', '3 of 3'],
+      ['– write: unavailable', '40', '3.33 %', '1 of 3'],
+    ]);
+    assert.match(html, /<li>unavailable: Vault is sealed, overloaded or without a leader \(503\)\.<\/li>/);
+  });
+
+  test('of one operation stand without its name, the most frequent first; what was dropped is one of them', async () => {
+    const { operations: _, ...run } = troubledRun(0, { timedOut: 3, sealed: 20, dropped: 10 });
+    const scenario = scenarioOf({ a: [{ ...run, operations: { mixed: run } }] });
+    assert.deepEqual((await tableOf(scenario, 'text')).slice(0, 5), [
+      'Errors         count  share of all',
+      'all requests      33        8.25 %',
+      '  unavailable     20           5 %',
+      '  dropped         10         2.5 %',
+      '  timeout          3        0.75 %',
+    ]);
+  });
+
+  test('of runs that do not count are marked', async () => {
+    const scenario = scenarioOf({ a: [troubledRun(0, { timedOut: 4 }, { measurement: INVALID })], b: [] });
+    assert.deepEqual(await tableOf(scenario, 'text'), [
+      'Errors              count  share of all',
+      'a *                     4           1 %',
+      '  login: timeout *      4           1 %',
+    ]);
+  });
+
+  test('of a file from before their kinds were kept are told in number', async () => {
+    const rows = TROUBLED.rows.map(({ outcomeDetails: _, ...row }) => row);
+    assert.deepEqual(await tableOf({ ...TROUBLED, rows }, 'text'), [
+      'Errors        count  share of all',
+      'inmem            49        4.08 %',
+    ]);
+  });
+
+  test('where there were none are not told of', async () => {
+    for (const form of ['text', 'md']) {
+      assert.deepEqual(await tableOf(SCENARIOS['scenario-compared'], form), []);
+    }
+    const html = await renderDocument('html', SCENARIOS['scenario-compared']);
+    assert.doesNotMatch(html, /Errors of all runs/);
+  });
 });
 
 test('what no run that counts has shown is marked wherever it stands', async () => {

@@ -1,6 +1,7 @@
 /** The result of a scenario as a page: verdicts, then for each run its tables, and every repeat as a dot, target below target. */
 import { formatDuration } from '../../units.js';
 import { conclusions, doubtsOf } from '../comparison-phrases.js';
+import { errorMeanings, errorTable } from '../scenario-errors.js';
 import {
   comparisonName,
   differenceTable,
@@ -107,6 +108,7 @@ function ofRun(scenario, run, id) {
       'Of all runs that count, together; response times',
       rowTable(scenario, run),
     ),
+    errors(scenario, run),
     ...steps.map((step) => {
       const caption = several ? `Stage by stage, ${step.target}` : 'Stage by stage';
       return drawn('Stage', caption, stageTable(scenario, step));
@@ -117,6 +119,20 @@ function ofRun(scenario, run, id) {
     ...scenario.comparisons.filter((one) => one.run === run).map(compared),
   ];
   return { html: section(run, html.filter((part) => part !== '').join('\n')), charts: plots.charts };
+}
+
+/**
+ * @param {ScenarioResult} scenario
+ * @param {string} run
+ */
+function errors(scenario, run) {
+  const meanings = errorMeanings(scenario, run);
+  const html = drawn(
+    'Errors',
+    'Errors of all runs that count, together; shares of all requests of the target that were due',
+    errorTable(scenario, run),
+  );
+  return meanings.length === 0 ? html : `${html}\n${list(meanings.map(escapeHtml))}`;
 }
 
 /**
