@@ -273,6 +273,51 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
   );
 });
 
+/**
+ * 8 workers, each good for 100/s, unless a confirmation is another matter.
+ *
+ * @param {(level: number) => {workers?: number, missed?: string}} confirmed
+ */
+const unconfirmedPeak = (confirmed) =>
+  findMax(planOf(['p99<5s']), settings({ of: 'concurrency', start: 1, highest: 64 }), {
+    async runStep(plan) {
+      const isShort = plan.load.durationMs === 10_000;
+      const { workers = 8, missed } = isShort ? {} : confirmed(plan.load.concurrency);
+      const ended = simulateWorkers(plan, { workers, serviceMs: 10 });
+      if (missed === undefined) return ended;
+      const [one] = ended.result.requirements;
+      const requirements = [{ ...one, verdict: /** @type {const} */ ('not met'), reason: missed }];
+      return { ...ended, result: { ...ended.result, requirements } };
+    },
+  });
+
+/** @type {[string, Parameters<typeof unconfirmedPeak>[0], RegExp][]} */
+const UNCONFIRMED = [
+  [
+    'all met, and slower each time than the steps: how much, and the remedy',
+    () => ({ workers: 4 }),
+    /^With \d+ in flight it answered 400\/s in a run of 30 s, clearly less than the 800\/s of a shorter one with \d+\. Look for .* --duration\.$/,
+  ],
+  [
+    'one slower than the steps, then one that breaks a requirement: that of the last',
+    (level) => (level === 8 ? { workers: 4 } : { missed: 'Too slow.' }),
+    /^No longer run bore out what shorter ones had shown: p99<5s: Too slow\.$/,
+  ],
+  [
+    'one that breaks a requirement, then all slower than the steps below it',
+    (level) => (level === 8 ? { missed: 'Too slow.' } : { workers: 3 }),
+    /^With 7 in flight it answered 300\/s in a run of 30 s, clearly less than the 700\/s of a shorter one with 7\./,
+  ],
+];
+
+for (const [what, confirmed, explanation] of UNCONFIRMED) {
+  test(`a peak that no longer run bore out: ${what}`, async () => {
+    const search = await unconfirmedPeak(confirmed);
+    assert.deepEqual([search.answer, search.why], [null, 'unconfirmed']);
+    assert.match(search.explanation, explanation);
+  });
+}
+
 test('the rate of one operation of a mix is judged from where it is offered as much', () => {
   /** @type {any} */
   const mix = [

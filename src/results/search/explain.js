@@ -90,11 +90,32 @@ function reasonAt({ steps }, at) {
 /** @param {Unexplained} search */
 function unconfirmedText(search) {
   const { searched, steps } = search;
-  const last = steps.at(-1);
-  if (last?.verdict !== 'not proven' || !last.isStarved)
-    return `No longer run bore out what shorter ones had shown: ${lastReason(search)}`;
+  const last = steps[steps.length - 1];
   const time = formatDuration(last.seconds * 1000);
-  return `${searched === 'rate' ? 'At' : 'With'} ${levelText(searched, last.level)} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
+  const at = `${searched === 'rate' ? 'At' : 'With'} ${levelText(searched, last.level)}`;
+  if (last.verdict === 'met') return tooSlowText(search, { ...last, at, time });
+  if (last.verdict !== 'not proven' || !last.isStarved)
+    return `No longer run bore out what shorter ones had shown: ${last.reason}`;
+  return `${at} a run of ${time} has too few requests to prove what is required: ${last.reason} Ask for a lower percentile or allow more errors, or have longer runs with --duration.`;
+}
+
+/**
+ * Every requirement was met in the longer run, but it is not the peak that was seen before.
+ *
+ * @param {Unexplained} search of a closed loop
+ * @param {{perSecond: number, at: string, time: string}} last
+ */
+function tooSlowText({ steps }, { perSecond, at, time }) {
+  const confirmations = steps.filter(({ phase }) => phase === 'confirmation');
+  const broken = Math.min(...confirmations.flatMap(({ verdict, level }) => (verdict === 'met' ? [] : level)));
+  const shorter = steps.filter(
+    ({ phase, verdict, isStarved, level }) =>
+      phase !== 'confirmation' &&
+      (verdict === 'met' || (verdict === 'not proven' && isStarved)) &&
+      level < broken,
+  );
+  const best = shorter.reduce((most, step) => (step.perSecond > most.perSecond ? step : most), shorter[0]);
+  return `${at} it answered ${formatRate(perSecond)} in a run of ${time}, clearly less than the ${formatRate(best.perSecond)} of a shorter one with ${formatCount(best.level)}. Look for what slows the target down in the long run, or have longer steps with --duration.`;
 }
 
 /** @param {Unexplained} search */
