@@ -21,6 +21,13 @@ import { searchOptions } from './search-options.js';
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const scenarioOptions = {
+  only: {
+    type: 'text',
+    group: 'Scenario',
+    placeholder: 'NAME',
+    repeatable: true,
+    describe: 'Run no runs of the scenario but this one; repeatable',
+  },
   'dry-run': {
     type: 'flag',
     group: 'Scenario',
@@ -38,29 +45,26 @@ export const command = {
   examples: [
     'run examples/constellation.yaml --dev',
     'run scenario.yaml --dry-run',
+    "run examples/cerberus.yaml --only 'continuous increase' --find-max-rate --require 'p95<300ms'",
     'run scenario.yaml --url https://vault.example.com:8200 --repeat 10 --out result.json --out result.html',
   ],
+  // One line each: they are broken to fit.
   epilogue: [
-    'Flags win over what the scenario says; --rate, --duration, --requests and --ramp-up take the place of its stages.',
-    'So does a search (--find-max-rate, --max-concurrency) of each run on each target: what is required of stages is left out with them;',
-    'the rate, connections, duration and pause of the file count as the flags do.',
-    '',
-    'Of several runs or targets, result.json holds the tables of all of them together, and each has a file of its own beside it:',
-    'result-NAME.json. Formats that show one run or one set of runs (.csv, .hlog, .hgrm, .prom) are written for each alone. Repeats',
-    'take turns: all runs on all targets, then all of them again, another target first. A target that refuses is left out, and the',
-    'others go on.',
-    '',
+    'Flags win over what the scenario says; --rate, --duration, --requests and --ramp-up take the place of its stages. So does a search (--find-max-rate, --max-concurrency) of each run on each target. What is required of stages is then not judged, and reports say so.',
+    'A search for a rate begins at that of the file, with its concurrency unless the loop is closed there (model: closed). A search for a peak begins with 1 in flight, or --concurrency, or one for each thread, whatever rate and concurrency the file has. In both, duration (of a step) and pause of the file count as the flags do.',
+    '--only NAME runs no runs of the file but those named, in its order; what is set up is the same.',
+    'Of several runs or targets, result.json holds the tables of all of them together, and each has a file of its own beside it: result-NAME.json. Formats that show one run or one set of runs (.csv, .hlog, .hgrm, .prom) are written for each alone. Repeats take turns: all runs on all targets, then all of them again, another target first. A target that refuses is left out, and the others go on.',
     'What the scenario has set up (setup) is made on each target first and taken away at the end, also after Ctrl-C.',
     'Exit codes are those of issue; of several runs, the worst: 130, 1, 2, 98, 99, 0.',
-  ].join('\n'),
-  async run({ files, 'dry-run': dryRun, ...given }, line) {
+  ].join('\n\n'),
+  async run({ files, 'dry-run': dryRun, only, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
     if (more.length > 0)
       throw usageError('bad_usage', 'More than one scenario is given.', 'Run one at a time.');
     // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
     setFlagsFromString('--no-memory-reducer');
-    const { dryRun: isDry } = readOptions(scenarioOptions, { 'dry-run': dryRun });
-    const scenario = await read(file);
+    const own = readOptions(scenarioOptions, { 'dry-run': dryRun, only });
+    const scenario = await read(file, own.only);
     const { planned, asked } = splitOptions(given);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(wanted(scenario, count, asked), count);
@@ -68,7 +72,7 @@ export const command = {
     const steps = await stepsOf(scenario, planned, settings);
     const { paths, act } = await prepare(scenario, steps, settings, line);
     refuseOverwrite(paths, [file]);
-    if (isDry) {
+    if (own.dryRun) {
       const { describeSteps } = await import('../scenario/describe.js');
       process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
@@ -134,10 +138,18 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
   };
 }
 
-/** @param {string} file @returns {Promise<ReadScenario>} */
-async function read(file) {
-  const { readScenario } = await import('../scenario/read.js');
-  return readScenario(await textOf(file), file, process.env);
+/**
+ * @param {string} file
+ * @param {string[]} only names of runs; none: all
+ * @returns {Promise<ReadScenario>}
+ */
+async function read(file, only) {
+  const [{ readScenario }, { onlyRuns }] = await Promise.all([
+    import('../scenario/read.js'),
+    import('../scenario/only.js'),
+  ]);
+  const scenario = await readScenario(await textOf(file), file, process.env);
+  return { ...scenario, runs: onlyRuns(scenario.runs, only) };
 }
 
 /** @param {string} file */

@@ -217,6 +217,97 @@ test('several runs of one target are told together, and metrics are those of the
   assert.ok(existsSync(path('r-first.json')) && existsSync(path('r-second.json')));
 });
 
+describe('--only', () => {
+  const runs = ['first', 'second', 'third'].map((name) => ({ name, require: 'errors<50%' }));
+  const run = startBatch({ after });
+
+  test('runs those that are named, and tells of no others', async (t) => {
+    const path = scratch(t);
+    const { code, stderr } = await runCli([
+      ...[
+        'run',
+        path('s.yaml', tiny({ targets: undefined, runs })),
+        '--dev',
+        '--only',
+        'third',
+        '--only',
+        'first',
+      ],
+      ...['--out', path('r.json')],
+    ]);
+    assertCode(code, 0);
+    assert.deepEqual(stderr.match(/^Run \d of \d: .*:$/gm), [
+      'Run 1 of 2: first on embedded server:',
+      'Run 2 of 2: third on embedded server:',
+    ]);
+    assert.deepEqual(
+      summaryIn(path('r.json')).steps.map(({ run: of, runs: made }) => [of, made.length]),
+      [
+        ['first', 1],
+        ['third', 1],
+      ],
+    );
+    assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), [
+      ...['r-first.json', 'r-third.json', 'r.json', 's.yaml'],
+    ]);
+  });
+
+  test('of one run gives the result itself', async (t) => {
+    const path = scratch(t);
+    const { code } = await runCli([
+      ...['run', path('s.yaml', tiny({ targets: undefined, runs })), '--dev', '--quiet', '--only', 'second'],
+      ...['--out', path('r.json')],
+    ]);
+    assertCode(code, 0);
+    const { plan, command } = /** @type {any} */ (rightResult(readFileSync(path('r.json'), 'utf8')));
+    assert.equal(plan.operation, 'second');
+    assert.match(command, / --only second /);
+    assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), ['r.json', 's.yaml']);
+  });
+
+  /** @type {[string, string[], RegExp, RegExp][]} what, flags, what is said and what not */
+  const DRY = [
+    ['a dry run', [], /^Run {11}third\n/m, /first|second/],
+    [
+      'a search for a rate',
+      ['--find-max-rate'],
+      /^Run {11}third\n[\s\S]*^Search {8}the highest rate/m,
+      /first|second/,
+    ],
+    [
+      'a search for a peak',
+      ['--max-concurrency', '9'],
+      /^Run {11}third\n[\s\S]*^Search {8}the peak/m,
+      /first|second/,
+    ],
+  ];
+  for (const [what, flags, expected, without] of DRY) {
+    test(`counts for ${what}; what is set up stays`, async (t) => {
+      const file = scratch(t)('s.yaml', tiny({ targets: undefined, setup: true, runs }));
+      const { code, stdout, stderr } = await run(['run', file, '--only', 'third', '--dry-run', ...flags]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^Set up {8}on http:.*:\n {2}vault-pki-load-root/m);
+      assert.match(stdout, expected);
+      assert.doesNotMatch(stdout.replace('First step', ''), without);
+    });
+  }
+
+  test('lets a run be searched beside which others require nothing', async (t) => {
+    const file = scratch(t)('s.yaml', tiny({ targets: undefined, runs: [{ name: 'bare' }, ...runs] }));
+    const search = ['run', file, '--find-max-rate', '--dry-run'];
+    assertRefused(await run(search), /but "bare" has none/);
+    assert.equal((await run([...search, '--only', 'first'])).code, 0);
+  });
+
+  test('of a name that there is not is refused', async (t) => {
+    const file = scratch(t)('s.yaml', tiny({ runs }));
+    assertRefused(
+      await run(['run', file, '--dev', '--only', 'frist']),
+      /Did you mean "first"\? Its runs are "first", "sec/,
+    );
+  });
+});
+
 test('a scenario of one step gives the result itself, as issue would', async (t) => {
   const path = scratch(t);
   const one = tiny({ targets: [{ name: 'one' }] });
