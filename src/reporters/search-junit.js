@@ -1,9 +1,9 @@
 /**
  * A search as JUnit XML: each requirement is a case, which passes where a level was confirmed at which it is met; unless it ended because
- * the tool could offer no more, which is an error: what was looked for is not known.
+ * the tool could offer no more, which is an error: what was looked for is not known. So is what the answer did not prove.
  */
 import { junitXml } from './junit-xml.js';
-import { answerPhrase, searchSubject, searchTitle } from './search-phrases.js';
+import { answerPhrase, requirementVerdict, searchSubject, searchTitle } from './search-phrases.js';
 
 /** @typedef {import('../results/search/search-schema.js').Search} Search */
 
@@ -17,12 +17,11 @@ export function render(search) {
   const names = requirements.map(({ text, operation }) => (operation ? `${operation}: ${text}` : text));
   /** @param {number} i @returns {import('./junit-xml.js').Problem | null} */
   const problemOf = (i) => {
-    if (answer !== null && !requirements[i]?.beyond && !isTool) return null;
-    return {
-      kind: isTool ? 'error' : 'failure',
-      type: answer === null || isTool ? why : 'not met',
-      message: explanation,
-    };
+    if (answer === null || isTool)
+      return { kind: isTool ? 'error' : 'failure', type: why, message: explanation };
+    const verdict = requirements.length === 0 ? 'met' : requirementVerdict(search, i);
+    if (verdict === 'met') return null;
+    return { kind: verdict === 'not met' ? 'failure' : 'error', type: verdict, message: explanation };
   };
   const output = `${searchTitle(search)}: ${answerPhrase(search)}`;
   return junitXml([

@@ -47,6 +47,16 @@ export function certaintyPhrase({ searched, answer, bracket: { above } }) {
   return `${confirmed}; ${levelText(searched, above.level)} (${wider} more) was ${above.verdict}`;
 }
 
+/**
+ * @param {Search} search with an answer
+ * @param {number} i place of a requirement
+ * @returns {'met' | 'not met' | 'not proven'} at the answer
+ */
+export function requirementVerdict({ requirements, confirmation }, i) {
+  if (!requirements[i].beyond) return 'met';
+  return confirmation?.requirements[i]?.verdict === 'not proven' ? 'not proven' : 'not met';
+}
+
 /** @param {Search} search @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1)` */
 export function searchSubject({ name, target }) {
   return target === null ? name : `${name} on ${targetPhrase(target)}`;

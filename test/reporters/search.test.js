@@ -91,6 +91,32 @@ test('a page of a closed loop draws what more in flight brings', async () => {
   assert.doesNotMatch(mainOf(html), /NaN|Infinity|undefined/);
 });
 
+/** @type {[string, 'not met' | 'not proven', RegExp][]} */
+const BEYOND = [
+  ['was not reached', 'not met', /failures="1" errors="0"/],
+  ['was not proven', 'not proven', /failures="0" errors="1"/],
+];
+
+for (const [what, verdict, counts] of BEYOND) {
+  test(`a rate that the run at the peak ${what} is called ${verdict}, in a page and as a test case`, async () => {
+    const peak = await samplePeak();
+    const required = { text: 'rate>=600/s', limit: 600, unit: /** @type {const} */ ('/s') };
+    const judged = { ...required, actual: 598, verdict, reason: 'So.' };
+    const search = {
+      ...peak,
+      requirements: [{ ...required, beyond: /** @type {const} */ (true) }],
+      confirmation: { .../** @type {any} */ (peak.confirmation), requirements: [judged] },
+    };
+    const [, list] =
+      /Required, at the answer<\/h2>([\s\S]*?)<\/ul>/.exec(mainOf(await renderDocument('html', search))) ??
+      [];
+    assert.match(list, new RegExp(`${verdict}</strong> rate&gt;=600/s`));
+    const junit = await renderDocument('junit', search);
+    assert.match(junit, counts);
+    assert.match(junit, new RegExp(`type="${verdict}"`));
+  });
+}
+
 test('a page without an error, and one without a step', async () => {
   assert.match(await renderDocument('html', await sampleSearch({ highest: 80 })), /No request failed/);
   const none = await renderDocument('html', await SAMPLES['search-none']());

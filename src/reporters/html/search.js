@@ -7,6 +7,7 @@ import {
   certaintyPhrase,
   levelCell,
   levelHeading,
+  requirementVerdict,
   searchSubject,
   searchTitle,
   shareText,
@@ -59,10 +60,11 @@ function lead(search) {
 }
 
 /** @param {Search} search */
-function requirements({ requirements: required, answer }) {
+function requirements(search) {
+  const { requirements: required, answer } = search;
   if (required.length === 0) return '';
-  const items = required.map(({ text, operation, beyond }) => {
-    const badge = answer === null ? '' : `${verdictBadge(beyond ? 'not met' : 'met')} `;
+  const items = required.map(({ text, operation }, i) => {
+    const badge = answer === null ? '' : `${verdictBadge(requirementVerdict(search, i))} `;
     return `${badge}${escapeHtml(operation === undefined ? text : `${text} of ${operation}`)}`;
   });
   return section(answer === null ? 'Required' : 'Required, at the answer', list(items));
