@@ -15,32 +15,40 @@ const KEYS = Object.freeze({
   ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
 });
 
+/** Of CAs that are made where nothing is asked for and none is there. */
+const DEFAULT_TYPE = 'rsa';
+
 /** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
 const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with every revocation');
 
 /**
- * A CA that is there is never replaced, so its key must be of the type that is asked for.
+ * A CA that is there is never replaced, so its key must be of the type that is asked for, where one is.
  *
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {ReadonlySet<string>} present paths of mounts that are there
+ * @returns {Promise<Map<string, string>>} of the CAs that are there, by mount: the type of the key
  * @throws {import('../errors.js').PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
  */
 export async function checkAuthorities(client, plan, present) {
   const { name, root, intermediate, caKeyType } = plan;
+  /** @type {Map<string, string>} */
+  const keyTypes = new Map();
   for (const mount of [root, intermediate]) {
     if (!present.has(mount) || !(await hasCa(client, mount))) continue;
     const { data } = await client.read(`${mount}/cert/ca`);
-    const actual = new X509Certificate(String(data?.certificate)).publicKey.asymmetricKeyType;
-    if (actual !== caKeyType) {
+    const actual = String(new X509Certificate(String(data?.certificate)).publicKey.asymmetricKeyType);
+    if (caKeyType !== null && actual !== caKeyType) {
       throw usageError(
         'other_ca_key',
         `${mount} has a CA already, whose key is of type ${actual}, and --ca-key-type is ${caKeyType}.`,
-        `Nothing was changed. Run vault-pki-load teardown --name ${name} on the same target first, or choose another name with --name.`,
+        `Nothing was changed. Leave --ca-key-type out, run vault-pki-load teardown --name ${name} on the same target first, or choose another name with --name.`,
       );
     }
     if (mount === intermediate) await checkRebuild(client, plan);
+    keyTypes.set(mount, actual);
   }
+  return keyTypes;
 }
 
 /**
@@ -62,17 +70,19 @@ async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSett
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
+ * @param {ReadonlyMap<string, string>} keyTypes of the CAs that are there
  * @param {import('./setup.js').Made} made
  * @param {(item: Item) => void} found
  */
-export async function makeAuthorities(client, plan, made, found) {
-  const { root, intermediate, caKeyType } = plan;
-  const { text, key } = KEYS[caKeyType];
+export async function makeAuthorities(client, plan, keyTypes, made, found) {
+  const { root, intermediate } = plan;
+  const type = typeToMake(plan, keyTypes);
+  const { text, key } = KEYS[type];
   // First, since certificates name the URLs of the time when they are made.
   for (const mount of [root, intermediate]) await setUrls(client, mount, made, found);
   /** @type {Item} */
-  const top = { kind: 'ca', path: root, type: caKeyType };
-  if (await hasCa(client, root)) found(top);
+  const top = { kind: 'ca', path: root, type: keyTypes.get(root) ?? type };
+  if (keyTypes.has(root)) found(top);
   else {
     await client.write(`${root}/root/generate/internal`, {
       common_name: `${NAME} root`,
@@ -81,15 +91,26 @@ export async function makeAuthorities(client, plan, made, found) {
     });
     made(top, `Made a root CA in ${root} (${text}).`);
   }
+  // Before the CA: one that is there with another setting counts as somebody's (checkRebuild), and this one may remain half-made.
+  await setRebuild(client, plan, made, found);
   /** @type {Item} */
-  const issuing = { kind: 'ca', path: intermediate, type: caKeyType };
-  if (await hasCa(client, intermediate)) found(issuing);
+  const issuing = { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type };
+  if (keyTypes.has(intermediate)) found(issuing);
   else {
     await makeIntermediate(client, plan, key);
     made(issuing, `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`);
   }
-  await setRebuild(client, plan, made, found);
   await makeRoles(client, plan, made, found);
+}
+
+/**
+ * @param {SetupPlan} plan
+ * @param {ReadonlyMap<string, string>} keyTypes of the CAs that are there
+ * @returns {keyof typeof KEYS} as asked, else like a CA that is there
+ */
+function typeToMake({ caKeyType }, keyTypes) {
+  if (caKeyType !== null) return caKeyType;
+  return [...keyTypes.values()].includes('ec') ? 'ec' : DEFAULT_TYPE;
 }
 
 /**

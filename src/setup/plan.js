@@ -23,7 +23,7 @@ export const KEY = 'load';
  * @property {string} intermediate path of the PKI that issues
  * @property {string} policy
  * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
- * @property {'rsa' | 'ec'} caKeyType
+ * @property {'rsa' | 'ec' | null} caKeyType null: that of a CA which is there, else rsa
  * @property {boolean | null} autoRebuild of CRLs; null: as it is, which is off where the CA is new
  * @property {boolean} keepsSettings a CA that is there and set otherwise is refused, not changed
  */
@@ -51,13 +51,13 @@ const BESIDE = Object.freeze({
 });
 
 /**
- * @param {{name?: string, caKeyType?: 'rsa' | 'ec', autoRebuild?: boolean | null, with?: readonly string[],
+ * @param {{name?: string, caKeyType?: 'rsa' | 'ec' | null, autoRebuild?: boolean | null, with?: readonly string[],
  *   keepsSettings?: boolean}} [options] `with`: engines beside the PKI, of options.js
  * @returns {SetupPlan}
  * @throws {import('../errors.js').PkiLoadError} for a name or an engine that will not do
  */
 export function planSetup(options = {}) {
-  const { name = DEFAULT_NAME, caKeyType = 'rsa', autoRebuild = null, keepsSettings = false } = options;
+  const { name = DEFAULT_NAME, caKeyType = null, autoRebuild = null, keepsSettings = false } = options;
   const { with: others = [] } = options;
   checkName(name);
   const unknown = others.find((one) => !Object.hasOwn(BESIDE, one));

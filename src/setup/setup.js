@@ -15,7 +15,7 @@ import { lookAround, refuseOthers } from './there.js';
  * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
  * @property {string} path below `/v1/`; of a policy, its name
  * @property {string} [type] of a mount; of a CA's key
- * @property {boolean} [uncertain] the answer never came, or said that Vault failed: it may be there
+ * @property {boolean} [uncertain] the answer has not come, or said that Vault failed: it may be there
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
 /** @typedef {(item: Item, sentence: string) => void} Made */
@@ -29,7 +29,7 @@ const DEV_PRODUCT = 'vault-pki-load dev';
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {(text: string) => void} say what was made, a sentence each
- * @param {SetupReport} [report] to be filled; it holds what was made even where this throws
+ * @param {SetupReport} [report] to be filled as things come true; it holds what was made even where this throws
  * @returns {Promise<SetupReport>}
  * @throws {PkiLoadError} what was made until then stays, for teardown to take away; that it does is for the caller to say
  */
@@ -43,7 +43,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   const present = new Set(there.mounts.map(({ full }) => full));
   const whole = withPresent(plan, present);
   await checkRights(client, rightsToSetUp(whole), 'setup');
-  await checkAuthorities(client, whole, present);
+  const keyTypes = await checkAuthorities(client, whole, present);
   /** @type {Made} */
   const made = (item, sentence) => {
     report.made.push(item);
@@ -52,7 +52,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   /** @param {Item} item */
   const found = (item) => void report.there.push(item);
   await makeMounts(client, whole, present, report, say);
-  await makeAuthorities(client, whole, made, found);
+  await makeAuthorities(client, whole, keyTypes, made, found);
   await makeContents(client, whole, made, found);
   await makePolicy(client, whole, there.policy?.text ?? null, made, found);
   return report;
@@ -89,13 +89,15 @@ async function makeMounts(client, plan, present, report, say) {
       report.there.push(item);
       continue;
     }
+    // From now on it may be there, also for who reads the report while Vault has not answered.
+    const at = report.made.push({ ...item, uncertain: true }) - 1;
     try {
       await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
     } catch (error) {
-      if (isUncertain(error)) report.made.push({ ...item, uncertain: true });
+      if (!isUncertain(error)) report.made.splice(at, 1);
       throw error;
     }
-    report.made.push(item);
+    report.made[at] = item;
     say(`Mounted ${path} (${type}).`);
   }
 }

@@ -97,6 +97,34 @@ describe('setup', () => {
     assert.deepEqual(crl(), { auto_rebuild: false });
   });
 
+  test('a CA that is there is fine whatever its key, where no type is asked for; what is missing is made like it', async () => {
+    /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, string[]][]} */
+    const cases = [
+      ['all is there', () => {}, []],
+      ['the intermediate is not', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
+      [
+        'the CA of the root is not',
+        (v) => void v.mounted.mounts.get('vault-pki-load-root')?.writes.delete('ca'),
+        ['ca ec'],
+      ],
+    ];
+    for (const [what, lose, expected] of cases) {
+      const vault = fakeVault();
+      await setUp(vault.client, planSetup({ caKeyType: 'ec' }), silent);
+      lose(vault);
+      const { made, there } = await setUp(vault.client, planSetup(), silent);
+      const authorities = (/** @type {import('../../src/setup/setup.js').Item[]} */ items) =>
+        items.filter(({ kind }) => kind === 'ca').map(({ kind, type }) => `${kind} ${type}`);
+      assert.deepEqual(authorities(made), expected, what);
+      assert.deepEqual([...authorities(made), ...authorities(there)], ['ca ec', 'ca ec'], what);
+      for (const mount of ['root', 'int'])
+        assert.equal(vault.mounted.mounts.get(`vault-pki-load-${mount}`)?.writes.get('ca'), 'ec', what);
+    }
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    assert.equal(vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('ca'), 'rsa', 'of a new one');
+  });
+
   for (const isAuto of [true, false]) {
     test(`auto_rebuild that is ${isAuto} is refused, not changed, where settings are to be kept`, async () => {
       const vault = fakeVault();
@@ -193,7 +221,8 @@ describe("somebody else's is refused, and nothing is changed:", () => {
     await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
       code: 'other_ca_key',
       message: /vault-pki-load-root has a CA already, whose key is of type rsa, and --ca-key-type is ec/,
-      remedy: /teardown --name vault-pki-load on the same target first/,
+      remedy:
+        /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first/,
     });
     assert.deepEqual(vault.state(), before);
   });
@@ -288,6 +317,24 @@ describe('a mount whose answer never came', () => {
       assert.deepEqual(report.made, isThere ? [item] : []);
     });
   }
+
+  test('may be there while it is waited for, too', async () => {
+    const { client } = fakeVault();
+    /** @type {import('../../src/setup/setup.js').SetupReport} */
+    const report = { made: [], there: [] };
+    /** @type {boolean[]} */
+    const uncertain = [];
+    const watching = {
+      ...client,
+      write: async (/** @type {string} */ path, /** @type {any} */ data) => {
+        if (/^sys\/(?:mounts|auth)\//.test(path)) uncertain.push(report.made.at(-1)?.uncertain ?? false);
+        return client.write(path, data);
+      },
+    };
+    await setUp(watching, ALL, silent, report);
+    assert.deepEqual(uncertain, [true, true, true, true, true]);
+    assert.ok(report.made.every((item) => item.uncertain === undefined));
+  });
 });
 
 describe('teardown', () => {
