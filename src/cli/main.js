@@ -2,6 +2,7 @@
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { operations } from '../operations/index.js';
+import { quoted } from '../setup/command.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
 import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
@@ -175,10 +176,7 @@ function commandIn(args) {
 
 /** @param {string[]} args */
 function commandLine(args) {
-  const quoted = args.map((arg) =>
-    /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`,
-  );
-  return ['vault-pki-load', ...quoted].join(' ');
+  return ['vault-pki-load', ...args.map(quoted)].join(' ');
 }
 
 /** @param {unknown} error */

@@ -18,10 +18,13 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
  */
 export async function withSetup({ setup }, steps, { quiet }, act) {
   if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map(), new AbortController());
-  const { createScenarioSetup } = await import('../scenario/run-setup.js');
+  const [{ createScenarioSetup }, { interruptible }] = await Promise.all([
+    import('../scenario/run-setup.js'),
+    import('./vault-command.js'),
+  ]);
   const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
   const warn = (/** @type {string} */ text) => tell(`Warning: ${text}`);
-  const made = createScenarioSetup(setup, steps, { say: quiet ? () => {} : tell, warn });
+  const made = createScenarioSetup(setup, steps, { say: quiet ? () => {} : tell, warn, interruptible });
   const signals = holdSignals(process, tell);
   const onExit = () => {
     for (const sentence of made.left()) warn(sentence);

@@ -1,6 +1,7 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
 import { EXIT, PkiLoadError } from '../errors.js';
-import { DEFAULT_NAME, readSetupOptions, setupOptions } from '../setup/options.js';
+import { teardownCommand } from '../setup/command.js';
+import { readSetupOptions, setupOptions } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
@@ -71,7 +72,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
     '',
     'Take it away:',
     '',
-    `  vault-pki-load teardown${name === DEFAULT_NAME ? '' : ` --name ${name}`}${flags}`,
+    `  ${teardownCommand(name, flags)}`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -84,7 +85,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
 export function withWhatStays(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
   const { code, message, remedy, exitCode } = error;
-  const stays = `What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name ${name}${flags} to take it away.`;
+  const stays = `What was made until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to take it away.`;
   return new PkiLoadError(code, message, {
     remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
     exitCode,

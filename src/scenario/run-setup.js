@@ -2,7 +2,7 @@
 
 import { PkiLoadError } from '../errors.js';
 import { loadTls } from '../http/tls.js';
-import { teardownCommand } from '../setup/command.js';
+import { targetFlags, teardownCommand } from '../setup/command.js';
 import { planSetup } from '../setup/plan.js';
 import { setUp } from '../setup/setup.js';
 import { tearDown } from '../setup/teardown.js';
@@ -10,46 +10,62 @@ import { createVaultClient } from '../vault/client.js';
 
 /** @typedef {{name: string, plan: import('../plan.js').Plan, token: string | null, tokenEnv?: string | null}} Step */
 /** @typedef {NonNullable<import('./read.js').ReadScenario['setup']>} Setup */
-/** @typedef {{url: string, steps: number[], connect: () => import('../vault/client.js').VaultClient, remedy: string}} Place */
+/** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('../setup/setup.js').SetupReport} SetupReport */
+/** @typedef {{url: string, steps: number[], connect: () => VaultClient, command: string}} Place `command`: takes it away there */
+/** @typedef {{place: Place, report: SetupReport}} Begun `report`: what was made and found there until now */
+/**
+ * @typedef {object} How
+ * @property {(text: string) => void} say
+ * @property {(text: string) => void} warn
+ * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same, but that it throws code `interrupted` in
+ *   place of asking anything once it is to stop
+ */
 /**
  * @typedef {object} System what tests replace
  * @property {typeof setUp} setUp
  * @property {typeof tearDown} tearDown
- * @property {(step: Step) => import('../vault/client.js').VaultClient} connect
+ * @property {(step: Step) => VaultClient} connect
  */
 
 /** Taking away a mount takes as long as what is in it takes to be deleted. */
 const CALL_TIMEOUT_MS = 600_000;
 
+/** Which Vault it was is a question not worth a wait, least of all for one that has just hung. */
+const UUID_TIMEOUT_MS = 10_000;
+
 /**
  * @param {Setup} setup
  * @param {readonly Step[]} steps those with an embedded server of their own need none
- * @param {{say: (text: string) => void, warn: (text: string) => void}} how
+ * @param {How} how
  * @param {System} [system]
  */
-export function createScenarioSetup(setup, steps, { say, warn }, system = { setUp, tearDown, connect }) {
+export function createScenarioSetup(setup, steps, how, system = { setUp, tearDown, connect }) {
   const { name, keep } = setup;
+  const { say, warn } = how;
   const places = placesOf(name, steps, system.connect);
-  /** Where there is something of ours to take away. @type {Place[]} */
-  const made = [];
+  /** From the moment when it is begun there until it is taken away. @type {Set<Begun>} */
+  const begun = new Set();
   /** uuids of root mounts that we have made: two addresses may be of one Vault. @type {Set<string | null>} */
   const own = new Set();
-  /** @param {Place} place @param {SetupReport} report @param {import('../vault/client.js').VaultClient} client */
-  const learn = async (place, report, client) => {
-    const wasThere = report.there.some(isMount);
-    if (!wasThere && report.made.length === 0) return;
-    if (!wasThere) made.push(place);
+  /** Says what was there before, and will be left. @param {Begun} one @param {VaultClient} client */
+  const learn = async (one, client) => {
+    const { place, report } = one;
+    const isEmpty = report.made.length + report.there.length === 0;
+    // Where all is kept, nothing need be told apart.
+    if (keep || isEmpty) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
-    if (!wasThere) own.add(uuid);
-    else if (!keep && (uuid === null || !own.has(uuid))) {
+    if (isOurs(one)) own.add(uuid);
+    else if (uuid === null || !own.has(uuid)) {
       const added = additionsIn(report);
-      warn(`${name} was set up at ${place.url} before, and is left there when the scenario is over${added}.`);
+      warn(
+        `${name} was set up at ${place.url} before, and is left there when the scenario is over${added}. If nobody needs it, take it away with: ${place.command}`,
+      );
     }
   };
   return {
     /**
-     * @param {AbortSignal} stop
+     * @param {AbortSignal} stop ends it after the call under way
      * @returns {Promise<Map<number, PkiLoadError>>} steps on whose targets it could not be made, and why
      */
     async up(stop) {
@@ -57,8 +73,11 @@ export function createScenarioSetup(setup, steps, { say, warn }, system = { setU
       const refused = new Map();
       for (const place of places) {
         if (stop.aborted) break;
+        /** @type {Begun} */
+        const one = { place, report: { made: [], there: [] } };
+        begun.add(one);
         try {
-          await setUpAt(setup, place, say, system, (...told) => learn(place, ...told));
+          await setUpAt(setup, one, { how, system, stop, learn });
         } catch (error) {
           if (!(error instanceof PkiLoadError)) throw error;
           for (const step of place.steps) refused.set(step, error);
@@ -66,14 +85,19 @@ export function createScenarioSetup(setup, steps, { say, warn }, system = { setU
       }
       return refused;
     },
-    /** @returns {string[]} what would be left if all ended now, a sentence for each target */
-    left: () => (keep ? [] : made.map(({ url, remedy }) => `${name} is left at ${url}. ${remedy}`)),
+    /** @returns {string[]} what would be left if all ended now, a sentence for each target, also for one where it is being made */
+    left: () =>
+      keep
+        ? []
+        : [...begun]
+            .filter(isOurs)
+            .map(({ place: { url, command } }) => `${name} is left at ${url}. ${remedyIn(command)}`),
     /** Never throws: what could not be taken away is said. */
     async down() {
-      for (const place of [...made]) {
-        if (keep) say(`Left ${name} at ${place.url}, as the scenario says (keep).`);
-        else await tearDownAt(name, place, { say, warn }, system);
-        made.splice(made.indexOf(place), 1);
+      for (const one of [...begun].filter(isOurs)) {
+        if (keep) say(`Left ${name} at ${one.place.url}, as the scenario says (keep).`);
+        else await tearDownAt(name, one.place, how, system);
+        begun.delete(one);
       }
     },
   };
@@ -82,49 +106,59 @@ export function createScenarioSetup(setup, steps, { say, warn }, system = { setU
 /** @param {{kind: string}} item */
 const isMount = ({ kind }) => kind === 'mount' || kind === 'auth';
 
+/** There is something to take away, and all of it is ours. @param {Begun} begun */
+const isOurs = ({ report: { made, there } }) => made.length > 0 && !there.some(isMount);
+
+/** No full stop behind the command: it is to be pasted. @param {string} command */
+const remedyIn = (command) => `Take it away with: ${command}`;
+
 /**
  * @param {SetupReport} report of a set-up that was there before
  * @returns {string} part of a sentence: what it lacked
  */
 function additionsIn({ made }) {
   const mounts = made.filter(isMount);
-  const isInside = (/** @type {string} */ path) => mounts.some((mount) => path.startsWith(`${mount.path}/`));
-  const added = made
-    .filter(({ path }) => !isInside(path))
-    .map(({ kind, path }) => (kind === 'policy' ? `rules of the policy ${path}` : path));
+  const isInside = (/** @type {string} */ path) =>
+    mounts.some((mount) => path === mount.path || path.startsWith(`${mount.path}/`));
+  const added = made.filter((item) => isMount(item) || !isInside(item.path)).map(itemText);
   return added.length === 0 ? '' : `, with what it lacked and this scenario added: ${added.join('; ')}`;
+}
+
+/** @param {import('../setup/setup.js').Item} item @returns {string} */
+function itemText({ kind, path, uncertain = false }) {
+  if (kind === 'policy') return `rules of the policy ${path}`;
+  if (kind === 'ca') return `the CA of ${path}`;
+  return uncertain ? `perhaps ${path}` : path;
 }
 
 /**
  * @param {Setup} setup
- * @param {Place} place
- * @param {(text: string) => void} say
- * @param {System} system
- * @param {(report: SetupReport, client: import('../vault/client.js').VaultClient) => Promise<void>} learn what was made and found, also
- *   where that failed half-way
+ * @param {Begun} begun
+ * @param {{how: How, system: System, stop: AbortSignal, learn: (begun: Begun, client: VaultClient) => Promise<void>}} more `learn`: from
+ *   what was made and found, also where that failed half-way
  */
-async function setUpAt(setup, place, say, system, learn) {
+async function setUpAt(setup, begun, { how, system, stop, learn }) {
+  const { place, report } = begun;
   const client = place.connect();
-  /** @type {SetupReport} */
-  const report = { made: [], there: [] };
   // A setting that is there is somebody's: where it is another than the scenario's, that is refused.
   const plan = planSetup({ ...setup, keepsSettings: true });
+  const say = (/** @type {string} */ text) => how.say(`${place.url}: ${text}`);
   try {
-    await system.setUp(client, plan, (text) => say(`${place.url}: ${text}`), report);
+    await system.setUp(how.interruptible(client, stop), plan, say, report);
   } finally {
-    await learn(report, client);
+    await learn(begun, client);
     await client.close();
   }
 }
 
 /**
- * @param {import('../vault/client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} name of the set-up
  * @returns {Promise<string | null>} the same by whichever address, node or replica it is asked; null: not told
  */
 async function uuidOf(client, name) {
   try {
-    return (await client.read('sys/mounts')).data?.[`${name}-root/`]?.uuid ?? null;
+    return (await client.read('sys/mounts', UUID_TIMEOUT_MS)).data?.[`${name}-root/`]?.uuid ?? null;
   } catch {
     return null;
   }
@@ -133,17 +167,17 @@ async function uuidOf(client, name) {
 /**
  * @param {string} name of the set-up
  * @param {Place} place
- * @param {{say: (text: string) => void, warn: (text: string) => void}} how
+ * @param {How} how
  * @param {System} system
  */
-async function tearDownAt(name, { url, connect, remedy }, { say, warn }, system) {
+async function tearDownAt(name, { url, connect, command }, { say, warn }, system) {
   const client = connect();
   try {
     const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
-    if (!isGone) warn(`Not all of ${name} at ${url} could be taken away. ${remedy}`);
+    if (!isGone) warn(`Not all of ${name} at ${url} could be taken away. ${remedyIn(command)}`);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    warn(`${name} at ${url} could not be taken away: ${why} ${remedy}`);
+    warn(`${name} at ${url} could not be taken away: ${why} ${remedyIn(command)}`);
   } finally {
     await client.close();
   }
@@ -163,8 +197,8 @@ function placesOf(name, steps, connect) {
     if (dev) continue;
     const { url, namespace } = target;
     const key = JSON.stringify([url, namespace]);
-    const remedy = `Take it away with ${teardownCommand(name, target, step.tokenEnv)}.`;
-    const place = places.get(key) ?? { url, steps: [], connect: () => connect(step), remedy };
+    const command = teardownCommand(name, targetFlags(target), step.tokenEnv);
+    const place = places.get(key) ?? { url, steps: [], connect: () => connect(step), command };
     place.steps.push(i);
     places.set(key, place);
   }

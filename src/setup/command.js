@@ -1,12 +1,22 @@
-/** The command that takes a set-up away, as it is typed for one target. */
+/** The command that takes a set-up away, as it is typed: nothing in it is secret, and what it ends in is no full stop. */
 
 /**
  * @param {string} name of the set-up
- * @param {import('../plan.js').TargetPlan} target
- * @param {string | null} [tokenEnv] environment variable that holds the token; null: where the command looks for it itself
- * @returns {string} for a shell; nothing in it is secret
+ * @param {string} flags that name the target; starts with a space where it is not empty
+ * @param {string | null} [tokenEnv] environment variable that holds the token; null: where the command looks for it itself. It is given
+ *   as BAO_TOKEN, which wins over whatever else is exported (readEnvironment); a BAO_TOKEN would win over a VAULT_TOKEN given here
+ * @returns {string} for a shell
  */
-export function teardownCommand(name, { url, namespace, tls }, tokenEnv = null) {
+export function teardownCommand(name, flags, tokenEnv = null) {
+  const token = tokenEnv === null ? '' : `BAO_TOKEN="$${tokenEnv}" `;
+  return `${token}vault-pki-load teardown --name ${name}${flags}`;
+}
+
+/**
+ * @param {import('../plan.js').TargetPlan} target
+ * @returns {string} flags that name it, whatever the environment holds; starts with a space
+ */
+export function targetFlags({ url, namespace, tls }) {
   const flags = Object.entries({
     url,
     namespace,
@@ -15,13 +25,8 @@ export function teardownCommand(name, { url, namespace, tls }, tokenEnv = null) 
     'client-cert': tls.clientCert,
     'client-key': tls.clientKey,
     'tls-server-name': tls.serverName,
-  }).flatMap(([flag, value]) => (value ? [`--${flag} ${quoted(value)}`] : []));
-  return [
-    ...(tokenEnv === null ? [] : [`VAULT_TOKEN="$${tokenEnv}"`]),
-    `vault-pki-load teardown --name ${name}`,
-    ...flags,
-    ...(tls.skipVerify ? ['--tls-skip-verify'] : []),
-  ].join(' ');
+  }).flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
+  return [...flags, ...(tls.skipVerify ? [' --tls-skip-verify'] : [])].join('');
 }
 
 /** @param {string} value @returns {string} one word of a shell */
@@ -36,5 +41,7 @@ export function quoted(value) {
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);
-  return [...new Set(real.map(({ plan, tokenEnv }) => teardownCommand(name, plan.target, tokenEnv)))];
+  return [
+    ...new Set(real.map(({ plan, tokenEnv }) => teardownCommand(name, targetFlags(plan.target), tokenEnv))),
+  ];
 }

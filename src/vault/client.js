@@ -72,7 +72,8 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     basePath,
     namespace,
     hasToken: token !== null,
-    read: (/** @type {string} */ path) => call('GET', path),
+    read: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
+      call('GET', path, undefined, within),
     write: (
       /** @type {string} */ path,
       /** @type {Json} */ data = {},

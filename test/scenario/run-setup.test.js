@@ -1,6 +1,7 @@
 /** What a scenario sets up and takes away again, on Vaults that remember what they were asked. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { interruptible } from '../../src/cli/vault-command.js';
 import { targetError } from '../../src/errors.js';
 import { createScenarioSetup } from '../../src/scenario/run-setup.js';
 import { planSetup } from '../../src/setup/plan.js';
@@ -39,7 +40,7 @@ function stage(steps, { setup = {}, vaults = {} } = {}) {
   const made = createScenarioSetup(
     { ...SETUP, ...setup },
     steps,
-    { say: (text) => void did.push(text), warn: (text) => void warned.push(text) },
+    { say: (text) => void did.push(text), warn: (text) => void warned.push(text), interruptible },
     {
       connect: ({ plan }) =>
         /** @type {any} */ ({
@@ -111,7 +112,10 @@ describe('what a scenario sets up', () => {
     await made.up(never);
     await made.down();
     assert.deepEqual(deeds(), ['set up load-test at http://a']);
-    assert.match(warned[0], /^load-test was set up at http:\/\/a before, and is left there/);
+    assert.match(
+      warned[0],
+      /^load-test was set up at http:\/\/a before, and is left there .* take it away with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
+    );
   });
 
   test('on a target that refuses leaves out its steps, and the others go on', async () => {
@@ -153,7 +157,7 @@ describe('what a scenario sets up', () => {
       await made.down();
       assert.match(
         warned.join(),
-        /^(?:load-test|Not all of load-test) at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a\.$/,
+        /^(?:load-test|Not all of load-test) at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a$/,
       );
       assert.deepEqual([warned.length, made.left()], [1, []]);
     });
@@ -164,25 +168,31 @@ test('what is left is said with the command that finds it: its namespace, its to
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
   await made.up(never);
   assert.deepEqual(made.left(), [
-    'load-test is left at http://a. Take it away with VAULT_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team.',
+    'load-test is left at http://a. Take it away with: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
   ]);
 });
 
 /**
  * @param {Record<string, ReturnType<typeof fakeVault>>} vaults by address
  * @param {Partial<typeof SETUP>} [setup]
- * @param {(url: string, path: string) => boolean} [fails] whether a write there does
+ * @param {(url: string, path: string) => void | Promise<void>} [onWrite] before each; may throw
  */
-function stageOn(vaults, setup = {}, fails = () => false) {
+function stageOn(vaults, setup = {}, onWrite = () => {}) {
   /** @type {string[]} */
   const warned = [];
+  /** Reads of the mounts of a limited time, ms. @type {number[]} */
+  const limits = [];
   const connect = (/** @type {import('../../src/scenario/run-setup.js').Step} */ { plan: { target } }) => {
     const { client } = vaults[target.url];
     return {
       ...client,
       write: async (/** @type {string} */ path, /** @type {any} */ data) => {
-        if (fails(target.url, path)) throw DOWN;
+        await onWrite(target.url, path);
         return client.write(path, data);
+      },
+      read: async (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) => {
+        if (within !== undefined) limits.push(within);
+        return client.read(path);
       },
       close: async () => {},
     };
@@ -190,11 +200,41 @@ function stageOn(vaults, setup = {}, fails = () => false) {
   const made = createScenarioSetup(
     { ...SETUP, ...setup },
     Object.keys(vaults).map((url) => step(url)),
-    { say: () => {}, warn: (text) => void warned.push(text) },
+    { say: () => {}, warn: (text) => void warned.push(text), interruptible },
     { setUp, tearDown, connect },
   );
-  return { made, warned };
+  return { made, warned, limits };
 }
+
+/** @param {(url: string, path: string) => boolean} is @returns {(url: string, path: string) => void} writes that fail */
+const failing = (is) => (url, path) => {
+  if (is(url, path)) throw DOWN;
+};
+
+/** @param {string} at path of the write */
+function heldAt(at) {
+  /** @type {() => void} */
+  let reach = () => {};
+  /** @type {() => void} */
+  let release = () => {};
+  const reached = new Promise((resolve) => {
+    reach = () => resolve(null);
+  });
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  return {
+    reached,
+    release,
+    onWrite: async (/** @type {string} */ _url, /** @type {string} */ path) => {
+      if (path !== at) return;
+      reach();
+      await released;
+    },
+  };
+}
+
+const TEARDOWN_A = 'vault-pki-load teardown --name load-test --url http://a';
 
 describe('on Vaults that keep what they are told', () => {
   const earlier = (/** @type {ReturnType<typeof fakeVault>} */ { client }, /** @type {object} */ more = {}) =>
@@ -219,7 +259,7 @@ describe('on Vaults that keep what they are told', () => {
     const { made, warned } = stageOn(
       { 'http://a': vault, 'http://b': vault },
       {},
-      (url, path) => url === 'http://a' && path === 'load-test-root/root/generate/internal',
+      failing((url, path) => url === 'http://a' && path === 'load-test-root/root/generate/internal'),
     );
     // What was made until then does not stay, and is not said to.
     assert.deepEqual([...(await made.up(never))], [[0, DOWN]]);
@@ -243,7 +283,7 @@ describe('on Vaults that keep what they are told', () => {
       warned,
       ['a', 'b'].map(
         (host) =>
-          `load-test was set up at http://${host} before, and is left there when the scenario is over.`,
+          `load-test was set up at http://${host} before, and is left there when the scenario is over. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://${host}`,
       ),
     );
   });
@@ -257,7 +297,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
-      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test.',
+      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://a',
     ]);
   });
 
@@ -269,5 +309,146 @@ describe('on Vaults that keep what they are told', () => {
     assert.equal((await made.up(never)).get(0)?.code, 'other_auto_rebuild');
     await made.down();
     assert.deepEqual(vault.state(), before);
+  });
+
+  test('whichever write fails by one address of a Vault, the other address completes it, and it is taken away', async () => {
+    /** @type {string[]} */
+    const paths = [];
+    const reference = stageOn({ 'http://a': fakeVault() }, { autoRebuild: true }, (_url, path) => {
+      paths.push(path);
+    });
+    await reference.made.up(never);
+    assert.ok(paths.includes('load-test-int/config/crl'));
+    for (const at of new Set(paths)) {
+      const vault = fakeVault();
+      const empty = vault.state();
+      const { made, warned } = stageOn(
+        { 'http://a': vault, 'http://b': vault },
+        { autoRebuild: true },
+        failing((url, path) => url === 'http://a' && path === at),
+      );
+      assert.deepEqual([...(await made.up(never))], [[0, DOWN]], at);
+      assert.equal(isAuto(vault), true, at);
+      await made.down();
+      assert.deepEqual(vault.state(), empty, at);
+      assert.deepEqual(warned, [], at);
+    }
+  });
+
+  /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, object, string, string?][]} */
+  const LACKS = [
+    [
+      'a mount, which is named once, and not what is in it',
+      ({ mounted }) => void mounted.mounts.delete('load-test-int'),
+      {},
+      'load-test-int',
+    ],
+    [
+      'the CA of a mount, which is not the mount',
+      ({ mounted }) => void mounted.mounts.get('load-test-root')?.writes.delete('ca'),
+      {},
+      'the CA of load-test-root',
+    ],
+    [
+      'a role and a key',
+      ({ mounted: { mounts } }) => {
+        mounts.get('load-test-int')?.writes.delete('roles/example-dot-com');
+        mounts.get('load-test-transit')?.writes.delete('keys/load');
+      },
+      {},
+      'load-test-int/roles/example-dot-com; load-test-transit/keys/load',
+    ],
+    [
+      'a mount of which it is not known whether it is there',
+      () => {},
+      { with: ['transit', 'kv'] },
+      'perhaps load-test-kv',
+      'sys/mounts/load-test-kv',
+    ],
+  ];
+  for (const [what, lose, setup, added, fails] of LACKS) {
+    test(`of a set-up that was there it is said what it lacked: ${what}`, async () => {
+      const vault = fakeVault();
+      await earlier(vault, { with: ['transit'] });
+      lose(vault);
+      const { made, warned } = stageOn(
+        { 'http://a': vault },
+        { with: ['transit'], ...setup },
+        failing((_url, path) => path === fails),
+      );
+      await made.up(never);
+      assert.deepEqual(warned, [
+        `load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: ${added}. If nobody needs it, take it away with: ${TEARDOWN_A}`,
+      ]);
+    });
+  }
+
+  test('which Vault it was is asked with little patience, and not where all is kept or there is but one', async () => {
+    const two = () => {
+      const vault = fakeVault();
+      return { 'http://a': vault, 'http://b': vault };
+    };
+    const limitsOf = async (/** @type {Parameters<typeof stageOn>} */ ...how) => {
+      const { made, limits } = stageOn(...how);
+      await made.up(never);
+      return limits;
+    };
+    assert.deepEqual(await limitsOf(two()), [10_000, 10_000]);
+    assert.deepEqual(await limitsOf(two(), { keep: true }), []);
+    assert.deepEqual(await limitsOf({ 'http://a': fakeVault() }), []);
+  });
+});
+
+describe('while it is being set up', () => {
+  for (const at of [
+    'sys/mounts/load-test-root',
+    'sys/mounts/load-test-int',
+    'load-test-int/roles/example-dot-com',
+  ]) {
+    test(`what would be left at once is said (at ${at})`, async () => {
+      const vault = fakeVault();
+      const empty = vault.state();
+      const { reached, release, onWrite } = heldAt(at);
+      const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
+      const up = made.up(never);
+      await reached;
+      assert.deepEqual(made.left(), [`load-test is left at http://a. Take it away with: ${TEARDOWN_A}`]);
+      release();
+      await up;
+      await made.down();
+      assert.deepEqual([made.left(), vault.state()], [[], empty]);
+    });
+  }
+
+  test("what was there before is not said to be left: it is somebody's", async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ name: 'load-test', caKeyType: 'ec' }), () => {});
+    const { reached, release, onWrite } = heldAt('sys/mounts/load-test-kv');
+    const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
+    const up = made.up(never);
+    await reached;
+    assert.deepEqual(made.left(), []);
+    release();
+    await up;
+  });
+
+  test('an interruption ends it after the call under way, and what was made is taken away', async () => {
+    const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
+    const empty = vaults['http://a'].state();
+    const { reached, release, onWrite } = heldAt('load-test-root/root/generate/internal');
+    const { made, warned } = stageOn(vaults, {}, onWrite);
+    const stop = new AbortController();
+    const up = made.up(stop.signal);
+    await reached;
+    stop.abort();
+    release();
+    assert.equal((await up).get(0)?.code, 'interrupted');
+    assert.deepEqual(vaults['http://a'].calls.filter(({ method }) => method === 'POST').at(-1), {
+      method: 'POST',
+      path: 'load-test-root/root/generate/internal',
+    });
+    assert.deepEqual(vaults['http://b'].calls, []);
+    await made.down();
+    assert.deepEqual([vaults['http://a'].state(), warned], [empty, []]);
   });
 });

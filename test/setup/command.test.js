@@ -1,9 +1,11 @@
 /** The command that takes a set-up away, as people are told to type it. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { withWhatStays } from '../../src/cli/setup.js';
 import { targetError } from '../../src/errors.js';
-import { teardownCommand, teardownCommands } from '../../src/setup/command.js';
+import { targetFlags, teardownCommand, teardownCommands } from '../../src/setup/command.js';
+import { readEnvironment } from '../../src/vault/environment.js';
 
 const TLS = {
   caCert: null,
@@ -30,7 +32,7 @@ const COMMANDS = [
     'a token in a variable of its own, which is not shown',
     {},
     'PROD_TOKEN',
-    'VAULT_TOKEN="$PROD_TOKEN" vault-pki-load teardown --name load --url https://a:8200',
+    'BAO_TOKEN="$PROD_TOKEN" vault-pki-load teardown --name load --url https://a:8200',
   ],
   [
     'files and a name for TLS',
@@ -57,7 +59,30 @@ const COMMANDS = [
 
 describe('the command to take a set-up away has', () => {
   for (const [what, more, tokenEnv, command] of COMMANDS) {
-    test(what, () => assert.equal(teardownCommand('load', target(more), tokenEnv), command));
+    test(what, () => assert.equal(teardownCommand('load', targetFlags(target(more)), tokenEnv), command));
+  }
+});
+
+/** What is exported where the command is pasted, beside the variable of the scenario. @type {[string, Record<string, string>][]} */
+const EXPORTED = [
+  ['nothing', {}],
+  ['another token for Vault', { VAULT_TOKEN: 'other' }],
+  ['another token for OpenBao', { BAO_TOKEN: 'other' }],
+  ['both', { VAULT_TOKEN: 'other', BAO_TOKEN: 'another' }],
+];
+
+describe('the token is that which set up, where what is exported is', () => {
+  for (const [what, exported] of EXPORTED) {
+    test(what, () => {
+      const command = teardownCommand('load', '', 'PROD_TOKEN');
+      const { stdout, stderr } = spawnSync('sh', ['-c', command.replace(/vault-pki-load .*/, 'env')], {
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH, PROD_TOKEN: 'right', ...exported },
+      });
+      assert.equal(stderr, '');
+      const env = Object.fromEntries(stdout.split('\n').map((line) => line.split('=')));
+      assert.equal(readEnvironment(env, { home: '/nonexistent' }).token, 'right');
+    });
   }
 });
 

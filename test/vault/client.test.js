@@ -66,6 +66,13 @@ describe('createVaultClient', () => {
     assert.deepEqual(data, { a: 1 });
   });
 
+  test('reads within less time than other calls, where that is said', { timeout: 30_000 }, async () => {
+    handle = () => {};
+    const patient = createVaultClient({ url, timeoutMs: 600_000 });
+    await assert.rejects(patient.read('sys/mounts', 20), { code: 'no_answer' });
+    await patient.close();
+  });
+
   test('lists, and an empty list is Vault saying 404', async () => {
     answer(200, { data: { keys: ['x'] } });
     assert.deepEqual(await client.list('pki/roles'), ['x']);

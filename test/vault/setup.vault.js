@@ -81,7 +81,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
     '  vault-pki-load kv-write --kv-mount vault-pki-load-kv --duration 10s',
     '  vault-pki-load transit --duration 10s',
     '  vault-pki-load approle-login --duration 10s',
-    '  vault-pki-load teardown',
+    '  vault-pki-load teardown --name vault-pki-load',
   ]);
   const full = lists();
   assert.deepEqual(
@@ -223,7 +223,7 @@ async function startProxy(fault) {
 
 test('whichever call is cut off, before or after it took effect: teardown leaves nothing, another setup completes it', async () => {
   const empty = lists();
-  const plan = planSetup({ name: 'half', caKeyType: 'ec', with: ENGINES });
+  const plan = planSetup({ name: 'half', caKeyType: 'ec', autoRebuild: true, with: ENGINES });
   const counting = await startProxy({ at: 0, when: 'before' });
   const through = (/** @type {string} */ url) => createVaultClient({ url, token: vault.token });
   const client = through(counting.url);
