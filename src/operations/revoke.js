@@ -12,7 +12,8 @@ import { CALL_OUTCOMES, createJsonClassifier } from './vault-call.js';
 
 const GROUP = 'Revocation';
 
-const MOST = 100_000;
+/** Certificates that may be issued before a run. */
+export const MOST_POOL = 100_000;
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const options = {
@@ -35,7 +36,7 @@ const options = {
     group: GROUP,
     placeholder: 'N',
     min: 1,
-    max: MOST,
+    max: MOST_POOL,
     describe: 'Certificates to issue before the run, if it has as many requests',
     defaultText:
       'as many as it has requests, 1000 where that is not known; 1000 more for the warm-up of a closed loop',
@@ -44,7 +45,8 @@ const options = {
 
 const DEFAULT_POOL = 1000;
 
-const USED_UP =
+/** In the result of a run whose certificates did not last. */
+export const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
 
 /**
@@ -113,8 +115,8 @@ function whyNotRevoked({ data }) {
  * @param {((index: number) => boolean) | undefined} owns
  */
 function defaultPool(load, owns) {
-  if (allRequests(load) !== null) return MOST;
-  return Math.min(MOST, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
+  if (allRequests(load) !== null) return MOST_POOL;
+  return Math.min(MOST_POOL, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
 }
 
 /**

@@ -9,7 +9,7 @@ import { TOOL_VERSION } from '../version.js';
 import { judgeStep } from './judge-step.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
-import { isJudgedAt, leastRequests, planOfStep } from './step-plan.js';
+import { isJudgedAt, leastRequests, likelyAt, planOfStep } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -65,7 +65,9 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const number = steps.length + 1;
     const seen = steps.findLast((step) => step.level === level);
     const seenPerSecond = seen === undefined ? null : seen.requests / seen.seconds;
-    const stepPlan = planOfStep(plan, settings, { level, phase, again, seenPerSecond, number });
+    const likelyPerSecond = likelyAt(steps, level);
+    const asked = { level, phase, again, seenPerSecond, likelyPerSecond, number };
+    const stepPlan = planOfStep(plan, settings, asked);
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
     // What was cut short decides nothing.

@@ -1,4 +1,5 @@
 /** The result of a step -> what it says of its level. */
+import { USED_UP } from '../operations/revoke.js';
 import { lacksChecks } from '../results/requirements/judge.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -28,6 +29,9 @@ const NEVER_THE_TARGET = new Set([
 /** The target cannot keep up: how long requests take tells the length of the run, whatever is required. */
 const OVERLOAD = new Set(['backlog_growing', 'sends_short_of_plan']);
 
+const NOTHING_LEFT =
+  'There were more requests than certificates (--pool): those about certificates that were revoked already say nothing of the target. Raise --pool.';
+
 /** From this share of the plan on a shortfall alone invalidates a measurement. */
 const MOSTLY_SHORT = 0.5;
 
@@ -41,7 +45,8 @@ const MOSTLY_SHORT = 0.5;
  * @returns {Judged}
  */
 export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null }) {
-  const { measurement, totals } = result;
+  const { measurement, totals, verification } = result;
+  if (verification.notes?.includes(USED_UP)) return { verdict: 'not offered', reason: NOTHING_LEFT };
   const notOffered = generatorFault(result, of, cutShort !== null);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };

@@ -1,4 +1,5 @@
 /** A level -> the plan of the step that measures it: as long as its requirements need, with connections enough. */
+import { MOST_POOL } from '../operations/revoke.js';
 import { hash32 } from '../random.js';
 import { samplesToProve } from '../results/statistics.js';
 
@@ -24,6 +25,10 @@ const SAMPLES = 2;
 /** What was too close to call is measured again for so much longer. */
 const LONGER = 3;
 
+/** What a step uses up is made ready for so many times as many requests as are likely, and for some in any case. */
+const READY = 1.5;
+const LEAST_READY = 100;
+
 /** A rate is judged second by second. */
 const LEAST_FOR_RATE_MS = 6000;
 
@@ -37,6 +42,9 @@ const USUAL_PATIENCE_MS = 1000;
 /** Keeps the seeds of steps apart from those of runs of --repeat. */
 const STEP_STREAM = 310;
 
+/** The operation whose --pool is used up. */
+const USED_UP_BY = 'revoke';
+
 /**
  * @param {Plan} plan
  * @param {SearchSettings} settings
@@ -45,10 +53,12 @@ const STEP_STREAM = 310;
  * @param {import('./search.js').Phase} step.phase
  * @param {boolean} step.again the one before was too close to call
  * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: nobody knows
+ * @param {number | null} [step.likelyPerSecond] that it will send there at most
  * @param {number} step.number from 1
  * @returns {Plan}
  */
-export function planOfStep(plan, settings, { level, phase, again, seenPerSecond = null, number }) {
+export function planOfStep(plan, settings, step) {
+  const { level, phase, again, seenPerSecond = null, likelyPerSecond = null, number } = step;
   const { of, fitConnections } = settings;
   const { load } = plan;
   const perSecond = of === 'rate' ? level : seenPerSecond;
@@ -57,8 +67,9 @@ export function planOfStep(plan, settings, { level, phase, again, seenPerSecond 
   const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
   if (of === 'concurrency') {
+    const seconds = (durationMs + load.warmupMs) / 1000;
     return {
-      ...plan,
+      ...(likelyPerSecond === null ? plan : withReady(plan, likelyPerSecond * seconds)),
       load: {
         ...common,
         model: 'closed',
@@ -70,6 +81,36 @@ export function planOfStep(plan, settings, { level, phase, again, seenPerSecond 
   }
   const concurrency = fitConnections ? connectionsFor(plan, level) : load.concurrency;
   return { ...plan, load: { ...common, model: 'open', ratePerSecond: level, concurrency } };
+}
+
+/**
+ * @param {readonly {level: number, requests: number, seconds: number}[]} steps of a closed loop
+ * @param {number} level
+ * @returns {number | null} requests a second that it will send at that level at most: as many as it last sent there; else, as more in flight
+ *   bring no less, and twice as many at most twice as much, what the other levels allow. Null: there was no step
+ */
+export function likelyAt(steps, level) {
+  const perSecond = (/** @type {typeof steps[number]} */ { requests, seconds }) => requests / seconds;
+  const seen = steps.findLast((step) => step.level === level);
+  if (seen !== undefined) return perSecond(seen);
+  if (steps.length === 0) return null;
+  return Math.min(...steps.map((step) => perSecond(step) * Math.max(1, level / step.level)));
+}
+
+/**
+ * @param {Plan} plan
+ * @param {number} requests likely
+ * @returns {Plan} that has enough made ready of what is used up, unless the user has said how much
+ */
+function withReady({ mix, ...plan }, requests) {
+  /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
+  const ready = (one, share) => {
+    if (one.operation !== USED_UP_BY || one.options.pool !== null) return one;
+    const pool = Math.min(MOST_POOL, Math.max(LEAST_READY, Math.ceil(READY * share * requests)));
+    return { ...one, options: { ...one.options, pool } };
+  };
+  if (mix === null) return { ...ready(plan, 1), mix };
+  return { ...plan, mix: mix.map((entry) => ready(entry, shareOf(mix, entry.name))) };
 }
 
 /**
@@ -91,7 +132,7 @@ export function planOfAll({ load, ...plan }) {
  */
 export function isShared({ operation, mix, load }) {
   const names = mix === null ? [operation] : mix.map((entry) => entry.operation);
-  return load.arrivals === 'constant' && !names.includes('revoke');
+  return load.arrivals === 'constant' && !names.includes(USED_UP_BY);
 }
 
 /**

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { PkiLoadError } from '../../src/errors.js';
+import { USED_UP } from '../../src/operations/revoke.js';
 import { uniform } from '../../src/random.js';
 import { validateSearch } from '../../src/results/search/search-schema.js';
 import { checkSearchable, findMax } from '../../src/search/find-max.js';
@@ -317,6 +318,52 @@ for (const [what, confirmed, explanation] of UNCONFIRMED) {
     assert.match(search.explanation, explanation);
   });
 }
+
+/**
+ * Of `revoke`: 8 workers, each good for 250/s; what is about a certificate that was revoked before fails.
+ *
+ * @param {number | null} pool that the user has asked for
+ */
+async function searchOfRevoke(pool) {
+  /** @type {[number, number | null][]} requests a step sends, certificates that were made ready */
+  const made = [];
+  const plan = { ...planOf([]), operation: 'revoke', options: { pool } };
+  const search = await findMax(plan, settings({ of: 'concurrency', start: 1, highest: 64 }), {
+    async runStep(stepPlan) {
+      const ended = simulateWorkers(stepPlan, { workers: 8, serviceMs: 4 });
+      const { totals, rates, verification } = ended.result;
+      const ready = stepPlan.options.pool;
+      made.push([totals.sent, ready]);
+      const certificates = ready ?? 1000;
+      if (totals.sent <= certificates) return ended;
+      const share = certificates / totals.sent;
+      const result = {
+        ...ended.result,
+        totals: { ...totals, succeeded: certificates },
+        rates: { ...rates, perSecond: rates.perSecond * share },
+        verification: { ...verification, notes: [USED_UP] },
+      };
+      return { ...ended, result };
+    },
+  });
+  return { search, made };
+}
+
+test('certificates to revoke: a step that runs out of them is made again with enough, and later ones have enough', async () => {
+  const { search, made } = await searchOfRevoke(null);
+  assert.deepEqual([search.answer?.level, search.why, search.peakPerSecond], [8, 'flat', 2000]);
+  const short = search.steps.flatMap(({ verdict }, i) => (verdict === 'not offered' ? [i] : []));
+  assert.deepEqual(short, [0]);
+  for (const [sent, ready] of made.slice(1)) assert.ok(Number(ready) >= sent && Number(ready) <= 3.1 * sent);
+});
+
+test('certificates to revoke: what the user asked for is not enough, and that is why the search ended', async () => {
+  const { search, made } = await searchOfRevoke(6000);
+  assert.ok(made.every(([, ready]) => ready === 6000));
+  assert.deepEqual([search.answer, search.why], [null, 'unconfirmed']);
+  assert.match(search.explanation, /more requests than certificates \(--pool\).* Raise --pool\.$/);
+  assert.equal(exitCodeOfSearch(search), 98);
+});
 
 test('the rate of one operation of a mix is judged from where it is offered as much', () => {
   /** @type {any} */

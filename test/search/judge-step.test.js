@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { USED_UP } from '../../src/operations/revoke.js';
 import { judgeRequirement } from '../../src/results/requirements/judge.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { judgeStep } from '../../src/search/judge-step.js';
@@ -25,6 +26,7 @@ const resultOf = (verdict, reasons, requirements, totals = {}) =>
       ...one,
     })),
     totals: { planned: 1000, sent: 1000, neverSent: 0, ...totals },
+    verification: { notes: [] },
   });
 
 const MET = /** @type {const} */ ({ verdict: 'met' });
@@ -158,6 +160,16 @@ test('cut short as hopeless: clearly not met, unless the tool had no time left i
   assert.deepEqual(judged('too_short'), { verdict: 'not met', reason: 'It was cut short.', isClear: true });
   assert.equal(judged('nothing_measured').verdict, 'not met');
   assert.equal(judged('tool_saturated').verdict, 'not offered');
+});
+
+test('what was prepared did not last: that says nothing of the target, whatever it looks like', () => {
+  const usedUp = {
+    ...resultOf('suspect', [{ code: 'backlog_growing' }], [MISSED]),
+    verification: { notes: [USED_UP] },
+  };
+  const { verdict, reason } = judgeStep(/** @type {any} */ (usedUp), { of: 'concurrency', least: 300 });
+  assert.equal(verdict, 'not offered');
+  assert.match(reason, /more requests than certificates .* Raise --pool\.$/);
 });
 
 test('overload is clear, a missed limit is not', () => {

@@ -78,7 +78,7 @@ export function simulateStep({ load, requirements }, serviceMs) {
       target: { url: 'http://192.0.2.1:8200', product: null, version: null },
       load,
       totals: { planned, sent, succeeded: sent, neverSent },
-      verification: { unchecked: 0 },
+      verification: { unchecked: 0, notes: [] },
       rates: { perSecond: view.ratePerSecond },
       errorShare: neverSent / planned,
       latencyMs: {

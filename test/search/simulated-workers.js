@@ -43,7 +43,7 @@ export function simulateWorkers({ load, requirements }, { workers, serviceMs, dr
       target: { url: 'http://192.0.2.1:8200', product: null, version: null },
       load,
       totals: { planned: sent, sent, succeeded: sent, neverSent: 0 },
-      verification: { unchecked: 0 },
+      verification: { unchecked: 0, notes: [] },
       rates: { perSecond },
       errorShare: 0,
       latencyMs: { response: { p50: at(0.5), p99: at(0.99), max: times.max } },

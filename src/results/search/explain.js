@@ -44,7 +44,7 @@ function whyEnded(search) {
     case 'generator':
       return bracket.confirmed === null || bracket.above === null
         ? `The tool could not honestly offer ${levels(search)}, which says nothing of the target. ${lastReason(search)}`
-        : `The tool could not honestly offer ${text(bracket.above.level)}: the target may take more${below(search)}. ${reasonAt(search, bracket.above.level)} Give the tool more CPU or another machine, or bound the search with ${searched === 'rate' ? '--max-rate' : '--max-concurrency'}.`;
+        : generatorText(search, bracket.above.level);
     case 'lowest':
       return `Even ${text(Math.min(...steps.map(({ level }) => level)))}, the lowest level tried, did not do. ${lastReason(search)}`;
     case 'unconfirmed':
@@ -61,6 +61,19 @@ function bracketText({ searched, bracket: { confirmed, above } }) {
   if (confirmed === null || above === null) return '';
   const width = formatPercent(above.level / confirmed - 1);
   return `At ${levelText(searched, above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
+}
+
+/** What ends so says what to do about it. */
+const OWN_REMEDY = /\. Raise --[a-z-]+\.$/;
+
+/** @param {Unexplained} search @param {number} level that could not be offered */
+function generatorText(search, level) {
+  const { searched } = search;
+  const reason = reasonAt(search, level);
+  const remedy = OWN_REMEDY.test(reason)
+    ? ''
+    : ` Give the tool more CPU or another machine, or bound the search with ${searched === 'rate' ? '--max-rate' : '--max-concurrency'}.`;
+  return `The tool could not honestly offer ${levelText(searched, level)}: the target may take more${below(search)}. ${reason}${remedy}`;
 }
 
 /** @param {Unexplained} search */
