@@ -71,9 +71,10 @@ async function execute(operation, given, line) {
  * @param {import('./run-options.js').RunSettings} how.settings
  * @param {string} how.line the command line
  * @param {AbortController} [how.heard] see onInterrupt
+ * @param {readonly string[]} [how.remarks] see withRemarks
  * @returns {ReturnType<typeof import('./runs.js').runAll>}
  */
-export async function runPlan(plan, { token, settings, line, heard }) {
+export async function runPlan(plan, { token, settings, line, heard, remarks }) {
   const command = withoutQuery(line, settings.otlp);
   const [{ run }, { runAll }, live] = await Promise.all([
     import('../run.js'),
@@ -97,7 +98,7 @@ export async function runPlan(plan, { token, settings, line, heard }) {
       live: hook,
     });
   try {
-    return await runAll({ name: plan.operation, settings, runOnce, live, stop });
+    return await runAll({ name: plan.operation, settings, runOnce, live, stop, remarks });
   } catch (error) {
     if (stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
       throw new PkiLoadError(error.code, error.message, { remedy: error.remedy, exitCode: EXIT.interrupted });

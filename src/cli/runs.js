@@ -4,6 +4,7 @@ import { EXIT, PkiLoadError } from '../errors.js';
 import { unlessStopped } from '../stop.js';
 import { exitCodeOf, withExitCode } from './exit-code.js';
 import { appendSummary, print, writeFiles } from './output.js';
+import { withRemarks } from './remarks.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -15,6 +16,7 @@ import { appendSummary, print, writeFiles } from './output.js';
  * @property {(run: number) => Promise<Result>} runOnce the run of that number, from 0
  * @property {Pick<import('../live/thread.js').Live, 'event' | 'finish' | 'next' | 'abandon'>} live
  * @property {AbortSignal} stop
+ * @property {readonly string[]} [remarks] see withRemarks
  * @property {(document: Document, settings: RunSettings) => Promise<unknown[]>} [report] gives why something could not be written
  */
 
@@ -37,7 +39,7 @@ const WORST_FIRST = [
  * @throws {PkiLoadError} where all runs were made but not all could be written; its exit code is theirs, unless that is 0
  */
 export async function runAll(context) {
-  const { name, settings, live, report = reportEverywhere } = context;
+  const { settings, live, report = reportEverywhere } = context;
   const { repeat } = settings;
   /** @type {Result[]} */
   const results = [];
@@ -47,12 +49,11 @@ export async function runAll(context) {
     if (results.length > 0) {
       // Nobody else writes files then: what the runs before have shown is not lost with the one that could not begin, or broke off.
       await live.abandon();
-      for (const failure of await report(await documentOf(name, results, repeat), settings))
-        warnOf(failure, live);
+      for (const failure of await report(await documentOf(context, results), settings)) warnOf(failure, live);
     }
     throw error;
   }
-  const failures = await report(await documentOf(name, results, repeat), settings);
+  const failures = await report(await documentOf(context, results), settings);
   const codes = results.map(exitCodeOf);
   if (results.length < repeat) codes.push(EXIT.interrupted);
   const worst = worstOf(codes);
@@ -70,7 +71,8 @@ export function worstOf(codes) {
  * @param {Context} context
  * @param {Result[]} results is added to
  */
-async function runEach({ name, settings, runOnce, live, stop }, results) {
+async function runEach(context, results) {
+  const { settings, runOnce, live, stop } = context;
   const { repeat, pauseMs, out } = settings;
   for (;;) {
     if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
@@ -78,8 +80,7 @@ async function runEach({ name, settings, runOnce, live, stop }, results) {
     await live.finish(result);
     results.push(result);
     if (results.length === repeat || stop.aborted) return;
-    const { makeRunSet } = await import('../results/runs/run-set.js');
-    const set = makeRunSet(name, results);
+    const set = await setOf(context, results);
     // What cannot be written is said when it is tried for the last time.
     await writeFiles(set, out);
     await Promise.all([pause(pauseMs, stop), unlessStopped(live.next(set.summary), stop)]);
@@ -96,15 +97,22 @@ async function pause(ms, stop) {
 }
 
 /**
- * @param {string} name
+ * @param {Context} context
  * @param {Result[]} results at least one
- * @param {number} repeat
  * @returns {Promise<Document>}
  */
-async function documentOf(name, results, repeat) {
-  if (repeat === 1) return results[0];
+async function documentOf(context, results) {
+  const { settings, remarks = [] } = context;
+  return settings.repeat === 1 ? withRemarks(results[0], remarks) : setOf(context, results);
+}
+
+/**
+ * @param {Context} context
+ * @param {Result[]} results at least one
+ */
+async function setOf({ name, remarks = [] }, results) {
   const { makeRunSet } = await import('../results/runs/run-set.js');
-  return makeRunSet(name, results);
+  return withRemarks(makeRunSet(name, results), remarks);
 }
 
 /**

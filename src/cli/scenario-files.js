@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { reporterForFile, reporters } from '../reporters/index.js';
 import { makeRunSet } from '../results/runs/run-set.js';
 import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
+import { withRemarks } from './remarks.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
@@ -26,11 +27,13 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
     /**
      * @param {number} step
      * @param {readonly Result[]} results that it has given so far
+     * @param {readonly string[]} remarks see withRemarks
      * @returns {Promise<unknown[]>} why some files could not be written
      */
-    async writeStep(step, results) {
+    async writeStep(step, results, remarks) {
       if (results.length === 0 || out.length === 0) return [];
-      return writeFiles(repeat === 1 ? results[0] : makeRunSet(names[step], [...results]), own[step]);
+      const document = repeat === 1 ? results[0] : makeRunSet(names[step], [...results]);
+      return writeFiles(withRemarks(document, remarks), own[step]);
     },
     /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why some files could not be written */
     writeSummary: (scenario) => writeFiles(scenario, together),

@@ -7,6 +7,7 @@ import { turnsOf } from '../scenario/run-order.js';
 import { runScenario } from '../scenario/run-scenario.js';
 import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
+import { withRemarks } from './remarks.js';
 import { withoutQuery } from './run-options.js';
 import { worstOf } from './runs.js';
 import { startShowing } from './showing.js';
@@ -19,6 +20,7 @@ import { startShowing } from './showing.js';
  * @property {string | null} [tokenEnv] environment variable that holds it
  * @property {import('../search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
  * @property {string[]} notJudged what is required of its stages, where it does without
+ * @property {string[]} remarks what reports of it say beside its figures, sentences
  */
 /** @typedef {import('../scenario/run-scenario.js').Step & OfStep} Step */
 /**
@@ -64,22 +66,10 @@ export async function runSteps(given) {
  * @param {import('./showing.js').Live} with_.live
  * @param {ReturnType<typeof onInterrupt>} with_.interrupt
  */
-async function measureAll(
-  { scenario, steps, settings, files, refused },
-  { command, live, interrupt: { stop, cutOff } },
-) {
+async function measureAll(given, { command, live, interrupt: { stop, cutOff } }) {
+  const { steps, settings, refused } = given;
   const { repeat, pauseMs } = settings;
-  const startedAt = new Date();
-  const begunMs = performance.now();
-  const summary = createScenarioSummary({
-    name: scenario.name,
-    description: scenario.description,
-    command,
-    startedAt,
-    repeat,
-    steps: steps.map(({ name, run: of, target, plan }) => ({ name, run: of, target, load: plan.load })),
-  });
-  const durationMs = () => performance.now() - begunMs;
+  const report = openReport(given, command);
   const planOf = (/** @type {number} */ step, /** @type {number} */ number) =>
     planOfRun(steps[step].plan, number);
   const ended = await runScenario({
@@ -100,21 +90,15 @@ async function measureAll(
         onEvent: (one) => one.type !== 'result' && live.event(one),
         live: live.hook,
       }),
-    onResult: (step, result) => summary.add(step, result),
-    onRefused: (step, { code, full }) => summary.fail(step, { code, text: full }),
-    // What cannot be written is said when it is tried for the last time.
-    between: async (step) => {
-      // What was there before is not lost to a run that showed nothing.
-      if (steps.every((_, i) => summary.resultsOf(i).length === 0)) return;
-      await files.writeStep(step, summary.resultsOf(step));
-      await files.writeSummary(summary.result({ durationMs: durationMs(), unfinished: true }));
-    },
+    onResult: report.add,
+    onRefused: (step, { code, full }) => report.fail(step, { code, text: full }),
+    between: report.writeSoFar,
   });
-  const results = steps.flatMap((_, step) => summary.resultsOf(step));
+  const results = report.results();
   // Nothing was measured anywhere: as with a single run, that is an error and no report.
   if (results.length === 0) throw whyNothing(ended);
   live.event({ type: 'notice', text: 'All runs are over; what they say together is worked out.' });
-  const failures = await report({ summary, steps, files }, { ...ended, durationMs: durationMs() });
+  const failures = await report.writeAll(ended);
   const codes = [
     ...results.map(exitCodeOf),
     ...[...ended.refused.values()].map(({ exitCode }) => exitCode),
@@ -125,16 +109,45 @@ async function measureAll(
 }
 
 /**
- * @param {{summary: ReturnType<typeof createScenarioSummary>, steps: readonly Step[], files: ScenarioFiles}} what
- * @param {{durationMs: number, interrupted: boolean}} how
- * @returns {Promise<unknown[]>} why something could not be written
+ * Results of steps -> their files and the summary.
+ *
+ * @param {Given} given
+ * @param {string} command
  */
-async function report({ summary, steps, files }, { durationMs, interrupted }) {
-  const scenario = summary.result({ durationMs, interrupted });
-  const failures = await files.writeSummary(scenario);
-  for (const step of steps.keys()) failures.push(...(await files.writeStep(step, summary.resultsOf(step))));
-  failures.push(...(await files.show(scenario)));
-  return failures;
+function openReport({ scenario: { name, description }, steps, settings: { repeat }, files }, command) {
+  const startedAt = new Date();
+  const begunMs = performance.now();
+  const summary = createScenarioSummary({
+    ...{ name, description, command, startedAt, repeat },
+    steps: steps.map(({ name: own, run: of, target, plan }) => ({
+      ...{ name: own, run: of, target, load: plan.load },
+    })),
+  });
+  const remarks = [...new Set(steps.flatMap((step) => step.remarks))];
+  const together = (/** @type {{interrupted?: boolean, unfinished?: boolean}} */ how) =>
+    withRemarks(summary.result({ ...how, durationMs: performance.now() - begunMs }), remarks);
+  const writeStep = (/** @type {number} */ step) =>
+    files.writeStep(step, summary.resultsOf(step), steps[step].remarks);
+  return {
+    add: summary.add,
+    fail: summary.fail,
+    results: () => steps.flatMap((_, step) => summary.resultsOf(step)),
+    /** Between runs; what cannot be written is said when it is tried for the last time. @param {number} step that was run last */
+    async writeSoFar(step) {
+      // What was there before is not lost to a run that showed nothing.
+      if (steps.every((_, i) => summary.resultsOf(i).length === 0)) return;
+      await writeStep(step);
+      await files.writeSummary(together({ unfinished: true }));
+    },
+    /** @param {{interrupted: boolean}} how @returns {Promise<unknown[]>} why something could not be written */
+    async writeAll({ interrupted }) {
+      const scenario = together({ interrupted });
+      const failures = await files.writeSummary(scenario);
+      for (const step of steps.keys()) failures.push(...(await writeStep(step)));
+      failures.push(...(await files.show(scenario)));
+      return failures;
+    },
+  };
 }
 
 /**

@@ -20,7 +20,7 @@ export async function searchSteps({ steps, outs, settings, line, refused, heard 
   const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);
   /** @type {number[]} */
   const codes = [];
-  for (const [i, { name, plan, token, asked }] of steps.entries()) {
+  for (const [i, { name, plan, token, asked, remarks }] of steps.entries()) {
     if (heard.signal.aborted) {
       tell('Warning: Interrupted: not all searches were made.');
       codes.push(EXIT.interrupted);
@@ -32,7 +32,7 @@ export async function searchSteps({ steps, outs, settings, line, refused, heard 
     try {
       if (error !== undefined) throw error;
       const { code } = await search(plan, {
-        ...{ token, line, heard, settings: { ...settings, out: outs[i] } },
+        ...{ token, line, heard, remarks, settings: { ...settings, out: outs[i] } },
         asked: /** @type {SearchSettings} */ (asked),
       });
       codes.push(code);

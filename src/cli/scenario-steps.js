@@ -3,6 +3,7 @@ import { usageError } from '../errors.js';
 import { planRun } from '../scenario/plan.js';
 import { checkSearched, notJudged, saidOfLoad } from '../scenario/searched.js';
 import { readEnvironment } from '../vault/environment.js';
+import { remarksOf } from './remarks.js';
 import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
 
 /** @typedef {import('./scenario-run.js').Step} Step */
@@ -33,6 +34,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       const plan = await planRun(run, target, flags, environment, start);
       const asked = start && searchSettings(plan, settings, saidOfLoad(run, flags, start));
       if (asked !== null) checkSearched(run, plan, asked, flags);
+      const left = { notJudged: notJudged(run, plan) };
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
       steps.push({
         name: names.join('-') || run.name,
@@ -42,7 +44,8 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
         tokenEnv: target.tokenEnv,
         asked,
-        notJudged: notJudged(run, plan),
+        ...left,
+        remarks: remarksOf({ run: run.name, ...left }),
       });
     }
   }
@@ -58,18 +61,4 @@ function tokenIn(variable) {
     `The environment variable ${variable} (token-env) is not set.`,
     `Set ${variable}.`,
   );
-}
-
-/**
- * @param {readonly Step[]} steps
- * @returns {string[]} one for each run, whatever its targets
- */
-export function warnings(steps) {
-  const texts = steps
-    .filter(({ notJudged }) => notJudged.length > 0)
-    .map(
-      ({ run, notJudged }) =>
-        `${run}: its stages are left out, and what is required of them is not judged: ${notJudged.join(', ')}.`,
-    );
-  return [...new Set(texts)];
 }

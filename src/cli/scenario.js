@@ -68,7 +68,7 @@ export const command = {
     const { planned, asked } = splitOptions(given);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(wanted(scenario, count, asked), count);
-    const { stepsOf, warnings } = await import('./scenario-steps.js');
+    const { stepsOf } = await import('./scenario-steps.js');
     const steps = await stepsOf(scenario, planned, settings);
     const { paths, act } = await prepare(scenario, steps, settings, line);
     refuseOverwrite(paths, [file]);
@@ -77,7 +77,8 @@ export const command = {
       process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
-    for (const text of warnings(steps)) process.stderr.write(`Warning: ${text}\n`);
+    for (const text of new Set(steps.flatMap(({ remarks }) => remarks)))
+      process.stderr.write(`Warning: ${text}\n`);
     return withSetup(scenario, steps, settings, act);
   },
 };
@@ -109,12 +110,12 @@ async function prepare(scenario, steps, settings, line) {
       act: (refused, heard) => runSteps({ scenario, steps, settings, line, files, refused, heard }),
     };
   }
-  const [{ plan, token }] = steps;
+  const [{ plan, token, remarks }] = steps;
   return {
     paths: settings.out,
     async act(refused, heard) {
       for (const error of refused.values()) throw error;
-      return (await runPlan(plan, { token, settings, line, heard })).code;
+      return (await runPlan(plan, { token, settings, line, heard, remarks })).code;
     },
   };
 }

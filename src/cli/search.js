@@ -8,6 +8,7 @@ import { formatDuration } from '../units.js';
 import { withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { appendSummary, print, writeFiles } from './output.js';
+import { withRemarks } from './remarks.js';
 import { withoutQuery } from './run-options.js';
 import { startShowing } from './showing.js';
 
@@ -26,9 +27,10 @@ import { startShowing } from './showing.js';
  * @param {string} how.line the command line
  * @param {import('../search/step-plan.js').SearchSettings} how.asked
  * @param {AbortController} [how.heard] see onInterrupt
+ * @param {readonly string[]} [how.remarks] see withRemarks
  * @returns {Promise<{code: number, search: Search}>}
  */
-export async function searchPlan(plan, { token, settings, line, asked, heard }) {
+export async function searchPlan(plan, { token, settings, line, asked, heard, remarks = [] }) {
   checkSearchable(plan, asked);
   const command = withoutQuery(line, settings.otlp);
   const shown = showSteps(settings, command);
@@ -41,13 +43,13 @@ export async function searchPlan(plan, { token, settings, line, asked, heard }) 
   /** @type {Search | null} */
   let soFar = null;
   try {
-    const search = await findMax(plan, asked, {
+    const found = await findMax(plan, asked, {
       command,
       isStopped: () => stop.aborted,
       runStep: (stepPlan, place) =>
         shown.during(stepPlan, place, asked.of, stop, (how) => steps.run(stepPlan, how)),
       async onStep(document, step) {
-        soFar = document;
+        soFar = withRemarks(document, remarks);
         shown.event({ type: 'notice', text: stepPhrase(asked.of, step) });
         if (!step.recovery.recovered) {
           const waited = formatDuration(step.recovery.seconds * 1000);
@@ -55,10 +57,11 @@ export async function searchPlan(plan, { token, settings, line, asked, heard }) 
           shown.event({ type: 'warning', text });
         }
         // What cannot be written is said when it is tried for the last time.
-        await writeFiles(document, settings.out);
+        await writeFiles(soFar, settings.out);
       },
     });
     await steps.close();
+    const search = withRemarks(found, remarks);
     if (search.steps.length === 0 && stop.aborted) {
       throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', {
         exitCode: EXIT.interrupted,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { stepsOf, warnings } from '../../src/cli/scenario-steps.js';
+import { stepsOf } from '../../src/cli/scenario-steps.js';
 import { PkiLoadError } from '../../src/errors.js';
 import { readScenario } from '../../src/scenario/read.js';
 import { HEAD } from '../scenario/read.js';
@@ -67,13 +67,7 @@ const BEGINS = [
     {},
     [50, 16, 10, true],
   ],
-  [
-    'a rate: with connections for the threads of a flag',
-    CLOSED,
-    RATE,
-    { threads: '12' },
-    [50, 12, 20, true],
-  ],
+  ['a rate: with connections for the threads of a flag', CLOSED, RATE, { threads: '12' }, [50, 12, 20, true]],
   ['in flight: with one, whatever a closed loop has', CLOSED, FLIGHT, {}, [1, 1, 20, false]],
   ['in flight: an open loop gives way', OPEN, FLIGHT, {}, [1, 1, 60, false]],
   ['in flight: so do stages in rate', OPEN_STAGES, FLIGHT, {}, [1, 1, 10, false]],
@@ -233,9 +227,12 @@ describe('a search is refused, and its remedy is not:', () => {
   }
 });
 
+/** @param {readonly import('../../src/cli/scenario-run.js').Step[]} steps */
+const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
+
 describe('what is required of stages', () => {
   test('is judged where there are stages', async () => {
-    assert.deepEqual(warnings(await plan(OPEN_STAGES, null)), []);
+    assert.deepEqual(remarksIn(await plan(OPEN_STAGES, null)), [[]]);
   });
 
   /** @type {[string, typeof RATE | null, Record<string, unknown>][]} */
@@ -244,7 +241,7 @@ describe('what is required of stages', () => {
     ['a search does', RATE, REQUIRED],
   ];
   for (const [what, search, flags] of LEFT) {
-    test(`is said not to be, once for all targets, where ${what}`, async () => {
+    test(`is said not to be, alike for all targets, where ${what}`, async () => {
       const text = `${OPEN_STAGES}targets: [{name: a}, {name: b}]\n`;
       const steps = await plan(text, search, flags);
       assert.deepEqual(
@@ -254,15 +251,15 @@ describe('what is required of stages', () => {
           ['up: p99<1s', 'up: errors<1%'],
         ],
       );
-      assert.deepEqual(warnings(steps), [
-        'n: its stages are left out, and what is required of them is not judged: up: p99<1s, up: errors<1%.',
-      ]);
+      const said =
+        'n: its stages are left out, and what is required of them is not judged: up: p99<1s, up: errors<1%.';
+      assert.deepEqual(remarksIn(steps), [[said], [said]]);
     });
   }
 
   test('is not missed where nothing was', async () => {
     const text = `${HEAD}require: 'p99<1s'\nstages: [{hold: {rate: 5, duration: 2s}}]\n`;
-    assert.deepEqual(warnings(await plan(text, null, { rate: '20' })), []);
+    assert.deepEqual(remarksIn(await plan(text, null, { rate: '20' })), [[]]);
   });
 });
 

@@ -320,18 +320,51 @@ test('a scenario of one step gives the result itself, as issue would', async (t)
   assert.deepEqual(readdirSync(dirname(path('r.json'))).sort(), ['r.json', 's.yaml']);
 });
 
-test('what is required of stages that flags take the place of is said not to be judged', async (t) => {
+describe('what is required of stages that flags take the place of is said not to be judged', () => {
   const stages = [{ name: 'up', hold: { rate: 5, duration: 1 }, require: 'p99<1ms' }];
-  const text = tiny({ targets: [{ name: 'one' }], load: {}, stages });
-  const { code, stderr } = await runCli([
-    ...['run', scratch(t)('s.yaml', text), '--dev', '--quiet'],
-    ...['--rate', '40', '--duration', '1s'],
-  ]);
-  assertCode(code, 0);
-  assert.match(
-    stderr,
-    /^Warning: Tiny: its stages are left out, and what is required of them is not judged: up: p99<1ms\.$/m,
-  );
+  const said = 'Tiny: its stages are left out, and what is required of them is not judged: up: p99<1ms.';
+  const forms = ['json', 'md', 'html', 'xml', 'txt'];
+
+  /**
+   * @param {import('node:test').TestContext} t
+   * @param {Record<string, unknown>} scenario
+   * @param {string[]} flags
+   */
+  async function files(t, scenario, flags) {
+    const path = scratch(t);
+    const { code, stdout, stderr } = await runCli([
+      ...['run', path('s.yaml', tiny({ load: {}, stages, ...scenario })), '--dev', '--quiet', ...flags],
+      ...forms.flatMap((form) => ['--out', path(`r.${form}`)]),
+    ]);
+    assertCode(code, 0);
+    assert.equal(stderr.split(`Warning: ${said}\n`).length, 2, `once, before the runs: ${stderr}`);
+    const written = readdirSync(dirname(path('r.json'))).filter((name) => name !== 's.yaml');
+    for (const text of [stdout, ...written.map((name) => readFileSync(path(name), 'utf8'))]) {
+      assert.match(text.replace(/\s+/g, ' '), /its stages are left out, and .* is not judged: up: p99/);
+    }
+    return written.sort();
+  }
+
+  const instead = ['--rate', '40', '--duration', '1s'];
+  const one = { targets: [{ name: 'one' }] };
+  const names = forms.map((form) => `r.${form}`).sort();
+
+  test('by the result', async (t) => {
+    assert.deepEqual(await files(t, one, instead), names);
+  });
+
+  test('by a set of runs', async (t) => {
+    assert.deepEqual(await files(t, one, [...instead, '--repeat', '2']), names);
+  });
+
+  test('by the tables of all targets, and by the result of each', async (t) => {
+    assert.equal((await files(t, {}, instead)).length, 3 * forms.length);
+  });
+
+  test('by a search', async (t) => {
+    const search = ['--max-concurrency', '1', '--duration', '500ms'];
+    assert.deepEqual(await files(t, one, search), names);
+  });
 });
 
 test('a dry run of a search says what is searched, with the pause of the file between its steps', async (t) => {

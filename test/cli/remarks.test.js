@@ -1,0 +1,50 @@
+/** What nothing judged is said in every form that a document can be written in, and read back with it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { remarksOf, withRemarks } from '../../src/cli/remarks.js';
+import { renderDocument } from '../../src/reporters/index.js';
+import { parseDocument } from '../../src/results/read-document.js';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { runOf } from '../results/runs.js';
+import { mixedRun, scenarioOf } from '../results/scenario-sample.js';
+import { sampleSearch } from '../search/sample.js';
+
+/** @typedef {import('../../src/results/document.js').Document} Document */
+
+const SAID = 'its stages are left out, and what is required of them is not judged: up: p99';
+const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });
+
+test('of a step all of whose requirements are judged nothing is said, and nothing is changed', () => {
+  assert.deepEqual(remarksOf({ run: 'n', notJudged: [] }), []);
+  const result = runOf(1, 0);
+  assert.equal(withRemarks(result, []), result);
+});
+
+/** @type {Record<string, () => Document | Promise<Document>>} */
+const DOCUMENTS = {
+  'a result': () => runOf(1, 0),
+  'a set of runs': () => makeRunSet('n', [runOf(1, 0), runOf(1.1, 2)]),
+  'the result of a scenario': () => scenarioOf({ one: [mixedRun(1, 0)], two: [mixedRun(1, 1)] }),
+  'a search': () => sampleSearch(),
+};
+
+for (const [name, make] of Object.entries(DOCUMENTS)) {
+  describe(`${name} says it`, () => {
+    for (const format of ['text', 'md', 'html', 'junit']) {
+      test(`in ${format}`, async () => {
+        const document = await make();
+        const without = await renderDocument(format, document);
+        assert.ok(!without.includes('not judged'));
+        const text = await renderDocument(format, withRemarks(document, remarks));
+        assert.ok(text.replace(/\s+/g, ' ').includes(SAID), text);
+      });
+    }
+
+    test('in JSON, which is read back', async () => {
+      const document = withRemarks(await make(), remarks);
+      const text = await renderDocument('json', document);
+      assert.deepEqual(parseDocument(Buffer.from(text), 'r.json'), JSON.parse(JSON.stringify(document)));
+      assert.ok(text.includes(SAID));
+    });
+  });
+}
