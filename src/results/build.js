@@ -251,7 +251,7 @@ export function buildView(operations, block, facts, load, measurementValid) {
     ),
     model: load.model,
     offeredPerSecond: load.stages === null ? load.ratePerSecond : meanOffered(load, planned, facts),
-    ...(load.stages === null ? {} : { offeredOnAverage: true }),
+    ...(load.stages === null ? {} : { offeredAs: /** @type {const} */ ('mean') }),
     arrivals: load.arrivals,
     allOnTime:
       facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),

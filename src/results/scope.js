@@ -6,6 +6,9 @@ import { cellsOf, factsOf, stageWindowMs } from './stages.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 
+/** Of so many one more or less is a hundredth of the rate. */
+const LEAST_ARRIVALS = 100;
+
 /**
  * @param {{operation?: string, stage?: string}} scope names that the plan has
  * @param {object} run
@@ -30,7 +33,21 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   // Which of the requests are an operation's is drawn at random: its share of what was offered is not known beforehand.
   if (operation !== undefined) return { ...view, offeredPerSecond: null };
   if (index < 0 || !isEven(load, index)) return view;
-  // Where it begins and ends between two arrivals it has one more or one less than its level in its time: that is no lack of load.
-  const offeredPerSecond = view.offeredPerSecond === null ? null : stages[index].level.most;
-  return { ...view, offeredPerSecond, offeredOnAverage: false };
+  return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
+}
+
+/**
+ * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
+ * lack of load, if it has so many that one is not seen in its rate.
+ *
+ * @param {Pick<import('./requirements/judge.js').RunView, 'offeredPerSecond'>} view what was offered on average
+ * @param {number} level a second
+ * @param {import('./build.js').RunFacts} facts of the stage
+ * @returns {Partial<import('./requirements/judge.js').RunView>}
+ */
+function levelOffered({ offeredPerSecond }, level, { windowMs }) {
+  if (offeredPerSecond === null) return {};
+  const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
+  const isAtLevel = planned >= LEAST_ARRIVALS && atLevel - planned < 1;
+  return isAtLevel ? { offeredPerSecond: level, offeredAs: 'level' } : {};
 }

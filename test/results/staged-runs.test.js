@@ -384,8 +384,30 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
       requirements.map(({ verdict }) => verdict),
       ['met', 'not met'],
     );
-    assert.match(requirements[0].reason, /all that was offered, 900\/h, succeeded/);
+    assert.match(requirements[0].reason, /all that was offered, its level of 900\/h, succeeded/);
   });
+
+  /** @type {[string, number, number, number, [number, string]][]} what, seconds of a ramp, seconds of a hold, its level, arrivals and verdict */
+  const SHORT = [
+    ['1 arrival where 1.95 are due: half of its level', 0.3, 6.5, 0.3, [1, 'not met']],
+    ['59 where 59.7 are due: below it by more than a hundredth', 0.5, 59.7, 1, [59, 'not met']],
+    ['60 where 60 are due', 0.5, 60, 1, [60, 'met']],
+    ['200 where 200.7 are due', 0.5, 200.7, 1, [200, 'met']],
+  ];
+  for (const [what, ramp, hold, level, expected] of SHORT) {
+    test(`a stage that keeps its level, ${what}`, () => {
+      const { requirements, stages } = syntheticRun({
+        load: staged([stage('ramp', [ramp, 0, level]), stage('hold', [hold, level, level])]),
+        requirements: [[`rate>=${level}/s`, { stage: 'hold' }]],
+        change: good(() => false, {}),
+      });
+      assert.deepEqual(
+        [stages?.[1].totals.planned, requirements[0].verdict],
+        expected,
+        requirements[0].reason,
+      );
+    });
+  }
 
   test('what was dropped or never sent counts where it was due', () => {
     const dropped = syntheticRun({

@@ -23,11 +23,10 @@ export function judgeRate(requirement, view) {
   const margin = rateMargin(requirement, actual);
   const seconds = view.completedPerSecond.length;
   if (seconds >= LEAST_SECONDS && offeredAndServed(requirement, view)) {
-    const offered = `${text(Number(view.offeredPerSecond))}${view.offeredOnAverage ? ' on average' : ''}`;
     return {
       verdict: 'met',
       actual,
-      reason: sentence(margin, `all that was offered, ${offered}, succeeded`),
+      reason: sentence(margin, `all that was offered, ${offeredText(view, text)}, succeeded`),
     };
   }
   if (!reaches(actual, requirement)) return { verdict: 'not met', actual, reason: sentence(margin) };
@@ -47,6 +46,16 @@ export function judgeRate(requirement, view) {
       ? 'it is too close to the limit for any duration to prove it'
       : `about ${formatCount(secondsNeeded)} s like these would prove it`;
   return { verdict: 'not proven', actual, reason: sentence(margin, bound, needed) };
+}
+
+/**
+ * @param {import('./judge.js').RunView} view
+ * @param {(perSecond: number) => string} text
+ */
+function offeredText({ offeredPerSecond, offeredAs }, text) {
+  const rate = text(Number(offeredPerSecond));
+  if (offeredAs === 'level') return `its level of ${rate}`;
+  return offeredAs === 'mean' ? `${rate} on average` : rate;
 }
 
 /**

@@ -38,7 +38,7 @@ import { judgeRate } from './judge-rate.js';
  * @property {readonly number[]} completedPerSecond successes in each full second of the measured window
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
- * @property {boolean} [offeredOnAverage] it was not the same all the time
+ * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
