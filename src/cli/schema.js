@@ -2,15 +2,19 @@
 import { readFile } from 'node:fs/promises';
 import { EXIT, usageError } from '../errors.js';
 
-/** By the name of the kind of document; each is published under this name too. @type {Readonly<Record<string, URL>>} */
+/** By the name of the kind of document, each of which is published under this name too: how to get its text. */
 const SCHEMAS = Object.freeze({
-  result: new URL('../results/result.schema.json', import.meta.url),
-  'run-set': new URL('../results/run-set.schema.json', import.meta.url),
-  comparison: new URL('../results/comparison.schema.json', import.meta.url),
-  search: new URL('../results/search.schema.json', import.meta.url),
-  propagation: new URL('../results/propagation.schema.json', import.meta.url),
-  'scenario-result': new URL('../results/scenario-result.schema.json', import.meta.url),
-  scenario: new URL('../scenario/scenario.schema.json', import.meta.url),
+  result: fromFile('result'),
+  'run-set': fromFile('run-set'),
+  comparison: fromFile('comparison'),
+  search: fromFile('search'),
+  propagation: fromFile('propagation'),
+  'scenario-result': fromFile('scenario-result'),
+  // It names the operations and their options: one that is new is in it at once.
+  scenario: async () => {
+    const { schemaOfScenarios } = await import('../scenario/published.js');
+    return `${JSON.stringify(await schemaOfScenarios(), null, 2)}\n`;
+  },
 });
 
 const NAMES = Object.keys(SCHEMAS).join(', ');
@@ -30,14 +34,24 @@ export const command = {
     if (more.length > 0) {
       throw usageError('bad_usage', 'More than one kind is given.', 'Ask for one schema at a time.');
     }
-    if (!Object.hasOwn(SCHEMAS, kind)) {
+    if (!isKnown(kind)) {
       throw usageError(
         'unknown_schema',
         `There is no schema ${JSON.stringify(kind.slice(0, 80))}.`,
         `There are ${NAMES}.`,
       );
     }
-    process.stdout.write(await readFile(SCHEMAS[kind], 'utf8'));
+    process.stdout.write(await SCHEMAS[kind]());
     return EXIT.ok;
   },
 };
+
+/** @param {string} kind @returns {kind is keyof typeof SCHEMAS} */
+function isKnown(kind) {
+  return Object.hasOwn(SCHEMAS, kind);
+}
+
+/** @param {string} kind @returns {() => Promise<string>} */
+function fromFile(kind) {
+  return () => readFile(new URL(`../results/${kind}.schema.json`, import.meta.url), 'utf8');
+}

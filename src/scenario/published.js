@@ -1,5 +1,6 @@
 /** The published JSON Schema of scenarios, by which editors complete and check them. */
 import { z } from 'zod';
+import { loadOperation, operations } from '../operations/index.js';
 import { camelCase } from '../options.js';
 import { SCENARIO_SCHEMA_ID, scenarioSchema } from './declaration.js';
 import { optionSchemas } from './option-schema.js';
@@ -12,11 +13,19 @@ const DRAFT = /** @type {const} */ ({ target: 'draft-2020-12', io: 'input' });
 /** What may stand in place of a number, a choice or true and false. */
 const VARIABLE = Object.freeze({ $ref: '#/$defs/variable' });
 
+/** @returns {Promise<Record<string, unknown>>} the JSON Schema of scenarios of all operations that there are */
+export async function schemaOfScenarios() {
+  /** @type {Record<string, Record<string, OptionSpec>>} */
+  const options = {};
+  for (const name of Object.keys(operations)) options[name] = (await loadOperation(name)).options;
+  return scenarioJsonSchema(options);
+}
+
 /**
  * @param {Record<string, Record<string, OptionSpec>>} options of each operation, by its name
  * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12), with the options of each operation
  */
-export function scenarioJsonSchema(options) {
+function scenarioJsonSchema(options) {
   const names = Object.keys(options);
   const { $schema, ...rest } = z.toJSONSchema(scenarioSchema(names), DRAFT);
   const $defs = Object.fromEntries(

@@ -83,6 +83,22 @@ const COMMANDS = [
     { needed: ['src/cli/merge.js'], without: [...PACKAGES, ...RUN, 'src/merge-results.js', 'src/pki/'] },
   ],
   [
+    'the help of run: nothing that reads a scenario or runs it',
+    ['run', '--help'],
+    {
+      needed: ['src/cli/scenario.js'],
+      without: [...PACKAGES, ...RUN, 'src/scenario/', 'src/operations/issue'],
+    },
+  ],
+  [
+    'the schema of results: nothing that makes that of scenarios',
+    ['schema', 'result'],
+    {
+      needed: ['src/cli/schema.js'],
+      without: [...PACKAGES, ...RUN, 'src/scenario/', 'src/operations/issue'],
+    },
+  ],
+  [
     'the version: no operation',
     ['--version'],
     { needed: ['src/version.js'], without: [...PACKAGES, ...RUN, 'src/pki/'] },

@@ -2,17 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
-import { loadOperation, operations } from '../../src/operations/index.js';
-import { scenarioJsonSchema } from '../../src/scenario/published.js';
+import { schemaOfScenarios } from '../../src/scenario/published.js';
 
 const FILE = new URL('../../src/scenario/scenario.schema.json', import.meta.url);
 
 /** @returns {Promise<Record<string, unknown>>} what the declarations say */
 export async function declaredSchema() {
-  /** @type {Record<string, any>} */
-  const options = {};
-  for (const name of Object.keys(operations)) options[name] = (await loadOperation(name)).options;
-  return JSON.parse(JSON.stringify(scenarioJsonSchema(options)));
+  return JSON.parse(JSON.stringify(await schemaOfScenarios()));
 }
 
 /**

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { loadOperation, operations } from '../../src/operations/index.js';
 import { SHAPES } from '../../src/scenario/stages.js';
+import { runCli } from '../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
 import { compile, declaredSchema, publishedSchema } from './schema-of.js';
 
@@ -14,6 +15,12 @@ test('scenario.schema.json is what the declarations say', async () => {
   assert.deepEqual(schema, await declaredSchema());
   assert.equal(schema.$id, 'vault-pki-load/scenario/1');
   assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+});
+
+test('the command schema prints it', async () => {
+  const { code, stdout, stderr } = await runCli(['schema', 'scenario']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), schema);
 });
 
 test('it names every operation, with every option of each, and every shape of a stage', async () => {
