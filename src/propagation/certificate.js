@@ -19,6 +19,7 @@ import { lookOnce, watchNode } from './watch.js';
  * @property {number} certificate from 1
  * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: the nodes tell
  * @property {string} [failure] code of what went wrong with a call
+ * @property {string} [unrevoked] code of why what was not followed could not be revoked either
  * @property {number | null} revokeMs how long the revocation took to be answered
  * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
  * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
@@ -73,20 +74,21 @@ export async function followCertificate(certificate, client, circumstances) {
   }
   const { serialText } = issued.value;
   // What is not followed shall not stay valid for it.
+  /** @returns {Promise<Pick<Row, 'left' | 'unrevoked'>>} */
   const takeBack = async () => {
     const revoked = await attempt(() => revoke(client, plan, serialText));
-    return 'failure' in revoked ? /** @type {const} */ ('valid') : /** @type {const} */ ('revoked');
+    return 'failure' in revoked ? { left: 'valid', unrevoked: revoked.failure } : { left: 'revoked' };
   };
-  if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
+  if (stop.aborted) return { ...row, outcome: 'undecided', ...(await takeBack()) };
   const read = await attempt(() => questionOf(issued.value, about), 'certificate_unreadable');
   if ('failure' in read) {
-    return { ...row, ...failed('issue_failed', read.failure), left: await takeBack() };
+    return { ...row, ...failed('issue_failed', read.failure), ...(await takeBack()) };
   }
   const question = read.value;
   const looks = await Promise.all(nodes.map((node) => lookOnce(node, question)));
-  if (stop.aborted) return { ...row, outcome: 'undecided', left: await takeBack() };
+  if (stop.aborted) return { ...row, outcome: 'undecided', ...(await takeBack()) };
   if (looks.every((look) => look !== 'good')) {
-    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood), left: await takeBack() };
+    return { ...row, outcome: 'not_good_before', nodes: looks.map(notGood), ...(await takeBack()) };
   }
   return {
     ...row,

@@ -24,7 +24,7 @@ export async function warm({ plan, nodes, client, clock, stop }) {
     about: createQuestioner().about,
     stop,
   });
-  if (row.failure === 'vault_permission_denied') throw denied(row, plan);
+  if ([row.failure, row.unrevoked].includes('vault_permission_denied')) throw denied(row, plan);
   return row;
 }
 
@@ -34,8 +34,8 @@ export async function warm({ plan, nodes, client, clock, stop }) {
  * @param {import('./certificate.js').Row} row
  * @param {import('./plan.js').PropagationPlan} plan
  */
-function denied({ outcome }, { target: { mount }, role }) {
-  const isIssued = outcome === 'revoke_failed';
+function denied({ left: what }, { target: { mount }, role }) {
+  const isIssued = what === 'valid';
   const path = isIssued ? `${mount}/revoke` : `${mount}/issue/${role}`;
   const left = isIssued ? ' The one certificate that was issued to try it stays valid until it expires.' : '';
   return targetError(

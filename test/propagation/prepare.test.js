@@ -50,23 +50,28 @@ test('a token that may issue, but not revoke, is refused before anything is issu
   );
 });
 
-/** @type {[string, string, RegExp][]} */
+const REVOKE_DENIED = /may not write to pki_int\/revoke\. The one certificate .* stays valid until/;
+
+/** @type {[string, string, RegExp, string?][]} what, the path, message, a path that answers with an error */
 const DENIED = [
   [
     'issue',
     'pki_int/issue/example-dot-com-ec',
     /may not write to pki_int\/issue\/example-dot-com-ec\. Use a/,
   ],
-  ['revoke', 'pki_int/revoke', /may not write to pki_int\/revoke\. The one certificate .* stays valid until/],
+  ['revoke', 'pki_int/revoke', REVOKE_DENIED],
+  ['revoke, where no node calls the certificate good', 'pki_int/revoke', REVOKE_DENIED, 'pki_int/ocsp'],
 ];
-for (const [verb, denied, message] of DENIED) {
+for (const [verb, denied, message, broken] of DENIED) {
   test(`a token that may not ask what it may do, and may not ${verb}: one certificate shows it`, async () => {
     const { error, asked } = await measureBehind(
       server,
-      (path) =>
-        path === 'sys/capabilities-self' || path === denied
+      (path) => {
+        if (path === broken) return { status: 503, json: {} };
+        return path === 'sys/capabilities-self' || path === denied
           ? { status: 403, json: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } }
-          : null,
+          : null;
+      },
       { certificates: 10 },
     );
     assert.equal(error?.exitCode, 2);
