@@ -292,6 +292,19 @@ describe('--only', () => {
     });
   }
 
+  test('searches that run alone', async (t) => {
+    const path = scratch(t);
+    const { code, stderr } = await runCli([
+      ...['run', path('s.yaml', tiny({ targets: undefined, runs })), '--dev', '--only', 'second'],
+      ...['--max-concurrency', '1', '--duration', '500ms', '--out', path('r.json')],
+    ]);
+    assertCode(code, 0);
+    assert.doesNotMatch(stderr, /^Search \d of/m);
+    const { name, searched } = JSON.parse(readFileSync(path('r.json'), 'utf8'));
+    assert.deepEqual([name, searched], ['second', 'concurrency']);
+    assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), ['r.json', 's.yaml']);
+  });
+
   test('lets a run be searched beside which others require nothing', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ targets: undefined, runs: [{ name: 'bare' }, ...runs] }));
     const search = ['run', file, '--find-max-rate', '--dry-run'];
