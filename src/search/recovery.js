@@ -39,15 +39,16 @@ export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
   return {
     /**
      * @param {() => Promise<number | null>} [again] asks from now on
+     * @param {number} [restMs] the pause; 0 where it was made already
      * @returns {Promise<RecoveryEnd>}
      */
-    async wait(again = look) {
+    async wait(again = look, restMs = pauseMs) {
       const begun = now();
-      await sleep(pauseMs);
+      if (restMs > 0) await sleep(restMs);
       let quick = 0;
       while (limit !== null && quick < IN_A_ROW && !isStopped()) {
         const waitedMs = now() - begun;
-        if (waitedMs > LONGEST_MS + pauseMs) return { waitedMs, recovered: false };
+        if (waitedMs > LONGEST_MS + restMs) return { waitedMs, recovered: false };
         const ms = await again();
         quick = ms !== null && ms <= limit ? quick + 1 : 0;
         if (quick < IN_A_ROW) await sleep(BETWEEN_LOOKS_MS);

@@ -47,11 +47,11 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
-  /** @param {Place} place */
-  async function recover({ origin, tls }) {
+  /** @param {Place} place @param {number} restMs the pause before it is asked */
+  async function recover({ origin, tls }, restMs) {
     const asker = openAsker(origin, tls);
     try {
-      if (recovery !== null) return await recovery.wait(asker.look);
+      if (recovery !== null) return await recovery.wait(asker.look, restMs);
       recovery = await watchRecovery({
         look: asker.look,
         sleep: pause,
@@ -74,7 +74,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
     async run(stepPlan, showing) {
       const preparing = { token, signal: stop, onEvent };
       // Preparing is load as well, and where it fails the search ends.
-      const before = last === null ? 0 : (await recover(last)).waitedMs;
+      const before = last === null ? null : await recover(last, recoverMs);
       const prepared =
         shared ?? (await prepareRun(isShared(plan) ? planOfAll(stepPlan) : stepPlan, preparing));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
@@ -83,7 +83,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       else if (!plan.dev) last = place;
       try {
         // What was prepared is what the target has to recover from, too.
-        const { waitedMs, recovered } = await recover(place);
+        const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
         const ended = await runWhileHopeful(stepPlan, {
           prepared,
           signal: stop,
@@ -91,7 +91,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
           command,
           ...showing,
         });
-        return { ...ended, recovery: { waitedMs: before + waitedMs, recovered } };
+        return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
         if (shared === null) await prepared.close();
       }

@@ -4,9 +4,9 @@ import { watchRecovery } from '../../src/search/recovery.js';
 
 /**
  * @param {(atMs: number) => number | null} answer how long it takes to answer at a time; null: it does not
- * @param {{stopAfterMs?: number}} [options]
+ * @param {{stopAfterMs?: number, restMs?: number}} [options]
  */
-async function waitOn(answer, { stopAfterMs = Number.POSITIVE_INFINITY } = {}) {
+async function waitOn(answer, { stopAfterMs = Number.POSITIVE_INFINITY, restMs } = {}) {
   let clock = 0;
   let begun = Number.POSITIVE_INFINITY;
   const watch = await watchRecovery({
@@ -23,12 +23,19 @@ async function waitOn(answer, { stopAfterMs = Number.POSITIVE_INFINITY } = {}) {
     pauseMs: 1000,
   });
   begun = clock;
-  return watch.wait();
+  return watch.wait(undefined, restMs);
 }
 
 test('a target that is as fast as before is given the pause, no more', async () => {
   const { waitedMs, recovered } = await waitOn(() => 3);
   assert.ok(recovered && waitedMs >= 1000 && waitedMs < 1400, `${waitedMs}`);
+});
+
+test('where the pause was made already only its answers are waited for', async () => {
+  const { waitedMs, recovered } = await waitOn(() => 3, { restMs: 0 });
+  assert.ok(recovered && waitedMs < 400, `${waitedMs}`);
+  const slow = await waitOn((at) => (at < 5000 ? 400 : 3), { restMs: 0 });
+  assert.ok(slow.waitedMs >= 5000, `${slow.waitedMs}`);
 });
 
 test('one that is slow for five seconds is waited for', async () => {

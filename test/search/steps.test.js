@@ -38,9 +38,9 @@ async function startVault(token = {}) {
 
 /**
  * @param {import('node:test').TestContext} t
- * @param {{token?: object, load?: Record<string, unknown>}} given
+ * @param {{token?: object, load?: Record<string, unknown>, recoverMs?: number}} given
  */
-async function stepsOn(t, { token, load = {} }) {
+async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
   const vault = await startVault(token);
   t.after(vault.stop);
   const given = { url: vault.url, rate: 50, duration: '200ms', seed: 1, ...load };
@@ -50,7 +50,7 @@ async function stepsOn(t, { token, load = {} }) {
   const onEvent = (/** @type {import('../../src/run.js').RunEvent} */ event) => {
     if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
   };
-  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs: 1, onEvent });
+  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs, onEvent });
   t.after(() => steps.close());
   return { vault, said, step: () => steps.run(plan, { onEvent }) };
 }
@@ -67,6 +67,14 @@ test('a step that prepares for itself does so when the target has recovered from
   const { recovery, result } = await step();
   assert.ok(looks >= 3 && recovery.recovered && recovery.waitedMs > 0, JSON.stringify(recovery));
   assert.ok(result.totals.succeeded > 0);
+});
+
+test('a step that prepares for itself is preceded by one pause, not by one before and one after that', async (t) => {
+  const recoverMs = 1500;
+  const { step } = await stepsOn(t, { load: { arrivals: 'poisson' }, recoverMs });
+  await step();
+  const { waitedMs } = (await step()).recovery;
+  assert.ok(waitedMs >= recoverMs - 1 && waitedMs < 2 * recoverMs, `${waitedMs}`);
 });
 
 test('what is prepared once is for a search of unknown length: a token that ends some time is renewed, and that is said once', async (t) => {
