@@ -47,6 +47,7 @@ export function conclude(findings) {
   const rows = findings.rows.map((row) => ({ ...row, outcome: outcomeOf(row) }));
   const whole = rows.flatMap(wholeOf);
   const { block, upper } = delayOf(whole);
+  const atLatest = lateBounds(whole, lag);
   const nodes = found.nodes.map((node, i) => nodeOf(node, i, watched[i], findings.rows));
   const measurement = judgeMeasurement({ nodes, lag, plan, revoked: whole.length, rows });
   const revokes = createHistogram();
@@ -79,8 +80,7 @@ export function conclude(findings) {
     })),
     requirements: plan.requirements.map((requirement) =>
       judgeDelay(requirement, {
-        upper,
-        rows,
+        ...{ upper, atLatest, rows },
         measurementValid: measurement.verdict !== 'invalid',
       }),
     ),
@@ -170,6 +170,20 @@ function delayOf(measured) {
     widthMs: open,
   };
   return { block, upper: answeredUpper };
+}
+
+/**
+ * @param {Measured[]} measured
+ * @param {Histogram} lag of polls
+ * @returns {{ms: number, upper: Histogram}} upper bounds since the answer, had each been read as late as any poll was
+ */
+function lateBounds(measured, lag) {
+  const ms = lag.totalCount === 0 ? 0 : lag.maxValue / 1000;
+  const upper = createHistogram();
+  for (const { interval, answeredMs } of measured) {
+    recordMs(upper, sinceAnswer(interval, answeredMs).upperMs + ms);
+  }
+  return { ms, upper };
 }
 
 /** @param {Histogram} histogram @returns {Propagation['pollLagMs']} */

@@ -1,17 +1,18 @@
 /**
  * Requirements on the delay until every node says revoked, judged on its upper bound since the answer: the truth is no longer than
- * that, but for what this program was late to see the answer, so what is met on it is met. A certificate of which nobody said revoked
- * never helps.
+ * that, but for what this program was late to see the answer. How late is not known; that its polls were as late at most is taken for
+ * it, and what would not be met on bounds that are so much longer is not proven. A certificate of which nobody said revoked never helps.
  */
 import { createHistogram, recordMs, valueAtRank } from '../histogram.js';
 import { judgeRequirement } from '../results/requirements/judge.js';
-import { formatCount } from '../units.js';
+import { formatCount, formatLatency } from '../units.js';
 
 /** @typedef {import('../results/schema.js').RequirementVerdict} RequirementVerdict */
 /** @typedef {import('hdr-histogram-js').Histogram} Histogram */
 /**
  * @typedef {object} Seen
  * @property {Histogram} upper bounds since the revocation was answered
+ * @property {{ms: number, upper: Histogram}} atLatest the largest lateness of polls, and the bounds with it
  * @property {{outcome: string, followedMs: number}[]} rows of all certificates that were begun
  * @property {boolean} measurementValid
  */
@@ -21,7 +22,20 @@ import { formatCount } from '../units.js';
  * @param {Seen} seen
  * @returns {RequirementVerdict}
  */
-export function judgeDelay(requirement, { upper, rows, measurementValid }) {
+export function judgeDelay(requirement, { upper, atLatest, ...seen }) {
+  const judged = judgeOn(upper, requirement, seen);
+  if (judged.verdict !== 'met' || judgeOn(atLatest.upper, requirement, seen).verdict === 'met') return judged;
+  const late = `But polls were up to ${formatLatency(atLatest.ms)} late: had the answers to the revocations been read as late, it would not hold.`;
+  return { ...judged, verdict: 'not proven', reason: `${judged.reason} ${late}` };
+}
+
+/**
+ * @param {Histogram} upper
+ * @param {import('../results/requirements/requirements.js').Requirement} requirement
+ * @param {Pick<Seen, 'rows' | 'measurementValid'>} seen
+ * @returns {RequirementVerdict}
+ */
+function judgeOn(upper, requirement, { rows, measurementValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => outcome !== 'undecided' && outcome !== 'revoked');
   const judge = (/** @type {typeof rows} */ others) =>

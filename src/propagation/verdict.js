@@ -1,6 +1,6 @@
 /**
  * Can the measurement be believed? Its intervals since the sending always hold, as they come from what was sent and what arrived;
- * those since the answer but for what this program was late to see it. Where polls were late, left out or not answered they are
+ * those since the answer but for what this program was late to see it, which judge.js allows for. Where polls were late, left out or not answered they are
  * wider than --poll promises.
  */
 import { valueAtShare } from '../histogram.js';
