@@ -41,7 +41,7 @@ export const searchOptions = {
     min: 1,
     max: 10_000,
     describe:
-      'Closed loop: look for the peak throughput, and the fewest requests in flight that reach it with every --require met; from --concurrency (1) to N at most',
+      'Closed loop: look for the peak throughput, and the fewest requests in flight that reach it with every --require met (a required rate is judged at the answer); from --concurrency (1) to N at most',
   },
 };
 
