@@ -1,12 +1,14 @@
 /** Whole runs of the PKI operations: on the embedded server, and of `ocsp --about` against the responder of OpenSSL. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { PkiLoadError } from '../../src/errors.js';
 import { createPlan, readEnvironment, run } from '../../src/index.js';
+import { formatCount } from '../../src/units.js';
 import { ask } from '../dev/support.js';
 import { TestCa } from '../pki/openssl-ca.js';
 
@@ -50,6 +52,37 @@ async function measure(operation, options, url = server.url) {
 
 /** @param {string} path */
 const listed = async (path) => (await ask(server, 'LIST', `pki_int/${path}`)).json?.data?.keys ?? [];
+
+/**
+ * In front of the embedded server: revokes one more certificate before each time that it passes its CRL on, one after the other, so that no
+ * two answers are alike.
+ *
+ * @param {import('node:test').TestContext} t
+ * @returns {Promise<string>} its address
+ */
+async function startGrowingCrl(t) {
+  const grown = async () => {
+    const { json } = await ask(server, 'POST', `pki_int/issue/${EC}`, { common_name: 'localhost' });
+    await ask(server, 'POST', 'pki_int/revoke', { serial_number: json.data.serial_number });
+    return ask(server, 'GET', 'pki_int/crl');
+  };
+  /** @type {Promise<unknown>} */
+  let before = Promise.resolve();
+  const front = createServer(async ({ url, method }, response) => {
+    const path = String(url).slice('/v1/'.length);
+    const answer = path === 'pki_int/crl' ? before.then(grown) : ask(server, String(method), path);
+    before = answer;
+    const { status, headers, body } = await answer;
+    response.writeHead(status, { 'content-type': String(headers['content-type']) }).end(body);
+  });
+  await new Promise((resolve) => front.listen(0, '127.0.0.1', () => resolve(null)));
+  t.after(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (front.address());
+  return `http://127.0.0.1:${port}`;
+}
 
 describe('on the embedded server', () => {
   test('sign and sign-verbatim: each CSR certified, names and all', async () => {
@@ -127,11 +160,17 @@ describe('on the embedded server', () => {
     );
   });
 
-  test('crl: one sentence on the largest, however many threads have read it', async () => {
-    const { outcomes, notes } = await measure('crl', { threads: 2 });
+  test('crl: it grows from answer to answer, and one sentence tells the largest that any thread has read', async (t) => {
+    const url = await startGrowingCrl(t);
+    const { outcomes, notes } = await measure('crl', { threads: 2 }, url);
     assert.deepEqual(outcomes, { crl: 40 });
     assert.equal(notes.length, 1, String(notes));
-    assert.match(String(notes), /^The largest CRL had [\d,]+ bytes, the longest /);
+    const [{ body }, entries] = await Promise.all([
+      ask(server, 'GET', 'pki_int/crl'),
+      listed('certs/revoked'),
+    ]);
+    const said = `The largest CRL had ${formatCount(body.length)} bytes, the longest ${formatCount(entries.length)} entries; `;
+    assert.ok(String(notes).startsWith(said), String(notes));
   });
 
   test('crl and ca-chain, without a token', async () => {
