@@ -69,8 +69,9 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
     used.length === runs.length && runs.length === repeat
       ? ''
       : `; ${runs.length} of ${counted(repeat, 'run')} made, ${used.length} count`;
-  // A target without a name of its own goes by its URL.
-  return aim?.url.startsWith(target) ? `${what}${made}` : `${target}: ${what}${made}`;
+  // A target without a name of its own goes by its URL; one may be called http.
+  const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
+  return isItsUrl ? `${what}${made}` : `${target}: ${what}${made}`;
 }
 
 /**

@@ -266,6 +266,16 @@ test('a target that has no name of its own is told once', async () => {
   assert.match(text, /^Operation +count .*\nall requests +[\d,]+ /m);
 });
 
+test('a target is told by the name it was given, be it http', async () => {
+  const scenario = scenarioOf({ http: [mixedRun(1, 0)], https: [mixedRun(1, 1)] });
+  for (const step of scenario.steps) {
+    step.aim = { url: `${step.target}://127.0.0.1:8200`, product: null, version: null };
+  }
+  const text = await renderDocument('text', scenario);
+  assert.match(text, /^On +http: http:\/\/127\.0\.0\.1:8200$/m);
+  assert.match(text, /^ +https: https:\/\/127\.0\.0\.1:8200$/m);
+});
+
 test('the page of an injection holds it as text', async () => {
   const html = await renderDocument('html', SCENARIOS['scenario-hostile']);
   assert.doesNotMatch(html, /<b>|<\/script><b/);

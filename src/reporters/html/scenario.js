@@ -143,7 +143,7 @@ function errors(scenario, run) {
  * @param {string | null} operation
  */
 function overRuns(scenario, run, operation) {
-  const caption = 'One value per run';
+  const caption = 'One value per run that counts';
   const cells = spreadTable(scenario, run, operation);
   if (operation === null || cells.rows.length === 0) return drawn('Of', caption, cells);
   return details(`Over runs, ${operation}`, drawn('Of', `${caption}, ${operation}`, cells));
