@@ -51,12 +51,9 @@ function describeSetup(setup, steps) {
     ...labelled('Set up', `on ${places.join(', ')}, before anything runs there:`),
     ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
     ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
-    ...labelled(
-      'Taken away',
-      setup.keep
-        ? `no, it stays (keep) until ${teardownCommands(setup.name, steps).join('; ')}`
-        : 'when all is over',
-    ),
+    ...labelled('Taken away', setup.keep ? 'no, it stays (keep) until' : 'when all is over'),
+    // Not wrapped: they are to be pasted.
+    ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
   ];
 }
 

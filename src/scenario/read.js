@@ -31,7 +31,7 @@ const OWN = {
 /**
  * @typedef {object} ScenarioSetup made on each target before the first run, taken away after the last
  * @property {string} name
- * @property {'rsa' | 'ec'} caKeyType
+ * @property {'rsa' | 'ec' | null} caKeyType null: not given
  * @property {boolean | null} autoRebuild of CRLs; null: not given
  * @property {string[]} with engines beside the PKI
  * @property {boolean} keep it stays

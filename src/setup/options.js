@@ -1,5 +1,5 @@
 /** What `setup` may be told, on the command line and in scenarios. */
-import { readOptions } from '../options.js';
+import { camelCase, readOptions } from '../options.js';
 
 const GROUP = 'Set-up';
 
@@ -44,11 +44,16 @@ export const setupOptions = {
 
 /**
  * @param {Record<string, unknown>} given by kebab- or camelCase name
- * @returns {{name: string, caKeyType: 'rsa' | 'ec', autoRebuild: boolean | null, with: string[]}} `autoRebuild`: null where it is
- *   not given, which says nothing of a CA that is there
+ * @returns {{name: string, caKeyType: 'rsa' | 'ec' | null, autoRebuild: boolean | null, with: string[]}} `caKeyType`, `autoRebuild`:
+ *   null where they are not given, which says nothing of a CA that is there
  */
 export function readSetupOptions(given) {
   const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);
-  const isGiven = (given.autoRebuild ?? given['auto-rebuild']) !== undefined;
-  return { name, caKeyType, autoRebuild: isGiven ? autoRebuild : null, with: engines };
+  const isGiven = (/** @type {string} */ option) => (given[camelCase(option)] ?? given[option]) !== undefined;
+  return {
+    name,
+    caKeyType: isGiven('ca-key-type') ? caKeyType : null,
+    autoRebuild: isGiven('auto-rebuild') ? autoRebuild : null,
+    with: engines,
+  };
 }

@@ -73,7 +73,7 @@ const SAYS = [
   [
     'that a set-up stays',
     `${HEAD}setup: {name: load, keep: true}\n`,
-    /^Taken away {4}no, it stays \(keep\) until vault-pki-load teardown --name load\s+--url http:\/\/127\.0\.0\.1:8200$/m,
+    /^Taken away {4}no, it stays \(keep\) until\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
     'what a set-up makes',

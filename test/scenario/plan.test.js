@@ -190,7 +190,7 @@ test('a set-up is read with its defaults', async () => {
   const { setup } = (await readAndPlan(`${HEAD}setup: true\n`)).scenario;
   assert.deepEqual(setup, {
     name: 'vault-pki-load',
-    caKeyType: 'rsa',
+    caKeyType: null,
     autoRebuild: null,
     with: [],
     keep: false,

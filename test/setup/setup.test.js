@@ -123,6 +123,14 @@ describe('setup', () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup(), silent);
     assert.equal(vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('ca'), 'rsa', 'of a new one');
+    /** @type {[object, 'rsa' | 'ec' | null][]} */
+    const given = [
+      [{}, null],
+      [{ 'ca-key-type': 'rsa' }, 'rsa'],
+      [{ caKeyType: 'ec' }, 'ec'],
+    ];
+    for (const [options, caKeyType] of given)
+      assert.equal(readSetupOptions({ ...options }).caKeyType, caKeyType);
   });
 
   for (const isAuto of [true, false]) {

@@ -492,7 +492,7 @@ const EC = { load: { requests: 20 }, mix: [{ operation: 'issue', options: { role
 test('what setup and scenarios are not told of a set-up that is there, they leave as it is', async () => {
   const isAuto = async () => (await root.read('kept-int/config/crl')).data?.auto_rebuild;
   assertCode(await setup('--name', 'kept', '--auto-rebuild', '--ca-key-type', 'ec'));
-  assertCode(await setup('--name', 'kept', '--ca-key-type', 'ec', '--with', 'transit'));
+  assertCode(await setup('--name', 'kept', '--with', 'transit'));
   assert.equal(await isAuto(), true);
   const wanted = { name: 'kept', 'ca-key-type': 'ec', with: ['kv'] };
   const file = fileOf({ name: 's', setup: wanted, ...EC });
