@@ -1,10 +1,9 @@
 /** What a scenario wants set up, round its runs: there before them, gone after them, whatever becomes of them. */
 import { EXIT } from '../errors.js';
+import { SIGNALS } from './interrupt.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../errors.js').PkiLoadError} PkiLoadError */
-
-const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
