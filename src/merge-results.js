@@ -153,8 +153,13 @@ function addSeconds(parts) {
  */
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const environments = parts.map(({ result }) => result.environment);
+  // What the operations' own blocks do not hold: of requirements that nothing judged, say.
+  const notes = distinct(
+    [sum, ...parts.map(({ result }) => result)].flatMap(({ verification }) => verification.notes ?? []),
+  );
   return {
     ...sum,
+    verification: { ...sum.verification, notes },
     environment: {
       node: distinct(environments.map(({ node }) => node)).join(', '),
       platform: distinct(environments.map(({ platform }) => platform)).join(', '),

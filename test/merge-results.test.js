@@ -550,3 +550,12 @@ test('what a part was not told of the target is taken from the others', () => {
   const sum = mergeResults([{ ...a, target: { ...a.target, product: null, version: null } }, b]);
   assert.deepEqual(sum.target, b.target);
 });
+
+test('what a part says of requirements that nothing judged is in the whole, once', () => {
+  const said = 'day: its stages are left out, and what is required of them is not judged: noon: errors<3%.';
+  const parts = syntheticParts({ load: LOAD }, [1, 1])
+    .map(read)
+    .map((part) => ({ ...part, verification: { ...part.verification, notes: [said] } }));
+  assert.deepEqual(mergeResults(parts).verification.notes, [said]);
+  assert.equal(mergeResults(syntheticParts({ load: LOAD }, [1, 1]).map(read)).verification.notes, []);
+});

@@ -38,7 +38,7 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
 
 /**
  * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
- * lack of load, if it has so many that one is not seen in its rate.
+ * lack of load, if it has so many that one is not seen in its rate; if it has fewer, they do not tell.
  *
  * @param {Pick<import('./requirements/judge.js').RunView, 'offeredPerSecond'>} view what was offered on average
  * @param {number} level a second
@@ -48,6 +48,8 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
 function levelOffered({ offeredPerSecond }, level, { windowMs }) {
   if (offeredPerSecond === null) return {};
   const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
-  const isAtLevel = planned >= LEAST_ARRIVALS && atLevel - planned < 1;
-  return isAtLevel ? { offeredPerSecond: level, offeredAs: 'level' } : {};
+  if (atLevel - planned >= 1) return {};
+  return planned < LEAST_ARRIVALS
+    ? { perhapsOfferedPerSecond: level }
+    : { offeredPerSecond: level, offeredAs: 'level' };
 }

@@ -1,4 +1,5 @@
 /** The command that takes a set-up away, as it is typed: nothing in it is secret, and what it ends in is no full stop. */
+import { readEnvironment } from '../vault/environment.js';
 
 /**
  * @param {string} name of the set-up
@@ -14,9 +15,10 @@ export function teardownCommand(name, flags, tokenEnv = null) {
 
 /**
  * @param {import('../plan.js').TargetPlan} target
- * @returns {string} flags that name it, whatever the environment holds; starts with a space
+ * @param {Record<string, string | undefined>} [env] where it is typed: a target that is verified stays so, whatever VAULT_SKIP_VERIFY says
+ * @returns {string} flags that name it; starts with a space
  */
-export function targetFlags({ url, namespace, tls }) {
+export function targetFlags({ url, namespace, tls }, env = process.env) {
   const flags = Object.entries({
     url,
     namespace,
@@ -26,7 +28,9 @@ export function targetFlags({ url, namespace, tls }) {
     'client-key': tls.clientKey,
     'tls-server-name': tls.serverName,
   }).flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
-  return [...flags, ...(tls.skipVerify ? [' --tls-skip-verify'] : [])].join('');
+  const { skipVerify } = readEnvironment(env).tls;
+  const verify = tls.skipVerify ? ' --tls-skip-verify' : skipVerify ? ' --tls-skip-verify=false' : '';
+  return [...flags, verify].join('');
 }
 
 /** @param {string} value @returns {string} one word of a shell */

@@ -80,15 +80,11 @@ function withPresent(plan, present) {
  * @param {(text: string) => void} say
  */
 async function makeMounts(client, plan, present, report, say) {
-  for (const mount of plan.mounts) {
-    const path = fullPath(mount);
-    const { type } = mount;
-    /** @type {Item} */
-    const item = { kind: mount.kind === 'auth' ? 'auth' : 'mount', path, type };
-    if (present.has(path)) {
-      report.there.push(item);
-      continue;
-    }
+  const items = plan.mounts.map((mount) => ({ mount, item: itemOf(mount) }));
+  // What was there is known before anything is made: it stays, wherever this ends.
+  report.there.push(...items.flatMap(({ item }) => (present.has(item.path) ? item : [])));
+  for (const { mount, item } of items.filter(({ item }) => !present.has(item.path))) {
+    const { path, type } = item;
     // From now on it may be there, also for who reads the report while Vault has not answered.
     const at = report.made.push({ ...item, uncertain: true }) - 1;
     try {
@@ -100,6 +96,11 @@ async function makeMounts(client, plan, present, report, say) {
     report.made[at] = item;
     say(`Mounted ${path} (${type}).`);
   }
+}
+
+/** @param {SetupPlan['mounts'][number]} mount @returns {Item} */
+function itemOf(mount) {
+  return { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type };
 }
 
 /** @param {unknown} error */

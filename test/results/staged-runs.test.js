@@ -389,8 +389,8 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
 
   /** @type {[string, number, number, number, [number, string]][]} what, seconds of a ramp, seconds of a hold, its level, arrivals and verdict */
   const SHORT = [
-    ['1 arrival where 1.95 are due: half of its level', 0.3, 6.5, 0.3, [1, 'not met']],
-    ['59 where 59.7 are due: below it by more than a hundredth', 0.5, 59.7, 1, [59, 'not met']],
+    ['1 arrival where 1.95 are due: half of its level', 0.3, 6.5, 0.3, [1, 'not proven']],
+    ['59 where 59.7 are due: below it by more than a hundredth', 0.5, 59.7, 1, [59, 'not proven']],
     ['60 where 60 are due', 0.5, 60, 1, [60, 'met']],
     ['200 where 200.7 are due', 0.5, 200.7, 1, [200, 'met']],
   ];
@@ -408,6 +408,28 @@ describe('a requirement of an operation or a stage is judged on that alone:', ()
       );
     });
   }
+
+  test('a stage of fewer than 100 arrivals that lacks one is not held against who answered them all', () => {
+    const judgedWith = (/** @type {boolean} */ fails) =>
+      syntheticRun({
+        load: staged([
+          stage('first', [300, 1000 / 3600, 1000 / 3600]),
+          stage('second', [300, 1000 / 3600, 1000 / 3600]),
+        ]),
+        requirements: [
+          ['rate>=1000/h', { stage: 'second' }],
+          ['rate>=1001/h', { stage: 'second' }],
+        ],
+        change: good(({ intended }) => fails && Math.floor(intended / 10_000) === 45, failed),
+      }).requirements;
+    const [level, more] = judgedWith(false);
+    assert.deepEqual([level.verdict, more.verdict], ['not proven', 'not met']);
+    assert.match(
+      level.reason,
+      /83 arrivals are too few to tell whether its level of 1,000\/h was kept, 100 are enough\./,
+    );
+    assert.equal(judgedWith(true)[0].verdict, 'not met');
+  });
 
   test('what was dropped or never sent counts where it was due', () => {
     const dropped = syntheticRun({

@@ -301,6 +301,21 @@ describe('on Vaults that keep what they are told', () => {
     ]);
   });
 
+  test('what is left of a set-up that was there is not taken away by a scenario that is stopped as it completes it', async () => {
+    const vault = fakeVault();
+    await earlier(vault, { with: ['kv'] });
+    for (const gone of ['load-test-root', 'load-test-int']) vault.mounted.mounts.delete(gone);
+    const stop = new AbortController();
+    const { made, warned } = stageOn({ 'http://a': vault }, {}, (_url, path) => {
+      if (path === 'sys/mounts/load-test-root') stop.abort();
+    });
+    await made.up(stop.signal);
+    assert.ok(vault.mounted.mounts.has('load-test-root'));
+    await made.down();
+    assert.ok(vault.mounted.mounts.has('load-test-kv'));
+    assert.match(warned.join(), /^load-test was set up at http:\/\/a before, and is left there .* added: /);
+  });
+
   test('a set-up that was there is refused where the scenario asks for other settings', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });

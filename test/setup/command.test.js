@@ -63,6 +63,14 @@ describe('the command to take a set-up away has', () => {
   }
 });
 
+test('a target that is verified stays so where the environment says otherwise', () => {
+  const flags = (/** @type {object} */ tls, /** @type {string} */ VAULT_SKIP_VERIFY) =>
+    targetFlags(target({ tls: { ...TLS, ...tls } }), { VAULT_SKIP_VERIFY });
+  assert.equal(flags({}, 'true'), ' --url https://a:8200 --tls-skip-verify=false');
+  assert.equal(flags({}, 'false'), ' --url https://a:8200');
+  assert.equal(flags({ skipVerify: true }, 'true'), ' --url https://a:8200 --tls-skip-verify');
+});
+
 /** What is exported where the command is pasted, beside the variable of the scenario. @type {[string, Record<string, string>][]} */
 const EXPORTED = [
   ['nothing', {}],

@@ -29,7 +29,7 @@ export function judgeRate(requirement, view) {
       reason: sentence(margin, `all that was offered, ${offeredText(view, text)}, succeeded`),
     };
   }
-  if (!reaches(actual, requirement)) return { verdict: 'not met', actual, reason: sentence(margin) };
+  if (!reaches(actual, requirement)) return missed(requirement, view, { actual, margin, text });
   if (seconds < LEAST_SECONDS) {
     const few = `${seconds} full ${seconds === 1 ? 'second is' : 'seconds are'} too few to prove it`;
     return {
@@ -46,6 +46,22 @@ export function judgeRate(requirement, view) {
       ? 'it is too close to the limit for any duration to prove it'
       : `about ${formatCount(secondsNeeded)} s like these would prove it`;
   return { verdict: 'not proven', actual, reason: sentence(margin, bound, needed) };
+}
+
+/**
+ * A target that has answered all it was sent is not blamed for an arrival that fell into another stage.
+ *
+ * @param {import('./requirements.js').Requirement} requirement
+ * @param {import('./judge.js').RunView} view
+ * @param {{actual: number, margin: string, text: (perSecond: number) => string}} said
+ * @returns {import('./judge.js').Judgement}
+ */
+function missed(requirement, view, { actual, margin, text }) {
+  const { perhapsOfferedPerSecond: level = null, succeeded } = view;
+  if (level === null || !offeredAndServed(requirement, { ...view, offeredPerSecond: level }))
+    return { verdict: 'not met', actual, reason: sentence(margin) };
+  const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to tell whether its level of ${text(level)} was kept, 100 are enough`;
+  return { verdict: 'not proven', actual, reason: sentence(margin, few) };
 }
 
 /**

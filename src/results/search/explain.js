@@ -120,7 +120,9 @@ function unconfirmedText(search) {
  */
 function tooSlowText({ steps }, { perSecond, at, time }) {
   const confirmations = steps.filter(({ phase }) => phase === 'confirmation');
-  const broken = Math.min(...confirmations.flatMap(({ verdict, level }) => (verdict === 'met' ? [] : level)));
+  // A confirmation may have been tried again: the last of each level counts.
+  const last = [...new Map(confirmations.map((step) => [step.level, step])).values()];
+  const broken = Math.min(...last.flatMap(({ verdict, level }) => (verdict === 'met' ? [] : level)));
   const shorter = steps.filter(
     ({ phase, verdict, isStarved, level }) =>
       phase !== 'confirmation' &&
