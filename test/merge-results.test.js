@@ -557,5 +557,5 @@ test('what a part says of requirements that nothing judged is in the whole, once
     .map(read)
     .map((part) => ({ ...part, verification: { ...part.verification, notes: [said] } }));
   assert.deepEqual(mergeResults(parts).verification.notes, [said]);
-  assert.equal(mergeResults(syntheticParts({ load: LOAD }, [1, 1]).map(read)).verification.notes, []);
+  assert.deepEqual(mergeResults(syntheticParts({ load: LOAD }, [1, 1]).map(read)).verification.notes, []);
 });
