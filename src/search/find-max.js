@@ -9,7 +9,7 @@ import { TOOL_VERSION } from '../version.js';
 import { judgeStep } from './judge-step.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
-import { isJudgedAt, leastRequests, likelyAt, planOfStep } from './step-plan.js';
+import { isJudgedAt, leastRequests, likelyAt, planOfStep, poolRemedy } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -46,15 +46,22 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   const steps = [];
   /** @type {Result | null} */
   let last = null;
-  /** @type {Result | null} */
-  let confirmation = null;
+  /** By level, of those that were met. @type {Map<number, Result>} */
+  const confirmations = new Map();
   const { of, start, highest } = settings;
   const least = leastRequests(plan);
 
   /** @param {{level: number | null, why: Search['why'], peakPerSecond?: number | null}} found */
   const documentOf = ({ level, why, peakPerSecond = null }) =>
     searchDocument({
-      ...{ plan, settings, command, steps, last, confirmation: level === null ? null : confirmation },
+      ...{
+        plan,
+        settings,
+        command,
+        steps,
+        last,
+        confirmation: level === null ? null : (confirmations.get(level) ?? null),
+      },
       ...{ level, why, peakPerSecond, startedAt, durationSeconds: (performance.now() - begun) / 1000 },
     });
 
@@ -75,8 +82,14 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
     const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], plan, of, level);
-    const judged = judgeStep(result, { of, least, isAsked, cutShort });
-    if (phase === 'confirmation' && judged.verdict === 'met') confirmation = result;
+    const judged = judgeStep(result, {
+      of,
+      least,
+      isAsked,
+      cutShort,
+      poolRemedy: poolRemedy(plan, stepPlan),
+    });
+    if (phase === 'confirmation' && judged.verdict === 'met') confirmations.set(level, result);
     const step = { level, phase, attempt, ...wordsOf(judged), ...figuresOf(result, recovery) };
     steps.push(step);
     await onStep?.(documentOf({ level: null, why: 'going on' }), step);

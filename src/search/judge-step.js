@@ -30,7 +30,7 @@ const NEVER_THE_TARGET = new Set([
 const OVERLOAD = new Set(['backlog_growing', 'sends_short_of_plan']);
 
 const NOTHING_LEFT =
-  'There were more requests than certificates (--pool): those about certificates that were revoked already say nothing of the target. Raise --pool.';
+  'There were more requests than certificates (--pool): those about certificates that were revoked already say nothing of the target.';
 
 /** From this share of the plan on a shortfall alone invalidates a measurement. */
 const MOSTLY_SHORT = 0.5;
@@ -42,11 +42,13 @@ const MOSTLY_SHORT = 0.5;
  * @param {number} step.least with fewer requests nothing could have been proven
  * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
  * @param {string | null} [step.cutShort] why it was ended before its time
+ * @param {string | null} [step.poolRemedy] what to do where there were more requests than certificates to revoke, if the next step will
+ *   have no more of them; null: it will
  * @returns {Judged}
  */
-export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null }) {
+export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
-  if (verification.notes?.includes(USED_UP)) return { verdict: 'not offered', reason: NOTHING_LEFT };
+  if (verification.notes?.includes(USED_UP)) return usedUp(poolRemedy);
   const notOffered = generatorFault(result, of, cutShort !== null);
   if (notOffered !== null) return { verdict: 'not offered', reason: notOffered };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
@@ -62,6 +64,12 @@ export function judgeStep(result, { of, least, isAsked = () => true, cutShort = 
   // Only the tool, which had no time to check, keeps it from being met.
   if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
   return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < least };
+}
+
+/** @param {string | null} remedy @returns {Judged} */
+function usedUp(remedy) {
+  const reason = `${NOTHING_LEFT} ${remedy ?? 'Raise --pool.'}`;
+  return { verdict: 'not offered', reason, isClear: remedy !== null };
 }
 
 /**

@@ -11,7 +11,7 @@ import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search
 /**
  * @typedef {object} Found
  * @property {number | null} level in flight; null: none was confirmed
- * @property {number | null} peakPerSecond the highest throughput at which every requirement was met
+ * @property {number | null} peakPerSecond the highest throughput of a step, be it short, in which every requirement was met
  * @property {Why} why `flat`: more did not help; `requirement`: more would have broken one
  * @property {Step[]} steps in order
  */
@@ -71,18 +71,25 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
   const why = ended.high === null ? ended.why : whyNoMore(steps, mostOf(steps));
   /** More in flight broke a requirement in a run that should confirm them, fewer were too slow there. */
   let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
+  /** @type {{level: number, judged: Judged}[]} by level: each more than the one before */
+  const confirmed = [];
   /** @type {number | null} */
   let level = await leastAtPeak(steps, look, isStopped);
   for (let i = 0; i < CONFIRMATIONS && level !== null && !isStopped(); i++) {
     const judged = await look(level, 'confirmation');
     if (isStopped()) break;
     const isMet = judged.verdict === 'met';
-    if (isMet && bearsOut(judged, below(steps, tooMany)))
-      return found(level, tooMany === Number.POSITIVE_INFINITY ? why : whyNoMore(steps, level));
     // More in flight bring hardly more a second.
     if (lacksSamples(judged)) break;
-    if (isMet) tooFew = level;
+    if (isMet) confirmed.push({ level, judged });
     else tooMany = level;
+    // One that was too slow beside what a longer run has shown to be too many since may be the answer after all.
+    const answer = confirmed.find(
+      (one) => one.level < tooMany && bearsOut(one.judged, below(steps, tooMany)),
+    );
+    if (answer !== undefined)
+      return found(answer.level, tooMany === Number.POSITIVE_INFINITY ? why : whyNoMore(steps, answer.level));
+    if (isMet) tooFew = level;
     level = fewestAtPeak(below(byLevel(steps), tooMany).filter((step) => step.level > tooFew));
   }
   return found(null, 'unconfirmed');

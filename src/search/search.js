@@ -180,7 +180,8 @@ async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance
   async function confirmOnce(at) {
     for (let attempt = 1; ; attempt++) {
       const judged = await tryOnce(at, 'confirmation', attempt);
-      if (judged.verdict !== 'not offered' || attempt === OFFERS || isStopped()) return judged;
+      if (judged.verdict !== 'not offered' || judged.isClear || attempt === OFFERS || isStopped())
+        return judged;
     }
   }
   let level = low;

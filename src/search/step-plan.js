@@ -114,6 +114,21 @@ function withReady({ mix, ...plan }, requests) {
 }
 
 /**
+ * @param {Plan} asked of the search
+ * @param {Plan} step of one of its steps
+ * @returns {string | null} what to do where that step runs out of certificates to revoke; null: the next one will have more
+ */
+export function poolRemedy({ operation, options, mix }, step) {
+  const revokes = (mix ?? [{ operation, options }]).find((one) => one.operation === USED_UP_BY);
+  if (revokes === undefined) return null;
+  if (Number(revokes.options.pool) < MOST_POOL && revokes.options.pool !== null) return 'Raise --pool.';
+  const ready = (step.mix ?? [step]).find((one) => one.operation === USED_UP_BY)?.options.pool ?? 0;
+  // An open loop knows how many it needs.
+  const isMost = ready >= MOST_POOL || step.load.model === 'open';
+  return isMost ? 'There may be no more of them: shorten --duration.' : null;
+}
+
+/**
  * What is prepared once is for all steps: how many requests they will send and how long they will take, nobody knows.
  *
  * @param {Plan} plan of a step

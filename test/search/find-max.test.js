@@ -7,7 +7,7 @@ import { USED_UP } from '../../src/operations/revoke.js';
 import { uniform } from '../../src/random.js';
 import { validateSearch } from '../../src/results/search/search-schema.js';
 import { checkSearchable, findMax } from '../../src/search/find-max.js';
-import { isJudgedAt } from '../../src/search/step-plan.js';
+import { isJudgedAt, poolRemedy } from '../../src/search/step-plan.js';
 import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
 import { simulateWorkers } from './simulated-workers.js';
 
@@ -379,10 +379,40 @@ test('certificates to revoke: a step that runs out of them is made again with en
 test('certificates to revoke: what the user asked for is not enough, and that is why the search ended', async () => {
   const { search, made } = await searchOfRevoke(6000);
   assert.ok(made.every(([, ready]) => ready === 6000));
+  // No second look has more of them.
+  assert.ok(search.steps.every(({ attempt }) => attempt === 1));
   assert.deepEqual([search.answer, search.why], [null, 'unconfirmed']);
   assert.match(search.explanation, /more requests than certificates \(--pool\).* Raise --pool\.$/);
   assert.equal(exitCodeOfSearch(search), 98);
 });
+
+/** @type {[string, {pool: number | null, model?: 'open' | 'closed', ready?: number}, string | null][]} */
+const POOLS = [
+  ['a closed loop: the next step has more', { pool: null, model: 'closed', ready: 1000 }, null],
+  [
+    'a closed loop that had all there may be',
+    { pool: null, model: 'closed', ready: 100_000 },
+    'shorten --duration',
+  ],
+  ['an open loop knew what it needs', { pool: null, model: 'open' }, 'shorten --duration'],
+  ['the user has said how many', { pool: 500, model: 'open' }, 'Raise --pool.'],
+  ['the user has asked for all there may be', { pool: 100_000, model: 'closed' }, 'shorten --duration'],
+];
+
+for (const [what, { pool, model = 'open', ready = pool }, remedy] of POOLS) {
+  test(`where certificates to revoke run out, ${what}`, () => {
+    const asked = { ...planOf([]), operation: 'revoke', options: { pool } };
+    const step = { ...asked, options: { pool: ready }, load: { ...asked.load, model } };
+    const said = poolRemedy(asked, step);
+    assert.ok(remedy === null ? said === null : said?.includes(remedy), String(said));
+    const mixed = (/** @type {typeof asked} */ { options, ...plan }) => ({
+      ...plan,
+      options: {},
+      mix: /** @type {any} */ ([{ name: 'r', operation: 'revoke', weight: 1, options, requirements: [] }]),
+    });
+    assert.equal(poolRemedy(mixed(asked), mixed(step)), said);
+  });
+}
 
 test('the rate of one operation of a mix is judged from where it is offered as much', () => {
   /** @type {any} */

@@ -195,6 +195,19 @@ const workers = (workers) => (/** @type {number} */ level) => ({
 
 /** @type {[string, Parameters<typeof peak>, [number, number] | null, import('../../src/search/peak.js').Why][]} */
 const PEAKS = [
+  [
+    'one in its long run too slow beside what a long run then shows to be too many: it was the peak after all',
+    [
+      (level, phase) =>
+        phase !== 'confirmation'
+          ? { ...MET, perSecond: level < 7 ? 100 * level : level === 7 ? 760 : 800 }
+          : level === 7
+            ? { ...MET, perSecond: 700 }
+            : { ...MISSED, perSecond: 800 },
+    ],
+    [7, 7],
+    'requirement',
+  ],
   ['8 workers: 8 in flight reach the peak', [workers(8)], [8, 8], 'flat'],
   ['27 workers: found between two doublings', [workers(27)], [24, 28], 'flat'],
   ['one worker: one in flight', [workers(1)], [1, 1], 'flat'],

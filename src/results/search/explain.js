@@ -64,7 +64,7 @@ function bracketText({ searched, bracket: { confirmed, above } }) {
 }
 
 /** What ends so says what to do about it. */
-const OWN_REMEDY = /\. Raise --[a-z-]+\.$/;
+const OWN_REMEDY = /(?:\. Raise|: shorten) --[a-z-]+\.$/;
 
 /** @param {Unexplained} search @param {number} level that could not be offered */
 function generatorText(search, level) {

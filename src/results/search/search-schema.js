@@ -86,7 +86,7 @@ export const Search = z
       /** The lowest level above it that did not pass; null where none was found. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),
     }),
-    /** Closed loop: the highest throughput at which every requirement was met. */
+    /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */
     peakPerSecond: amount.nullable(),
     why: z.enum([
       'bracketed',
