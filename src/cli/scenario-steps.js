@@ -34,7 +34,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       const plan = await planRun(run, target, flags, environment, start);
       const asked = start && searchSettings(plan, settings, saidOfLoad(run, flags, start));
       if (asked !== null) checkSearched(run, plan, asked, flags);
-      const left = { notJudged: notJudged(run, plan) };
+      const unjudged = notJudged(run, plan);
       const names = [runs.length > 1 ? run.name : null, target.name].filter((name) => name !== null);
       steps.push({
         name: names.join('-') || run.name,
@@ -44,8 +44,8 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         token: target.tokenEnv === null || plan.dev ? environment.token : tokenIn(target.tokenEnv),
         tokenEnv: target.tokenEnv,
         asked,
-        ...left,
-        remarks: remarksOf({ run: run.name, ...left }),
+        notJudged: unjudged,
+        remarks: remarksOf({ run: run.name, notJudged: unjudged }),
       });
     }
   }

@@ -54,14 +54,8 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   /** @param {{level: number | null, why: Search['why'], peakPerSecond?: number | null}} found */
   const documentOf = ({ level, why, peakPerSecond = null }) =>
     searchDocument({
-      ...{
-        plan,
-        settings,
-        command,
-        steps,
-        last,
-        confirmation: level === null ? null : (confirmations.get(level) ?? null),
-      },
+      ...{ plan, settings, command, steps, last },
+      confirmation: level === null ? null : (confirmations.get(level) ?? null),
       ...{ level, why, peakPerSecond, startedAt, durationSeconds: (performance.now() - begun) / 1000 },
     });
 

@@ -83,7 +83,7 @@ export async function findPeak({ start, highest, measure, isStopped = () => fals
     if (lacksSamples(judged)) break;
     if (isMet) confirmed.push({ level, judged });
     else tooMany = level;
-    // One that was too slow beside what a longer run has shown to be too many since may be the answer after all.
+    // A level met everything, but was slower than a short step with more in flight: if those turn out too many, it is the answer.
     const answer = confirmed.find(
       (one) => one.level < tooMany && bearsOut(one.judged, below(steps, tooMany)),
     );

@@ -7,6 +7,7 @@ import { createScenarioSetup } from '../../src/scenario/run-setup.js';
 import { planSetup } from '../../src/setup/plan.js';
 import { setUp } from '../../src/setup/setup.js';
 import { tearDown } from '../../src/setup/teardown.js';
+import { deferred } from '../deferred.js';
 import { fakeVault } from '../setup/fake-vault.js';
 
 const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
@@ -213,16 +214,8 @@ const failing = (is) => (url, path) => {
 
 /** @param {string} at path of the write */
 function heldAt(at) {
-  /** @type {() => void} */
-  let reach = () => {};
-  /** @type {() => void} */
-  let release = () => {};
-  const reached = new Promise((resolve) => {
-    reach = () => resolve(null);
-  });
-  const released = new Promise((resolve) => {
-    release = () => resolve(null);
-  });
+  const { promise: reached, resolve: reach } = deferred();
+  const { promise: released, resolve: release } = deferred();
   return {
     reached,
     release,

@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
 import { rightsToLook, rightsToSetUp } from '../../src/setup/rights.js';
 import { runCli, startCli } from '../cli/support.js';
+import { deferred } from '../deferred.js';
 import { buildVault } from './build.js';
 import { startVault } from './start.js';
 
@@ -180,16 +181,8 @@ async function untilMoved(path) {
  */
 async function startProxy(fault) {
   let calls = 0;
-  /** @type {() => void} */
-  let reach = () => {};
-  /** @type {() => void} */
-  let release = () => {};
-  const reached = new Promise((resolve) => {
-    reach = () => resolve(null);
-  });
-  const released = new Promise((resolve) => {
-    release = () => resolve(null);
-  });
+  const { promise: reached, resolve: reach } = deferred();
+  const { promise: released, resolve: release } = deferred();
   const server = createServer((asked, answer) => {
     const isIt = ++calls === fault.at;
     if (isIt) reach();

@@ -39,7 +39,8 @@ import { judgeRate } from './judge-rate.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
- * @property {number} [perhapsOfferedPerSecond] the level of a stage with fewer than 100 arrivals, which have one less than that
+ * @property {number} [perhapsOfferedPerSecond] the level of a stage of which fewer than 100 arrivals, less than one short, do not tell
+ *   whether it was kept
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
