@@ -9,7 +9,7 @@ const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
 const ANSWERS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 /** A process that has ended refuses connections before its parent is told. */
-const END_IS_TOLD_WITHIN_MS = 500;
+const END_IS_TOLD_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 
 /**

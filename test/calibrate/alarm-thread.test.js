@@ -27,7 +27,7 @@ test('it never rings before the time, in fractions of a millisecond', async (t) 
 });
 
 test('thousands of times, past, now and soon, set as soon as the last one rang or a little later', {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async (t) => {
   const { clock, ring } = await start(t);
   for (let i = 0; i < 6000; i++) {

@@ -39,7 +39,7 @@ describe('on the embedded server', { concurrency: 2 }, () => {
       assert.deepEqual(result.verification.failures, {});
       assert.equal(result.interrupted, false);
       assert.match(result.command, new RegExp(`^vault-pki-load ${command} --dev `));
-      assert.match(ended.stderr, /^(?:1|2) s\/2 s {2}/m, 'progress');
+      assert.match(ended.stderr, /^\d+ s\/2 s {2}/m, 'progress');
     });
   }
 });
@@ -140,8 +140,8 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     const [gone, there] = [path('gone'), path('r.json')];
     mkdirSync(gone);
     const outs = ['--out', `${gone}/r.json`, '--out', there];
-    const cli = startCli(['ocsp', ...EC, '--duration', '2s', ...outs], { env: environmentOf(server) });
-    await cli.shows(/^1 s/m);
+    const cli = startCli(['ocsp', ...EC, '--duration', '5s', ...outs], { env: environmentOf(server) });
+    await cli.shows(/^\d+ s/m);
     rmSync(gone, { recursive: true, force: true });
     const ended = await cli.ended;
     assertDone(ended, 1);
@@ -156,9 +156,9 @@ describe('on a server of its own', { concurrency: 2 }, () => {
   test('and does not hide that a requirement is not met', async (t) => {
     const gone = scratch(t)('gone');
     mkdirSync(gone);
-    const args = ['ocsp', ...EC, '--duration', '2s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];
+    const args = ['ocsp', ...EC, '--duration', '5s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];
     const cli = startCli(args, { env: environmentOf(server) });
-    await cli.shows(/^1 s/m);
+    await cli.shows(/^\d+ s/m);
     rmSync(gone, { recursive: true, force: true });
     const ended = await cli.ended;
     assertDone(ended, 99);

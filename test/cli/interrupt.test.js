@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { cannedOcsp } from '../run/support.js';
 import { startTarget } from '../targets/start.js';
@@ -59,8 +60,12 @@ describe('the first signal', { concurrency: 2 }, () => {
 });
 
 describe('a target that never answers', { concurrency: 2 }, () => {
-  /** @param {import('node:test').TestContext} t @param {string[]} load */
-  async function startStuck(t, load) {
+  /**
+   * @param {import('node:test').TestContext} t
+   * @param {string[]} load
+   * @param {number} inFlight requests that it keeps unanswered, all that there may be
+   */
+  async function startStuck(t, load, inFlight) {
     const { args, response } = cannedOcsp(t);
     const target = await startTarget({ behaviour: 'ok', body: response });
     t.after(() => target.stop());
@@ -68,12 +73,13 @@ describe('a target that never answers', { concurrency: 2 }, () => {
     const cli = startCli([...whole, ...load, ...LONG]);
     await cli.shows(/^\d+ s/m);
     await target.behave('silent');
-    await cli.shows(/waiting|[1-9]\d* in flight/);
+    const unanswered = async () => (await target.arrivals()).filter(({ answeredNs }) => answeredNs === null);
+    while ((await unanswered()).length < inFlight) await sleep(20);
     return cli;
   }
 
   test('the second Ctrl-C ends what is in flight and reports it with the age it reached', async (t) => {
-    const cli = await startStuck(t, ['--rate', '50/s', '--concurrency', '3']);
+    const cli = await startStuck(t, ['--rate', '50/s', '--concurrency', '3'], 3);
     await cli.shows(/[1-9]\d* waiting/);
     cli.kill('SIGINT');
     await cli.shows(/Interrupted: waiting/);
@@ -88,7 +94,7 @@ describe('a target that never answers', { concurrency: 2 }, () => {
   });
 
   test('the same with two threads', async (t) => {
-    const cli = await startStuck(t, ['--concurrency', '4', '--threads', '2']);
+    const cli = await startStuck(t, ['--concurrency', '4', '--threads', '2'], 4);
     cli.kill('SIGINT');
     await cli.shows(/Interrupted: waiting/);
     cli.kill('SIGTERM');
@@ -98,7 +104,7 @@ describe('a target that never answers', { concurrency: 2 }, () => {
   });
 
   test('three in a row end it at once', async (t) => {
-    const cli = await startStuck(t, ['--concurrency', '4']);
+    const cli = await startStuck(t, ['--concurrency', '4'], 4);
     cli.kill('SIGINT');
     await cli.shows(/Interrupted: waiting/);
     // Two of a kind that are pending at once arrive as one.

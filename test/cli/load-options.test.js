@@ -105,8 +105,8 @@ describe('load', { concurrency: 3 }, () => {
     const { totals, latencyMs } = await slow(t, 'delay', 400, ...load);
     assert.equal(totals.planned, 100);
     assert.ok(totals.dropped >= 80, `${totals.dropped} dropped`);
-    assert.ok(totals.succeeded >= 6, `${totals.succeeded} succeeded`);
-    assert.ok(Number(latencyMs.sendLag.p50) < 100);
+    assert.ok(totals.succeeded >= 2, `${totals.succeeded} succeeded`);
+    assert.ok(Number(latencyMs.sendLag.p50) < 400);
   });
 
   test('--overflow queue: they wait, are sent late, and the wait counts', async (t) => {
@@ -118,7 +118,7 @@ describe('load', { concurrency: 3 }, () => {
   });
 
   test('an endless backlog ends with the time-out after the last arrival', async (t) => {
-    const load = ['--rate', '100/s', '--duration', '1s', '--concurrency', '1', '--timeout', '1s'];
+    const load = ['--rate', '100/s', '--duration', '1s', '--concurrency', '1', '--timeout', '3s'];
     const { totals, outcomes } = await slow(t, 'delay', 300, ...load);
     assert.equal(totals.planned, 100);
     assert.ok(totals.neverSent >= 80, `${totals.neverSent}`);
@@ -126,12 +126,12 @@ describe('load', { concurrency: 3 }, () => {
   });
 
   for (const timeout of ['--timeout_ms', '--timeout-ms']) {
-    test(`${timeout} 250 gives up after 250 ms, with that age`, async (t) => {
-      const load = ['--rate', '20/s', '--requests', '10', '--concurrency', '10', timeout, '250'];
+    test(`${timeout} 2000 gives up after 2 s, with that age`, async (t) => {
+      const load = ['--rate', '20/s', '--requests', '10', '--concurrency', '10', timeout, '2000'];
       const { outcomes, outcomeDetails } = await slow(t, 'silent', 0, ...load);
       assert.deepEqual(outcomes, { timeout: 10 });
       // From when a connection took it, so on a busy machine the service time can be shorter.
-      assert.ok(Number(outcomeDetails.timeout.latencyMs.response.min) >= 249);
+      assert.ok(Number(outcomeDetails.timeout.latencyMs.response.min) >= 1999);
     });
   }
 });

@@ -97,7 +97,7 @@ test('--dev: every certificate is revoked, seen so, and reported in every form',
 
 describe('nodes', () => {
   test('one that lags, one that does not: the delay of each, and of both', async () => {
-    const node = await startStaleNode(400);
+    const node = await startStaleNode(1500);
     const args = [
       ...QUICK,
       '--certificates',

@@ -18,7 +18,7 @@ const BATCH = fileURLToPath(new URL('batch.js', import.meta.url));
 const SCHEMA = new URL('../../src/results/result.schema.json', import.meta.url);
 
 /** However slow the machine: no run of these tests takes this long unless it hangs. */
-const HANGS_AFTER_MS = 90_000;
+const HANGS_AFTER_MS = 300_000;
 
 /** The role that answers fastest. */
 export const EC = ['--role', 'example-dot-com-ec'];
@@ -123,6 +123,15 @@ export function assertDone({ code, stdout, stderr }, expected = 0) {
   const isInvalid = /^Measurement {3}invalid$|"verdict": "invalid"/m.test(stdout);
   assert.equal(code, isInvalid && expected !== 130 ? 98 : expected, stderr + stdout);
   assertNoStack(stderr);
+}
+
+/**
+ * What a search finds on a machine with other things to do is its own affair; that it came to an end is ours.
+ *
+ * @param {number | null} code
+ */
+export function assertSearched(code) {
+  assert.ok(code === 0 || code === 98 || code === 99, `exit code ${code}`);
 }
 
 /**

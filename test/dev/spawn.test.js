@@ -36,7 +36,7 @@ async function gone(server) {
   while (await answers()) await sleep(10);
 }
 
-describe('the server in a child process', { timeout: 30_000 }, () => {
+describe('the server in a child process', { timeout: 120_000 }, () => {
   it('answers, has its own pid, and is gone after stop(), which may be called twice', async () => {
     const server = await startDevServer({ ...FAST, token: 'given' });
     assert.notEqual(server.pid, process.pid);

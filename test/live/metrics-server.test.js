@@ -13,7 +13,7 @@ import { sampleResult, spread } from '../results/sample.js';
 /** @typedef {import('node:test').TestContext} TestContext */
 
 /** A server that does not close fails its test. */
-const HANGS = { timeout: 30_000 };
+const HANGS = { timeout: 120_000 };
 
 /** @param {TestContext} t @param {number} [port] */
 async function start(t, port = 0) {

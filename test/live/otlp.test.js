@@ -476,7 +476,7 @@ describe('whoever waits for the end', () => {
   });
 });
 
-describe('on the wire', { timeout: 30_000 }, () => {
+describe('on the wire', { timeout: 120_000 }, () => {
   test('a receiver gets whole requests that are right by the protobuf-JSON mapping', async (t) => {
     /** @type {{method?: string, url?: string, headers: import('node:http').IncomingHttpHeaders, body: string}[]} */
     const seen = [];

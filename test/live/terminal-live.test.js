@@ -19,7 +19,7 @@ const CTRL_S = '\u0013';
 const CTRL_Q = '\u0011';
 
 /** However slow the machine: no run of these tests takes this long unless it hangs. */
-const HANGS_AFTER_MS = 90_000;
+const HANGS_AFTER_MS = 300_000;
 
 const LONG = ['--duration', '10m'];
 
@@ -116,13 +116,13 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
   ]) {
     test(`${what} a run is shown as it goes, and nothing is left of that at the end`, async (t) => {
       const { env } = await environment(t);
-      const load = ['--rate', '72000/h', '--duration', '4s', '--require', 'rate>=72000/h'];
+      const load = ['--rate', '72000/h', '--duration', '8s', '--require', 'rate>=72000/h'];
       const { shows, ended, seen, output } = startOnTerminal(['ocsp', ...EC, ...load], { env, first });
       const [, rate] = await shows(/^Required {3}rate>=72000\/h {2}not proven yet: ([\d,]+\/h)$/m);
       assert.equal(rate, '72,000/h');
-      assert.match(output(), /^ocsp on .* 80\s+requests planned\r$/m);
+      assert.match(output(), /^ocsp on .* 160\s+requests planned\r$/m);
       await shows(
-        /^Progress {3}█+░* +\d+ % {2}\d s of 4 s, \d s left\nRate {7}[\d.]+\/s succeeded, 20\/s offered$/m,
+        /^Progress {3}█+░* +\d+ % {2}\d s of 8 s, \d s left\nRate {7}[\d.]+\/s succeeded, 20\/s offered$/m,
       );
       await ended;
       assert.doesNotMatch(seen(), PICTURE);
@@ -152,7 +152,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
       shows(/^Progress {3}.* ([6-9]|\d\d) s of 10 min/m),
     );
     assert.ok(Number(second) >= before, second);
-    assert.ok(pictures() - until <= 3, 'what would have been old was not drawn');
+    assert.ok(pictures() - until <= 5, 'what would have been old was not drawn');
     press(CTRL_C);
     assert.equal(await ended, 130);
     assert.doesNotMatch(seen(), PICTURE);
@@ -162,7 +162,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
   test('that was stopped a run ends, and its files are there; the summary comes when it goes on, and nothing else', async (t) => {
     const { env } = await environment(t);
     const json = scratch(t)('r.json');
-    const args = ['ocsp', ...EC, '--rate', '20/s', '--duration', '3s', '--out', json];
+    const args = ['ocsp', ...EC, '--rate', '20/s', '--duration', '6s', '--out', json];
     const { press, shows, ended, seen } = startOnTerminal(args, { env });
     await shows(/^Progress {3}/m);
     press(CTRL_S);

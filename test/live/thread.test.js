@@ -92,7 +92,7 @@ describe('the live thread', () => {
     for (const port of ports) port.close();
   });
 
-  test('is cut short where nobody wants to wait for it', { timeout: 60_000 }, async (t) => {
+  test('is cut short where nobody wants to wait for it', { timeout: 300_000 }, async (t) => {
     const silent = createServer();
     t.after(() => silent.close());
     await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(null)));

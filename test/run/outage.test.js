@@ -20,7 +20,7 @@ const AWAY = ['connection_refused', 'connection_reset', 'truncated', 'timeout'];
  */
 async function runThroughOutage(args, { die, comeBack, env }) {
   const cli = startCli([...args, ...REPORT], { env });
-  await cli.shows(/^1 s/m);
+  await cli.shows(/^\d+ s/m);
   await sleep(BEFORE_MS - 1000);
   await die();
   await sleep(OUTAGE_MS);
@@ -52,14 +52,15 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
       const { args, response } = cannedOcsp(t);
       const target = await startTarget({ behaviour: 'ok', body: response });
       t.after(() => target.stop());
-      const load = ['--rate', '50/s', '--duration', '8s', '--threads', threads];
+      const load = ['--rate', '50/s', '--duration', '10s', '--threads', threads];
       const { totals, outcomes } = await runThroughOutage(
         [...args, '--ocsp-url', target.url, ...load],
         target,
       );
-      assert.equal(totals.planned, 400);
-      assert.equal(totals.sent, 400);
-      assert.ok(totals.failed >= 130 && totals.failed <= 250, JSON.stringify(outcomes));
+      assert.equal(totals.planned, 500);
+      assert.equal(totals.sent, 500);
+      // Three seconds' worth, or more where the target is slow to come back.
+      assert.ok(totals.failed >= 130 && totals.succeeded >= 50, JSON.stringify(outcomes));
     });
   }
 
@@ -67,16 +68,16 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
     const { args, response } = cannedOcsp(t);
     const target = await startTarget({ behaviour: 'ok', body: response });
     t.after(() => target.stop());
-    const load = ['--concurrency', '4', '--duration', '8s'];
+    const load = ['--concurrency', '4', '--duration', '10s'];
     const { totals } = await runThroughOutage([...args, '--ocsp-url', target.url, ...load], target);
-    assert.ok(totals.failed >= 4 && totals.failed < 400, `${totals.failed} failures`);
+    assert.ok(totals.failed >= 4 && totals.failed < 500, `${totals.failed} failures`);
   });
 
   test('issue on the embedded server, overflow dropped', async (t) => {
     let server = await startDevServer({ caKeyType: 'ec' });
     const { token, url } = server;
     t.after(() => server.stop());
-    const load = ['--rate', '40/s', '--duration', '8s', '--overflow', 'drop', '--require', 'errors<100%'];
+    const load = ['--rate', '40/s', '--duration', '10s', '--overflow', 'drop', '--require', 'errors<100%'];
     const { totals } = await runThroughOutage(['issue', ...EC, ...load], {
       env: environmentOf(server),
       die: () => process.kill(server.pid, 'SIGKILL'),
@@ -84,7 +85,7 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
         server = await startDevServer({ caKeyType: 'ec', port: Number(new URL(url).port), token });
       },
     });
-    assert.equal(totals.planned, 320);
+    assert.equal(totals.planned, 400);
     assert.ok(totals.failed + totals.dropped >= 100);
   });
 });

@@ -49,8 +49,8 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
   });
 
   test('with more than the target can take, the backlog grows', async (t) => {
-    const subject = await target(t, { delayMs: 10, queue: true });
-    const result = await runHere('ocsp', { ...subject, rate: 200, duration: '2s', concurrency: 1 });
+    const subject = await target(t, { delayMs: 20, queue: true });
+    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '4s', concurrency: 1 });
     assert.equal(result.totals.neverSent, 0, 'it was worked off in the end');
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.ok(!codes(result).includes('tool_saturated'), 'the target was');
@@ -59,8 +59,8 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
   });
 
   test('so it does where all of it waits inside the target', async (t) => {
-    const subject = await target(t, { delayMs: 10, queue: true });
-    const result = await runHere('ocsp', { ...subject, rate: 200, duration: '2s', concurrency: 400 });
+    const subject = await target(t, { delayMs: 20, queue: true });
+    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '4s', concurrency: 400 });
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.notEqual(result.measurement.verdict, 'valid');
     assert.equal(result.measurement.observed?.backlogShare, 0, 'nobody waited for a connection');
@@ -101,7 +101,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
   test('a target that gets slower from second to second has not settled', async (t) => {
     const begun = performance.now();
     const subject = await target(t, { delayMs: () => 5 + (performance.now() - begun) / 100 });
-    const result = await runHere('ocsp', { ...subject, rate: 50, duration: '9s', concurrency: 20 });
+    const result = await runHere('ocsp', { ...subject, rate: 50, duration: '15s', concurrency: 20 });
     assert.ok(codes(result).includes('still_changing'), codes(result).join());
     assert.notEqual(result.measurement.verdict, 'valid');
   });

@@ -70,7 +70,7 @@ test('a step that prepares for itself does so when the target has recovered from
 });
 
 test('a step that prepares for itself is preceded by one pause, not by one before and one after that', async (t) => {
-  const recoverMs = 1500;
+  const recoverMs = 4000;
   const { step } = await stepsOn(t, { load: { arrivals: 'poisson' }, recoverMs });
   await step();
   const { waitedMs } = (await step()).recovery;
