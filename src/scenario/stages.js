@@ -16,6 +16,9 @@ import { formatDuration, parseDuration, parseRate } from '../units.js';
  * @property {(values: Record<string, number>) => [field: string, problem: string] | null} [check]
  */
 
+/** What parseRate takes for a rate above 0: of it, no requests in any of its units. */
+const NO_RATE = /^(?:0[0_]*(?:\.0+)?|\.0+)(?:e\d+)?(?:\s*\/\s*(?:s|sec|min|m|hour|h|day|d))?$/;
+
 /** More lines than this would be drawn by mistake: a step of 1/s up to 100,000/s, say. */
 const MOST_LINES = 1000;
 
@@ -194,7 +197,7 @@ function readDuration(field, type, text) {
  * @param {string} field
  */
 function parseLevel(text, field) {
-  if (/^0+(?:\.0+)?(?:\s*\/.*)?$/.test(String(text).trim())) return 0;
+  if (NO_RATE.test(String(text).trim())) return 0;
   const rate = parseRate(text, field);
   const { max = Number.POSITIVE_INFINITY } = commonOptions.rate;
   if (rate <= max) return rate;
@@ -207,13 +210,14 @@ function parseLevel(text, field) {
  */
 function parseInFlight(text, field) {
   const { max = Number.POSITIVE_INFINITY } = commonOptions.concurrency;
-  if (!/^\d+$/.test(String(text).trim())) {
+  const digits = String(text).replaceAll('_', '').trim();
+  if (!/^\d+$/.test(digits)) {
     throw new StageError(
       field,
       `is ${JSON.stringify(text)}, which is not a whole number of requests in flight`,
     );
   }
-  if (Number(text) <= max) return Number(text);
+  if (Number(digits) <= max) return Number(digits);
   throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max} in flight`);
 }
 

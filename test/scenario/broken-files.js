@@ -572,6 +572,11 @@ export const BROKEN = [
     says: 's.yaml:3:31: stages[0].ramp.to: is "much", which is not a rate such as 0, 20, 20/s or 1000/h.',
   },
   {
+    why: 'a ramp from nothing of a unit that is none',
+    text: staged('{ramp: {from: 0/banana, to: 5, duration: 1s}}'),
+    says: 's.yaml:3:24: stages[0].ramp.from: is "0/banana", which is not a rate such as 0, 20, 20/s or 1000/h.',
+  },
+  {
     why: 'a level below 0',
     text: staged('{ramp: {from: -1, to: 5, duration: 1s}}'),
     says: 's.yaml:3:24: stages[0].ramp.from: is "-1", which is not a rate such as 0, 20, 20/s or 1000/h.',

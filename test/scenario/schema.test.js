@@ -88,6 +88,11 @@ const GOOD = [
     `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 5, duration: 1s}}, {steps: {from: 1, to: 9, by: 4, every: 1s}}]\n`,
   ],
   [
+    'stages in flight, in digits with marks between',
+    `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: '1_000', duration: 1s}}, {ramp: {from: '1_0', to: '1_000', duration: 1s}}]\n`,
+  ],
+  ['a ramp from nothing, with its unit', `${HEAD}stages: [{ramp: {from: 0/min, to: 5, duration: 1s}}]\n`],
+  [
     'variables for all kinds',
     `env: [URL, RATE, N=2, YES=true, KIND=poisson]
 name: n

@@ -11,6 +11,31 @@ const RATES = [
   ['a bare number is per second', 'hold', { rate: 20, duration: '30s' }, [[30_000, 20, 20]]],
   ['per hour, and a bare duration in seconds', 'soak', { rate: '3600/h', duration: 60 }, [[60_000, 1, 1]]],
   ['nothing is a level too', 'hold', { rate: '0/s', duration: '1m' }, [[60_000, 0, 0]]],
+  ...[
+    '0',
+    '0.00',
+    '00',
+    '0_0',
+    '.0',
+    '0e3',
+    ' 0 ',
+    '0/s',
+    '0 / sec',
+    '0/m',
+    '0/min',
+    '0/h',
+    '0/hour',
+    '0/d',
+    '0/day',
+  ].map(
+    (from) =>
+      /** @type {[string, string, Record<string, unknown>, Drawn[]]} */ ([
+        `a ramp from nothing, written ${JSON.stringify(from)}`,
+        'ramp',
+        { from, to: 10, duration: '90s' },
+        [[90_000, 0, 10]],
+      ]),
+  ),
   ['a ramp from nothing', 'ramp', { from: 0, to: '600/min', duration: '90s' }, [[90_000, 0, 10]]],
   ['a ramp down', 'ramp', { from: 10, to: 2.5, duration: '500ms' }, [[500, 10, 2.5]]],
   [
@@ -105,6 +130,7 @@ const RATES = [
 /** @type {[string, string, Record<string, unknown>, Drawn[]][]} */
 const IN_FLIGHT = [
   ['so many', 'hold', { concurrency: 1300, duration: '10s' }, [[10_000, 1300, 1300]]],
+  ['so many, read with ease', 'hold', { concurrency: '1_300', duration: '10s' }, [[10_000, 1300, 1300]]],
   ['none for a while', 'hold', { concurrency: 0, duration: '10s' }, [[10_000, 0, 0]]],
   ['more and more', 'ramp', { from: 1, to: 100, duration: '10s' }, [[10_000, 1, 100]]],
   [
@@ -192,6 +218,31 @@ const REFUSED = [
     'rate',
     'for',
     /at least 1 ms/,
+  ],
+  [
+    'nothing, of a unit that is none',
+    'ramp',
+    { from: '0/banana', to: 2, duration: 1 },
+    'rate',
+    'from',
+    /^is "0\/banana", which is not a rate such as 0, 20, 20\/s or 1000\/h$/,
+  ],
+  ['nothing, of no unit', 'ramp', { from: '0/', to: 2, duration: 1 }, 'rate', 'from', /is not a rate/],
+  [
+    'too many in flight, read with ease',
+    'ramp',
+    { from: '1_0', to: '20_000', duration: 1 },
+    'concurrency',
+    'to',
+    /^is "20_000"; it must be at most 10000 in flight$/,
+  ],
+  [
+    'no digits in flight',
+    'hold',
+    { concurrency: '_', duration: 1 },
+    'concurrency',
+    'concurrency',
+    /not a whole/,
   ],
   [
     'half a request in flight',
