@@ -176,7 +176,7 @@ async function tearDownAt(name, { url, connect, command }, { say, warn }, system
     const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
     if (!isGone) warn(`Not all of ${name} at ${url} could be taken away. ${remedyIn(command)}`);
   } catch (error) {
-    const why = error instanceof PkiLoadError ? error.message : String(error);
+    const why = error instanceof PkiLoadError ? error.full : String(error);
     warn(`${name} at ${url} could not be taken away: ${why} ${remedyIn(command)}`);
   } finally {
     await client.close();

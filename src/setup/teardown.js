@@ -36,7 +36,7 @@ export async function tearDown(client, name, say) {
  */
 export async function takeAway(client, name, say, report = { gone: [], left: [] }) {
   checkName(name);
-  await checkHealth(client, { namespace: client.namespace });
+  await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   await checkRights(client, rightsToLook(name), 'teardown');
   const there = await lookAround(client, name);
   await checkRights(client, rightsToTearDown(there, name), 'teardown');

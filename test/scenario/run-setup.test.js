@@ -165,6 +165,15 @@ describe('what a scenario sets up', () => {
   }
 });
 
+test('what keeps it there is said with what to do about that', async () => {
+  const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
+  await made.up(never);
+  await made.down();
+  assert.deepEqual(warned, [
+    'load-test at http://a could not be taken away: http://b refused the connection. Start it. Take it away with: vault-pki-load teardown --name load-test --url http://a',
+  ]);
+});
+
 test('what is left is said with the command that finds it: its namespace, its token', async () => {
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
   await made.up(never);

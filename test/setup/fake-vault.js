@@ -36,6 +36,9 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
     every: (/** @type {string} */ _path) => false,
   };
 
+  /** What else it says of itself. @type {Record<string, unknown>} */
+  const health = {};
+
   /** @param {string} path @returns {[FakeMount, string]} */
   const find = (path) => {
     for (const [kind, all] of Object.entries(mounted)) {
@@ -50,7 +53,13 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
   /** @param {string} method @param {string} path @param {Record<string, any>} [data] @returns {any} */
   function answer(method, path, data = {}) {
     if (path === 'sys/health')
-      return { initialized: true, sealed: false, enterprise: namespace !== null, version: '1.21.1' };
+      return {
+        initialized: true,
+        sealed: false,
+        enterprise: namespace !== null,
+        version: '1.21.1',
+        ...health,
+      };
     if (path === 'sys/capabilities-self')
       return Object.fromEntries(data.paths.map((/** @type {string} */ one) => [one, can(one)]));
     const system = /^sys\/(mounts|auth)(?:\/(.+))?$/.exec(path);
@@ -135,6 +144,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
     mounted,
     policies,
     fault,
+    health,
     /** All that is there, comparable. */
     state: () => ({
       mounts: [...mounted.mounts].map(([path, { type, description, writes }]) => [

@@ -236,6 +236,39 @@ describe("somebody else's is refused, and nothing is changed:", () => {
   });
 });
 
+describe('a node that is not the active one', () => {
+  test('will do where it is a standby, which passes requests on or redirects them', async () => {
+    for (const standby of [{ standby: true }, { standby: true, performance_standby: true }]) {
+      const vault = fakeVault();
+      const empty = vault.state();
+      Object.assign(vault.health, standby);
+      assert.equal((await setUp(vault.client, ALL, silent)).made.length, 16);
+      assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+      assert.deepEqual(vault.state(), empty);
+    }
+  });
+
+  /** @type {[string, object, string][]} */
+  const DUMB = [
+    ['is sealed', { sealed: true, standby: true }, 'vault_sealed'],
+    ['is not initialised', { initialized: false, sealed: true, standby: true }, 'vault_uninitialised'],
+    [
+      'is of a cluster for disasters',
+      { standby: true, replication_dr_mode: 'secondary' },
+      'vault_dr_secondary',
+    ],
+  ];
+  for (const [what, health, code] of DUMB) {
+    test(`will not do where it ${what}`, async () => {
+      const vault = fakeVault();
+      Object.assign(vault.health, health);
+      await assert.rejects(setUp(vault.client, ALL, silent), { code });
+      await assert.rejects(tearDown(vault.client, 'vault-pki-load', silent), { code });
+      assert.deepEqual(changes(vault.calls), []);
+    });
+  }
+});
+
 describe('a token without rights is told all that it lacks before anything is made:', () => {
   test('setup', async () => {
     const vault = fakeVault({

@@ -13,17 +13,18 @@ import { redact } from '../redact.js';
 
 /**
  * @param {import('../client.js').VaultClient} client
- * @param {{namespace?: string | null}} [options] `namespace`: the one that the run is about
+ * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace`: the one that the run is about; `isStandbyFine`:
+ *   nothing is measured, so whether it passes requests on or redirects them is all one
  * @returns {Promise<Health>}
  */
-export async function checkHealth(client, { namespace = null } = {}) {
+export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
   const { status, json } = await client.health();
   if (status >= 300 && status < 400) throw notVault(client.origin, 'redirects /v1/sys/health');
   if (json === null || typeof json.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
     const what = json === null ? 'without JSON' : 'with other JSON';
     throw notVault(client.origin, `answers HTTP ${status} ${what} to /v1/sys/health`);
   }
-  refuse(client.origin, status, json);
+  refuse(client.origin, status, json, isStandbyFine);
   if (json.enterprise === false && !isRoot(namespace)) throw noNamespaces(client.origin);
   const warnings = json.performance_standby || status === 473 ? [performanceStandby(client.origin)] : [];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
@@ -33,8 +34,9 @@ export async function checkHealth(client, { namespace = null } = {}) {
  * @param {string} origin
  * @param {number} status
  * @param {Record<string, any>} json
+ * @param {boolean} isStandbyFine
  */
-function refuse(origin, status, json) {
+function refuse(origin, status, json, isStandbyFine) {
   if (!json.initialized) {
     throw targetError(
       'vault_uninitialised',
@@ -51,7 +53,7 @@ function refuse(origin, status, json) {
       'Give the URL of the primary cluster with --url (VAULT_ADDR).',
     );
   }
-  if (json.standby && !json.performance_standby) {
+  if (json.standby && !json.performance_standby && !isStandbyFine) {
     throw targetError(
       'vault_standby',
       `${origin} is a standby node: it passes requests on, so the measurement would be of two nodes.`,
