@@ -1,6 +1,7 @@
 /** The CAs of a set-up: a root, and an intermediate that it signed, with the URLs that certificates name, and roles. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.js';
+import { otherName } from './plan.js';
 import { whenReady } from './ready.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
@@ -39,10 +40,11 @@ export async function checkAuthorities(client, plan, present) {
     const { data } = await client.read(`${mount}/cert/ca`);
     const actual = String(new X509Certificate(String(data?.certificate)).publicKey.asymmetricKeyType);
     if (caKeyType !== null && actual !== caKeyType) {
+      const option = plan.keepsSettings ? 'setup.ca-key-type' : '--ca-key-type';
       throw usageError(
         'other_ca_key',
-        `${mount} has a CA already, whose key is of type ${actual}, and --ca-key-type is ${caKeyType}.`,
-        `Nothing was changed. Leave --ca-key-type out, run vault-pki-load teardown --name ${name} on the same target first, or choose another name with --name.`,
+        `${mount} has a CA already, whose key is of type ${actual}, and ${option} is ${caKeyType}.`,
+        `Nothing was changed. Leave ${option} out, run vault-pki-load teardown --name ${name} on the same target first, or choose ${otherName(plan)}.`,
       );
     }
     if (mount === intermediate) await checkRebuild(client, plan);

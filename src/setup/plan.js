@@ -25,7 +25,7 @@ export const KEY = 'load';
  * @property {Readonly<Record<string, Record<string, unknown>>>} roles of the intermediate
  * @property {'rsa' | 'ec' | null} caKeyType null: that of a CA which is there, else rsa
  * @property {boolean | null} autoRebuild of CRLs; null: as it is, which is off where the CA is new
- * @property {boolean} keepsSettings a CA that is there and set otherwise is refused, not changed
+ * @property {boolean} keepsSettings it is a scenario's: a CA that is there and set otherwise is refused, not changed
  */
 
 const NAMES = Object.freeze({
@@ -113,6 +113,14 @@ export function fullPath({ kind, path }) {
 }
 
 /**
+ * @param {SetupPlan} plan
+ * @returns {string} what to choose where the name is taken, as it is written where the plan comes from
+ */
+export function otherName({ keepsSettings }) {
+  return keepsSettings ? 'another name, setup: {name: ...}' : 'another name with --name';
+}
+
+/**
  * @param {string} name
  * @throws {import('../errors.js').PkiLoadError} where it could be mistaken for something else
  */
@@ -131,6 +139,6 @@ export function checkName(name) {
   throw usageError(
     'bad_setup_name',
     `The name ${name} is like those of the mounts that runs make for themselves (${kept}-...).`,
-    'Choose another with --name.',
+    'Choose another.',
   );
 }

@@ -39,7 +39,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   if (product === DEV_PRODUCT) throw needsNone(client.origin);
   await checkRights(client, rightsToLook(name), 'setup');
   const there = await lookAround(client, name);
-  refuseOthers(there, name);
+  refuseOthers(there, plan);
   const present = new Set(there.mounts.map(({ full }) => full));
   const whole = withPresent(plan, present);
   await checkRights(client, rightsToSetUp(whole), 'setup');

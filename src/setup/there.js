@@ -1,6 +1,6 @@
 /** What is there already: looked at before anything is made or taken away, and held against the marks of a set-up. */
 import { PkiLoadError, usageError } from '../errors.js';
-import { describe, fullPath, possibleMounts } from './plan.js';
+import { describe, fullPath, otherName, possibleMounts } from './plan.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').Mount} Mount */
@@ -40,10 +40,11 @@ export async function lookAround(client, name) {
 
 /**
  * @param {There} there
- * @param {string} name
+ * @param {import('./plan.js').SetupPlan} plan
  * @throws {PkiLoadError} code `not_ours`
  */
-export function refuseOthers({ mounts, policy }, name) {
+export function refuseOthers({ mounts, policy }, plan) {
+  const { name } = plan;
   const others = mounts
     .filter(({ isOurs }) => !isOurs)
     .map(({ full, found }) => `a mount ${full} (${found.type})`);
@@ -52,7 +53,7 @@ export function refuseOthers({ mounts, policy }, name) {
   throw usageError(
     'not_ours',
     `There is ${others.join(' and ')} already, which setup --name ${name} did not make.`,
-    'Nothing was changed. Choose another name with --name.',
+    `Nothing was changed. Choose ${otherName(plan)}.`,
   );
 }
 

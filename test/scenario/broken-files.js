@@ -491,6 +491,12 @@ export const BROKEN = [
     looksRight: true,
   },
   {
+    why: 'a set-up under a name like those of mounts that runs make',
+    text: `${HEAD}setup: {name: vault-pki-load-kv}\n`,
+    says: 's.yaml:3:15: setup.name: The name vault-pki-load-kv is like those of the mounts that runs make for themselves (vault-pki-load-kv-...). Choose another.',
+    looksRight: true,
+  },
+  {
     why: 'a set-up by word',
     text: `${HEAD}setup: please\n`,
     says: 's.yaml:3:8: setup: is "please", not true or false or a group of settings.',

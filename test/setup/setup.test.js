@@ -236,6 +236,31 @@ describe("somebody else's is refused, and nothing is changed:", () => {
   });
 });
 
+describe('what is refused in a scenario names no flag, since run has none of these:', () => {
+  const plan = planSetup({ caKeyType: 'ec', keepsSettings: true });
+
+  test("somebody else's", async () => {
+    const vault = fakeVault();
+    vault.own('mounts', 'vault-pki-load-int', 'pki');
+    const remedy = 'Nothing was changed. Choose another name, setup: {name: ...}.';
+    await assert.rejects(setUp(vault.client, plan, silent), { code: 'not_ours', remedy });
+    await assert.rejects(setUp(vault.client, { ...plan, keepsSettings: false }, silent), {
+      remedy: 'Nothing was changed. Choose another name with --name.',
+    });
+  });
+
+  test('a CA with a key of another type', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    await assert.rejects(setUp(vault.client, plan, silent), {
+      code: 'other_ca_key',
+      message: 'vault-pki-load-root has a CA already, whose key is of type rsa, and setup.ca-key-type is ec.',
+      remedy:
+        'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first, or choose another name, setup: {name: ...}.',
+    });
+  });
+});
+
 describe('a node that is not the active one', () => {
   test('will do where it is a standby, which passes requests on or redirects them', async () => {
     for (const standby of [{ standby: true }, { standby: true, performance_standby: true }]) {
