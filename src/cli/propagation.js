@@ -8,9 +8,22 @@ import { exitCodeOf, withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { checkKind, checkOutputs, outputOptions, print, writeFiles } from './output.js';
 
+/** Reporters that can show a propagation, by name. */
+const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('propagation'));
+
+/** What help says of them; the others are refused in words of their own. @type {typeof outputOptions} */
+const shownOptions = {
+  ...outputOptions,
+  out: {
+    ...outputOptions.out,
+    describe: `Write the result to a file; its extension picks the format (${able.map(([, { extension }]) => extension).join(', ')}); repeatable`,
+  },
+  format: { ...outputOptions.format, choices: able.map(([name]) => name) },
+};
+
 /** @type {import('./declare.js').Command} */
 export const command = {
-  options: { ...propagationOptions, ...outputOptions },
+  options: { ...propagationOptions, ...shownOptions },
   examples: [
     'propagation --dev --certificates 20',
     "propagation --certificates 300 --require 'p99<2s' --out propagation.html",

@@ -12,7 +12,7 @@ export const runOptions = {
   ...outputOptions,
   out: {
     ...outputOptions.out,
-    describe: `${outputOptions.out.describe}. It is written anew every two seconds while the run goes on`,
+    describe: `${outputOptions.out.describe}. That of a single run is written anew every two seconds while it goes on`,
   },
   'github-summary': {
     type: 'flag',

@@ -109,7 +109,7 @@ const setup = z
       ...optionSchemas(setupOptions),
       with: z
         .union([z.enum(ENGINES), z.array(z.enum(ENGINES))])
-        .describe(setupOptions.with.describe)
+        .describe(`Beside the PKI: ${ENGINES.join(', ')}; one name or a list`)
         .optional(),
       keep: flag.describe('Leave it there after the last run; else it is taken away').optional(),
     }),
