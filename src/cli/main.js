@@ -7,6 +7,7 @@ import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
 import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
 import { declare, listFlags, wordsOf } from './declare.js';
+import { bearFailingOutput } from './failing-output.js';
 
 /** @typedef {import('./declare.js').Command} Command */
 
@@ -68,8 +69,7 @@ const LAST_WORDS_MS = 500;
  * @returns {Promise<number>} exit code
  */
 export async function main(args) {
-  process.stdout.on('error', ignoreClosedPipe);
-  process.stderr.on('error', ignoreClosedPipe);
+  bearFailingOutput(process);
   process.once('uncaughtException', (error) => {
     report(error);
     process.exit(EXIT.usage);
@@ -195,10 +195,4 @@ function describe(error) {
   if (process.env.VAULT_PKI_LOAD_DEBUG) return `internal error: ${withoutSecrets(String(stack), secrets)}`;
   const what = redact(message, secrets).replace(/\.$/, '');
   return `internal error: ${what}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;
-}
-
-/** @param {NodeJS.ErrnoException} error */
-function ignoreClosedPipe(error) {
-  if (error.code === 'EPIPE') return;
-  throw usageError('cannot_write', `Standard output cannot be written to (${error.code}).`);
 }

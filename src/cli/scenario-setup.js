@@ -5,6 +5,9 @@ import { SIGNALS } from './interrupt.js';
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../errors.js').PkiLoadError} PkiLoadError */
 
+/** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
+const HANG_UP = 'SIGHUP';
+
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
@@ -59,6 +62,7 @@ export function holdSignals(process, say) {
   let count = 0;
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
     if (phase === 'act' && process.listenerCount(signal) > 1) return;
+    if (count > 0 && signal === HANG_UP) return;
     count++;
     if (count > 1) process.exit(EXIT.interrupted);
     else if (phase === 'down') say(`What was set up is being taken away. ${AGAIN}`);

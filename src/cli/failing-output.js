@@ -1,0 +1,31 @@
+/** Standard output and error that cannot be written to. They end nothing: what was set up is still to be taken away. */
+import { EXIT } from '../errors.js';
+
+/** The reader of a pipe or socket has gone away. */
+const GONE = new Set(['EPIPE', 'ECONNRESET']);
+
+/** What a terminal says that was hung up; of a file it would be a fault of the disk. */
+const HUNG_UP = 'EIO';
+
+/** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
+
+/**
+ * A reader that is gone is told nothing more. Another fault of standard output is told once, and is exit code 1 in the end; of standard
+ * error there is nobody to tell.
+ *
+ * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
+ *   exitCode?: number | string | null}} process
+ */
+export function bearFailingOutput(process) {
+  const { stdout, stderr } = process;
+  let isTold = false;
+  stderr.on('error', () => {});
+  stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
+    if (isTold || GONE.has(code) || (code === HUNG_UP && stdout.isTTY)) return;
+    isTold = true;
+    stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
+    process.once('exit', (ending) => {
+      if (ending !== EXIT.interrupted) process.exitCode = EXIT.usage;
+    });
+  });
+}

@@ -1,0 +1,109 @@
+/** A terminal that is hung up, a disk that is full: told where that can be told, and what was set up is taken away all the same. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bearFailingOutput } from '../../src/cli/failing-output.js';
+import { fakeVault } from '../setup/fake-vault.js';
+import { serveFakeVault } from '../setup/serve-fake-vault.js';
+import { assertNoStack, scratch } from './support.js';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
+
+describe('a fault', () => {
+  /** @type {[string, 'stdout' | 'stderr', string[], {isTTY?: boolean, ending?: number}, string[], number?][]} what, of which stream, codes, more, what is said, exit code */
+  const TABLE = [
+    ['of a pipe whose reader is gone is none', 'stdout', ['EPIPE', 'EPIPE'], {}, []],
+    ['of a socket whose reader is gone is none', 'stdout', ['ECONNRESET'], {}, []],
+    ['of a terminal that is hung up is none', 'stdout', ['EIO'], { isTTY: true }, []],
+    ['of the disk is told', 'stdout', ['EIO'], {}, ['EIO'], 1],
+    ['of a full disk is told once', 'stdout', ['ENOSPC', 'ENOSPC', 'EIO'], {}, ['ENOSPC'], 1],
+    ['is worse than what was found', 'stdout', ['ENOSPC'], { ending: 99 }, ['ENOSPC'], 1],
+    ['does not hide an interruption', 'stdout', ['ENOSPC'], { ending: 130 }, ['ENOSPC'], 130],
+    ['of standard error can be told nobody', 'stderr', ['EIO', 'ENOSPC', 'EPIPE'], {}, []],
+  ];
+  for (const [what, name, codes, { isTTY = false, ending = 0 }, said, exitCode = ending] of TABLE) {
+    test(what, () => {
+      /** @type {string[]} */
+      const heard = [];
+      const stream = () =>
+        Object.assign(new EventEmitter(), { isTTY, write: (/** @type {string} */ line) => heard.push(line) });
+      const process = Object.assign(new EventEmitter(), {
+        stdout: stream(),
+        stderr: stream(),
+        exitCode: ending,
+      });
+      bearFailingOutput(/** @type {any} */ (process));
+      for (const code of codes) process[name].emit('error', Object.assign(new Error(code), { code }));
+      process.emit('exit', ending);
+      assert.deepEqual(
+        heard,
+        said.map((code) => `vault-pki-load: Standard output cannot be written to (${code}).\n`),
+      );
+      assert.equal(process.exitCode, exitCode);
+    });
+  }
+});
+
+/** Standard error fails again and again, from when anybody listens. */
+const HUNG_UP = `
+import { isMainThread } from 'node:worker_threads';
+const { stderr } = process;
+const fail = () => stderr.listenerCount('error') > 0 && stderr.emit('error', Object.assign(new Error('write EIO'), { code: 'EIO' }));
+if (isMainThread) setInterval(fail, 1).unref();`;
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {{stdout: number | 'pipe', nodeArgs?: string[]}} how
+ */
+async function runScenario(t, { stdout, nodeArgs = [] }) {
+  const { vault, url } = await serveFakeVault(t);
+  const file = scratch(t)(
+    's.json',
+    JSON.stringify({
+      name: 's',
+      setup: { name: 'load', 'ca-key-type': 'ec' },
+      target: { url },
+      load: { requests: 1 },
+      mix: [{ operation: 'health' }],
+    }),
+  );
+  const child = spawn(process.execPath, [...nodeArgs, PROGRAM, 'run', file], {
+    stdio: ['ignore', stdout, 'pipe'],
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', VAULT_TOKEN: 'unused' },
+  });
+  child.stdout?.resume();
+  const [said, [code]] = await Promise.all([
+    text(/** @type {import('node:stream').Readable} */ (child.stderr)),
+    once(child, 'close'),
+  ]);
+  assertNoStack(said);
+  const gone = vault.calls.filter(({ method }) => method === 'DELETE').map(({ path }) => path);
+  return { code, said, gone, isEmpty: isSame(vault.state(), fakeVault().state()) };
+}
+
+/** @param {unknown} a @param {unknown} b */
+const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+describe('what a scenario has set up is taken away', () => {
+  const GONE = ['sys/mounts/load-int', 'sys/mounts/load-root', 'sys/policies/acl/load'];
+
+  test('where standard output is full, which is told', async (t) => {
+    const full = openSync('/dev/full', 'w');
+    t.after(() => closeSync(full));
+    const { code, said, gone, isEmpty } = await runScenario(t, { stdout: full });
+    assert.deepEqual([gone, isEmpty], [GONE, true], said);
+    assert.match(said, /^vault-pki-load: Standard output cannot be written to \(ENOSPC\)\.$/m);
+    assert.equal(code, 1);
+  });
+
+  test('where the terminal is hung up', async (t) => {
+    const nodeArgs = ['--import', `data:text/javascript,${encodeURIComponent(HUNG_UP)}`];
+    const { code, said, gone, isEmpty } = await runScenario(t, { stdout: 'pipe', nodeArgs });
+    assert.deepEqual([gone, isEmpty], [GONE, true], said);
+    assert.ok(code === 0 || code === 98, `${code}: ${said}`);
+  });
+});
