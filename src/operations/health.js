@@ -3,7 +3,7 @@ import { PkiLoadError } from '../errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { apiHeaders } from './issuance.js';
 import { REFUSAL_OUTCOMES } from './refusals.js';
-import { createJsonClassifier, passed, prepareCalls } from './vault-call.js';
+import { createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'Health';
 
@@ -44,9 +44,9 @@ export const operation = {
     standby: 'a standby node (HTTP 429, 472 or 473)',
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
-    not_json: 'HTTP 2xx, but the body is not a JSON object',
-    error_body: 'HTTP 2xx, but the body reports errors',
-    not_health: 'HTTP 2xx, but the body does not say that it is initialised and unsealed',
+    not_json: 'HTTP 2xx, or that of a standby that would do, but the body is not a JSON object',
+    error_body: 'as not_json, but the body reports errors',
+    not_health: 'the body does not say what the status says: initialised, unsealed, and active (HTTP 2xx) or a standby',
   }),
   async prepare(context) {
     try {
@@ -68,16 +68,27 @@ export const operation = {
   },
   createClassifier({ options: { standbyOk } }) {
     const classify = createJsonClassifier('active', (json) =>
-      json.initialized === true && json.sealed === false && typeof json.version === 'string'
-        ? null
-        : 'not_health',
+      serves(json) && json.standby !== true ? null : 'not_health',
     );
-    const standby = passed('standby');
+    // Who limits rates in front of a Vault says 429, too.
+    const classifyStandby = createJsonClassifier('standby', (json) =>
+      serves(json) && isStandby(json) ? null : 'not_health',
+    );
     return (status, body, index) => {
       const outcome = BY_STATUS[status];
       if (outcome === undefined) return classify(status, body, index);
-      if (outcome === 'standby' && standbyOk) return standby;
+      if (outcome === 'standby' && standbyOk) return classifyStandby(200, body, index);
       return { outcome, success: false, verification: null };
     };
   },
 };
+
+/** @param {Record<string, any>} json */
+function serves({ initialized, sealed, version }) {
+  return initialized === true && sealed === false && typeof version === 'string';
+}
+
+/** @param {Record<string, any>} json a disaster-recovery secondary is active in its own cluster */
+function isStandby({ standby, performance_standby: performance, replication_dr_mode: dr }) {
+  return standby === true || performance === true || dr === 'secondary';
+}

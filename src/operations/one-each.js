@@ -1,6 +1,9 @@
 /** Things made before a run of which each request takes one that no other takes, on whatever thread or machine. */
 import { allRequests } from './planned.js';
 
+/** So many indexes are looked at for each thing, 50 ns each: whoever has a smaller share of a mix gets fewer things. */
+const LOOKED_AT_EACH = 1000;
+
 /**
  * @param {import('../plan.js').LoadPlan} load
  * @param {object} what
@@ -9,8 +12,8 @@ import { allRequests } from './planned.js';
  * @returns {Float64Array} ascending indexes of the requests that get a thing of their own: the first ones of this part of the plan
  */
 export function ownIndexes(load, { owns = () => true, most }) {
-  const end = allRequests(load) ?? Number.POSITIVE_INFINITY;
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
+  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + LOOKED_AT_EACH * step * most);
   const found = [];
   for (let index = first; index < end && found.length < most; index += step) {
     if (owns(index)) found.push(index);

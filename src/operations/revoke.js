@@ -65,7 +65,8 @@ export const operation = {
     'revoke --role web --pool 5000 --concurrency 4',
   ],
   options,
-  leaves: () => 'the certificates, revoked, in storage and on the CRL until it is tidied',
+  leaves: () =>
+    'the certificates, in storage until it is tidied: those revoked on the CRL, those not reached valid until they expire',
   outcomes: Object.freeze({
     revoked: 'revoked, and Vault says when',
     revoked_again: 'it was revoked before: there were more requests than certificates; not a success',
@@ -147,7 +148,7 @@ async function prepare(context) {
     );
   }
   notice(
-    `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL.`,
+    `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL. What the run does not come to stays valid until then.`,
   );
   const issued = await issueBefore(context, { size, label: 'Issuing certificates to revoke' });
   const { origin, basePath } = parseTargetUrl(target.url);

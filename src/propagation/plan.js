@@ -74,13 +74,15 @@ export function planPropagation(given, environment = readEnvironment()) {
 
 /** @param {Requirement} requirement */
 function onDelay(requirement) {
-  const { text, metric, series } = requirement;
+  const { text, metric, series, comparator } = requirement;
   const problem =
     metric === 'rate'
       ? 'propagation measures no rate'
       : series !== 'response'
         ? 'a delay is of one kind only'
-        : null;
+        : metric !== 'errors' && comparator.startsWith('>')
+          ? 'what is known of a delay is how long it was at most'
+          : null;
   if (problem === null) return requirement;
   throw usageError(
     'bad_requirement',

@@ -90,14 +90,16 @@ test('token-lookup: the token that asked, with its policies', () => {
 test('health: by status and by what the body says', () => {
   const active = { initialized: true, sealed: false, version: '1.21.1' };
   const other = { ...active, sealed: true };
+  const standby = { ...active, standby: true };
   /** @type {Row[]} */
   const rows = [
     ['active', 200, active, 'active'],
     ['200, but sealed', 200, other, 'not_health'],
     ['200, but something else', 200, {}, 'not_health'],
-    ['standby', 429, active, 'standby'],
-    ['disaster recovery', 472, active, 'standby'],
-    ['performance standby', 473, active, 'standby'],
+    ['200, but a standby', 200, standby, 'not_health'],
+    ['standby', 429, standby, 'standby'],
+    ['disaster recovery', 472, { ...active, replication_dr_mode: 'secondary' }, 'standby'],
+    ['performance standby', 473, { ...active, performance_standby: true }, 'standby'],
     ['not initialised', 501, { initialized: false }, 'uninitialised'],
     ['sealed', 503, { sealed: true }, 'sealed'],
     ...REFUSALS.filter(([, status]) => ![429, 473, 503].includes(status)),
@@ -108,7 +110,14 @@ test('health: by status and by what the body says', () => {
     rows.map((one) => assertRow(classify, one, { good: ['active'] })),
   );
   const lenient = health.createClassifier(planOf(health, { standbyOk: true }), CALL);
-  for (const one of rows) assertRow(lenient, one, { good: ['active', 'standby'] });
+  /** @type {Row[]} */
+  const notStandby = [
+    ['a limit on rates', 429, '<html>', 'not_json'],
+    ['429, but active', 429, active, 'not_health'],
+    ['473, but sealed', 473, { ...standby, sealed: true }, 'not_health'],
+    ['472 and errors', 472, { errors: ['x'] }, 'error_body'],
+  ];
+  for (const one of [...rows, ...notStandby]) assertRow(lenient, one, { good: ['active', 'standby'] });
 });
 
 describe('http', () => {

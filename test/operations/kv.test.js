@@ -34,6 +34,7 @@ test('kv-write: answers', () => {
     ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
     ['without a version nobody knows', 200, { data: {} }, 'no_version'],
     ['version 0 is none', 200, { data: { version: 0 } }, 'no_version'],
+    ['nor is what is no number', 200, { data: { version: true } }, 'no_version'],
     ['no data at all', 200, { data: null }, 'no_version'],
     ['nothing at all is no answer of version 2', 204, '', 'not_json'],
     ...REFUSALS,
@@ -41,17 +42,21 @@ test('kv-write: answers', () => {
   /** @type {import('./calls-support.js').Row[]} */
   const first = [
     ['version 1 says nothing', 204, '', 'written'],
-    ['warnings do no harm', 200, { warnings: ['w'] }, 'written'],
+    ['warnings do no harm', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
+    ['200 and nothing is not what Vault says', 200, '', 'not_json'],
+    ['200 and anything is not either', 200, {}, 'not_vault'],
+    ['nor is another success', 202, { ok: false }, 'not_vault'],
     ...REFUSALS,
   ];
   const good = ['written'];
   const classify = write.createClassifier(planOf(write), V2);
   assertAllSeen(
     write,
-    second.map((row) => assertRow(classify, row, { good })),
+    [
+      ...second.map((row) => assertRow(classify, row, { good })),
+      ...first.map((row) => assertRow(write.createClassifier(planOf(write), V1), row, { good })),
+    ],
   );
-  const plain = write.createClassifier(planOf(write), V1);
-  for (const row of first) assertRow(plain, row, { good });
 });
 
 test('kv-read: only the secret that was written will do, in full', () => {

@@ -106,6 +106,13 @@ describe('one certificate for each request', () => {
     assert.deepEqual([...ownIndexes(loadOf({ duration: '1h' }), { owns, most: 20 })], found.slice(0, 20));
   });
 
+  test('a share of a mix that is next to nothing is not looked for without end', () => {
+    let looked = 0;
+    const owns = () => ++looked > 1e9;
+    assert.deepEqual([...ownIndexes(loadOf({ duration: '1h' }), { owns, most: 3 })], []);
+    assert.equal(looked, 3000);
+  });
+
   test('the place of an index, or none', () => {
     const indexes = Float64Array.from([3, 4, 9, 5_000_000_000]);
     assert.deepEqual(

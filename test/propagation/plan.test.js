@@ -71,6 +71,8 @@ const WRONG = [
   [{ dev: true, url: 'http://a' }, /--dev starts its own server, but --url names another/],
   [{ require: ['rate>=5/s'] }, /propagation measures no rate/],
   [{ require: ['p99(service)<1s'] }, /a delay is of one kind only/],
+  [{ require: ['p50>1s'] }, /what is known of a delay is how long it was at most/],
+  [{ require: ['min>=1ms'] }, /how long it was at most/],
   [{ require: ['p99<1'] }, /has no unit/],
   [{ rate: 5 }, /propagation has no option "rate"/],
   [{ url: ['http://a', 'http://b'] }, /--url is given 2 times/],

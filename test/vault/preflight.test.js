@@ -120,6 +120,14 @@ describe('checkToken where a bad token and a missing permission look alike (Open
     const now = () => 1_300_000;
     await assert.rejects(checkToken(client, { neededMs: 280_000, now }), { code: 'token_expires' });
     assert.equal((await checkToken(client, { neededMs: 200_000, now })).renewEveryMs, 40_000);
+    assert.deepEqual(
+      await checkToken(client, { neededMs: 20_000, now }).then(({ renewEveryMs, warnings }) => [
+        renewEveryMs,
+        warnings,
+      ]),
+      [40_000, []],
+      'long enough for the run, but not for what may come before it',
+    );
     const { renewEveryMs, warnings } = await checkToken(client, { neededMs: null, now });
     assert.equal(renewEveryMs, 40_000);
     assert.match(

@@ -11,7 +11,7 @@ const MARGIN_MS = 30_000;
  * @property {boolean} checked false: the token may not look itself up
  * @property {number | null} ttlMs null: it never expires, or is not known
  * @property {boolean} renewable
- * @property {number | null} renewEveryMs null: no renewal needed
+ * @property {number | null} renewEveryMs null: no renewal needed, or none possible; `neededMs` does not count what comes before the run
  * @property {string | null} type `service`, `batch`
  * @property {string[]} warnings sentences
  */
@@ -114,8 +114,9 @@ function judgeTtl(data, neededMs, nowMs) {
   const renewable = data.renewable === true;
   const lastMs = explicitMax(data, nowMs);
   const facts = { checked: true, ttlMs, renewable, type: data.type ?? null };
+  // Nobody is told: it takes a long preparation for it to be renewed at all.
   if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS)
-    return { ...facts, renewEveryMs: null, warnings: [] };
+    return { ...facts, renewEveryMs: renewable ? renewAfterMs(ttlMs) : null, warnings: [] };
   const life = formatDuration(ttlMs);
   if (neededMs === null && !renewable) {
     const text = `The token expires in ${life} and cannot be renewed; a longer run will fail then.`;
