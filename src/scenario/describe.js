@@ -120,7 +120,7 @@ function describeLoad(load, planned) {
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
-    planOfStep(plan, asked, { level, phase, again: false, number: 1 }).load;
+    planOfStep(plan, asked, { level, phase, looks: 0, number: 1 }).load;
   // The higher the rate, the sooner there are samples enough: no step is shorter than the highest.
   const [first, shortest] = [loadAt(start, 'coarse'), loadAt(highest, 'coarse')];
   const seconds = (/** @type {Plan['load']} */ { durationMs }) => formatDuration(Number(durationMs));

@@ -9,7 +9,7 @@ import { TOOL_VERSION } from '../version.js';
 import { judgeStep } from './judge-step.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
-import { isJudgedAt, leastRequests, likelyAt, planOfStep, poolRemedy } from './step-plan.js';
+import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './step-plan.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -49,7 +49,6 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   /** By level, of those that were met. @type {Map<number, Result>} */
   const confirmations = new Map();
   const { of, start, highest } = settings;
-  const least = leastRequests(plan);
 
   /** @param {{level: number | null, why: Search['why'], peakPerSecond?: number | null}} found */
   const documentOf = ({ level, why, peakPerSecond = null }) =>
@@ -61,13 +60,13 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
 
   /** @param {number} level @param {import('./search.js').Phase} phase @param {number} attempt */
   async function measure(level, phase, attempt) {
-    const before = steps.at(-1);
-    const again = attempt > 1 && before?.level === level && before.verdict === 'not proven';
+    const enough = enoughRequests(plan, phase);
+    const looks = looksBefore(steps, { level, phase, enough });
     const number = steps.length + 1;
     const seen = steps.findLast((step) => step.level === level);
     const seenPerSecond = seen === undefined ? null : seen.requests / seen.seconds;
     const likelyPerSecond = likelyAt(steps, level);
-    const asked = { level, phase, again, seenPerSecond, likelyPerSecond, number };
+    const asked = { level, phase, looks, seenPerSecond, likelyPerSecond, number };
     const stepPlan = planOfStep(plan, settings, asked);
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
@@ -75,10 +74,10 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;
-    const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], plan, of, level);
+    const isAsked = (/** @type {number} */ i) => isJudgedAt(plan.requirements[i], stepPlan, of, level);
     const judged = judgeStep(result, {
       of,
-      least,
+      enough,
       isAsked,
       cutShort,
       poolRemedy: poolRemedy(plan, stepPlan),
@@ -96,6 +95,21 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       ? await findHighest({ ...common, lowest: Math.min(LOWEST_RATE, start), tolerance: TOLERANCE })
       : await findPeak(common);
   return documentOf(found);
+}
+
+/**
+ * @param {readonly SearchStep[]} steps
+ * @param {{level: number, phase: import('./search.js').Phase, enough: number}} next `enough`: with fewer requests a few that miss may be
+ *   chance
+ * @returns {number} how often in a row it was too close to call, but for those looks that could not be offered
+ */
+function looksBefore(steps, { level, phase, enough }) {
+  const last = steps.findLastIndex((step) => step.level !== level || step.phase !== phase);
+  return steps
+    .slice(last + 1)
+    .filter(
+      ({ verdict, requests }) => verdict === 'not proven' || (verdict === 'not met' && requests < enough),
+    ).length;
 }
 
 /**
@@ -171,11 +185,9 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
     level ?? Math.max(0, ...steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level));
   const above = lowestAbove(steps, lower);
   const { requirements, load, ...of_ } = plan;
-  // What a closed loop answers is no level of its own: the run that confirmed the answer says whether it was enough.
+  // What was not judged at that level: the run that confirmed the answer says whether it was enough all the same.
   const isBeyond = (/** @type {number} */ i) =>
-    level !== null &&
-    !isJudgedAt(requirements[i], plan, of, level) &&
-    (of === 'rate' || confirmation?.requirements[i].verdict !== 'met');
+    level !== null && confirmation?.requirements[i].verdict !== 'met';
   /** @type {Omit<Search, 'explanation'>} */
   const document = {
     schema: SEARCH_SCHEMA_ID,

@@ -39,14 +39,14 @@ const MOSTLY_SHORT = 0.5;
  * @param {Result} result
  * @param {object} step
  * @param {'rate' | 'concurrency'} step.of
- * @param {number} step.least with fewer requests nothing could have been proven
+ * @param {number} step.enough with fewer requests what is not proven says nothing
  * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
  * @param {string | null} [step.cutShort] why it was ended before its time
  * @param {string | null} [step.poolRemedy] what to do where there were more requests than certificates to revoke, if the next step will
  *   have no more of them; null: it will
  * @returns {Judged}
  */
-export function judgeStep(result, { of, least, isAsked = () => true, cutShort = null, poolRemedy = null }) {
+export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP)) return usedUp(poolRemedy);
   const notOffered = generatorFault(result, of, cutShort !== null);
@@ -63,7 +63,7 @@ export function judgeStep(result, { of, least, isAsked = () => true, cutShort = 
   const undecided = unproven.find((one) => !lacksChecks(one));
   // Only the tool, which had no time to check, keeps it from being met.
   if (undecided === undefined) return { verdict: 'not offered', reason: said(unproven[0]) };
-  return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < least };
+  return { verdict: 'not proven', reason: said(undecided), isStarved: totals.sent < enough };
 }
 
 /** @param {string | null} remedy @returns {Judged} */

@@ -13,7 +13,7 @@
  * @property {StepVerdict} verdict
  * @property {string} reason a sentence
  * @property {boolean} [isClear] a second look would say the same: it is not at the edge
- * @property {boolean} [isStarved] `not proven`: in so short a time the level could not have been proven, however fast the answers.
+ * @property {boolean} [isStarved] `not proven`: in so short a time the level could not have been proven, or only by luck.
  *   Then nothing speaks against it, and higher levels, where samples come sooner, are tried before it is asked again
  */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step `attempt` at this level in this phase, from 1 */
@@ -42,6 +42,9 @@ const STEPS_DOWN = [1, 1, 2, 2, 4];
 
 /** At the edge chance decides, and anywhere a single disturbance can: what has failed is tried so often before it counts. */
 export const ATTEMPTS = 2;
+
+/** Where one look proves nothing it is looked at so often, for longer: a small share of errors takes many requests to tell. */
+const LOOKS = 3;
 
 /** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
 export const OFFERS = 3;
@@ -94,14 +97,16 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
      * @returns {Promise<boolean>} whether to go on higher
      */
     async passes(level, phase) {
-      let [failed, unoffered] = [0, 0];
-      while (failed < ATTEMPTS && unoffered < OFFERS && !isStopped()) {
-        const attempt = failed + unoffered + 1;
+      let [failed, unproven, unoffered] = [0, 0, 0];
+      const isOpen = () => failed < ATTEMPTS && failed + unproven < LOOKS && unoffered < OFFERS;
+      while (isOpen() && !isStopped()) {
+        const attempt = failed + unproven + unoffered + 1;
         const judged = await tryOnce(level, phase, attempt);
         if (isPassing(judged)) return true;
         const { verdict, isClear = false } = judged;
         if (isClear) return false;
         if (verdict === 'not offered') unoffered++;
+        else if (verdict === 'not proven') unproven++;
         else failed++;
       }
       return false;
@@ -176,12 +181,19 @@ async function bisect({ passes, rounded, isStopped }, low, high, tolerance) {
  * @returns {Promise<number | null>}
  */
 async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance }) {
-  /** @param {number} at @returns {Promise<Judged>} what the generator could not offer is offered again; what has failed is not */
+  /**
+   * @param {number} at
+   * @returns {Promise<Judged>} what was too close to call is looked at once more, for longer; what could not be offered is offered again;
+   *   what has failed is not
+   */
   async function confirmOnce(at) {
-    for (let attempt = 1; ; attempt++) {
-      const judged = await tryOnce(at, 'confirmation', attempt);
-      if (judged.verdict !== 'not offered' || judged.isClear || attempt === OFFERS || isStopped())
-        return judged;
+    let [unproven, unoffered] = [0, 0];
+    for (;;) {
+      const judged = await tryOnce(at, 'confirmation', unproven + unoffered + 1);
+      if (judged.verdict === 'not offered') unoffered++;
+      else if (judged.verdict === 'not proven' && !lacksSamples(judged)) unproven++;
+      else return judged;
+      if (judged.isClear || unoffered === OFFERS || unproven === ATTEMPTS || isStopped()) return judged;
     }
   }
   let level = low;

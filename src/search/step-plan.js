@@ -15,15 +15,21 @@ import { samplesToProve } from '../results/statistics.js';
  * @property {boolean} fitConnections raise the plan's concurrency with the rate
  */
 
-/** A step takes at most so long, however many samples its percentile needs; the confirmation, which must prove it, longer. */
+/** A step takes at most so long at first, however many samples its percentile needs; the confirmation, which must prove it, longer. */
 const LONGEST_STEP_MS = 60_000;
 const LONGEST_CONFIRMATION_MS = 600_000;
 
 /** With just as many samples as could prove it, not one may miss: a percentile well within its limit would often not be proven. */
 const SAMPLES = 2;
 
+/** Random arrivals are sometimes fewer than were counted on. */
+const ALMOST = 0.9;
+
 /** What was too close to call is measured again for so much longer. */
 const LONGER = 3;
+
+/** A rate that chance offers is within so many standard errors of the one that is meant. */
+const STANDARD_ERRORS = 4;
 
 /** What a step uses up is made ready for so many times as many requests as are likely, and for some in any case. */
 const READY = 1.5;
@@ -51,18 +57,18 @@ const USED_UP_BY = 'revoke';
  * @param {object} step
  * @param {number} step.level
  * @param {import('./search.js').Phase} step.phase
- * @param {boolean} step.again the one before was too close to call
+ * @param {number} step.looks so often in a row it was too close to call
  * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: nobody knows
  * @param {number | null} [step.likelyPerSecond] that it will send there at most
  * @param {number} step.number from 1
  * @returns {Plan}
  */
 export function planOfStep(plan, settings, step) {
-  const { level, phase, again, seenPerSecond = null, likelyPerSecond = null, number } = step;
+  const { level, phase, looks, seenPerSecond = null, likelyPerSecond = null, number } = step;
   const { of, fitConnections } = settings;
   const { load } = plan;
   const perSecond = of === 'rate' ? level : seenPerSecond;
-  const durationMs = stepMs(plan, settings, { perSecond, phase, again });
+  const durationMs = stepMs(plan, settings, { perSecond, phase, looks });
   // With other gaps and orders each time no step repeats another's luck; where nothing is drawn, what was prepared serves all.
   const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
@@ -153,16 +159,17 @@ export function isShared({ operation, mix, load }) {
 /**
  * @param {Plan} plan
  * @param {SearchSettings} settings
- * @param {{perSecond: number | null, phase: import('./search.js').Phase, again: boolean}} step
+ * @param {{perSecond: number | null, phase: import('./search.js').Phase, looks: number}} step
  */
-function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, again }) {
+function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks }) {
   const isConfirmation = phase === 'confirmation';
   const hasRate = plan.requirements.some(({ metric }) => metric === 'rate');
   const leastMs = Math.max(isConfirmation ? confirmMs : shortMs, hasRate ? LEAST_FOR_RATE_MS : 0);
-  const longestMs = Math.max(leastMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS);
+  const longer = LONGER ** looks;
+  const longestMs = Math.max(leastMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS * longer);
   const isKnown = perSecond !== null && plan.requirements.length > 0;
   const neededMs = isKnown ? (SAMPLES * leastRequests(plan) * 1000) / perSecond : 0;
-  return Math.round(Math.min(Math.max(leastMs, neededMs) * (again ? LONGER : 1), longestMs));
+  return Math.round(Math.min(Math.max(leastMs, neededMs) * longer, longestMs));
 }
 
 /**
@@ -179,16 +186,30 @@ export function leastRequests({ requirements, mix }) {
 }
 
 /**
- * Can it be judged at that level? Where less is offered than the rate that is required that is a matter of higher levels; in a closed loop,
- * where nobody offers a rate, it is a matter of the answer.
+ * @param {Plan} plan
+ * @param {import('./search.js').Phase} phase
+ * @returns {number} with fewer requests a step that proves nothing says nothing against its level: a single miss could be why
+ */
+export function enoughRequests(plan, phase) {
+  return leastRequests(plan) * (phase === 'confirmation' ? 1 : SAMPLES * ALMOST);
+}
+
+/**
+ * Can it be judged at that level? Where less is offered than the rate that is required, be it by chance, that is a matter of higher
+ * levels; in a closed loop, where nobody offers a rate, it is a matter of the answer.
  *
  * @param {{metric: string, limit: number, operation?: string}} requirement
- * @param {Pick<Plan, 'mix'>} plan
+ * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step
  * @param {SearchSettings['of']} of
  * @param {number} level of all operations
  */
-export function isJudgedAt({ metric, limit, operation }, { mix }, of, level) {
-  return metric !== 'rate' || (of === 'rate' && limit <= level * shareOf(mix, operation));
+export function isJudgedAt({ metric, limit, operation }, { mix, load }, of, level) {
+  if (metric !== 'rate') return true;
+  if (of !== 'rate') return false;
+  const offered = level * shareOf(mix, operation);
+  const isByChance = load.arrivals === 'poisson' || (mix !== null && operation !== undefined);
+  const requests = (offered * Number(load.durationMs)) / 1000;
+  return limit <= offered * (isByChance ? 1 - STANDARD_ERRORS / Math.sqrt(Math.max(1, requests)) : 1);
 }
 
 /**

@@ -144,7 +144,7 @@ for (const [what, result, verdict, of = 'rate'] of CASES) {
   test(`${verdict}: ${what}`, () => {
     const isAsked = (/** @type {number} */ i) =>
       result.requirements[i].limit <= 100 || result.requirements[i].unit === 'ms';
-    const judged = judgeStep(result, { of, least: 300, isAsked });
+    const judged = judgeStep(result, { of, enough: 300, isAsked });
     assert.equal(judged.verdict, verdict);
     assert.match(judged.reason, /\.$/);
   });
@@ -154,7 +154,7 @@ test('cut short as hopeless: clearly not met, unless the tool had no time left i
   const judged = (/** @type {string} */ code) =>
     judgeStep(resultOf('invalid', [{ code }], [UNPROVEN]), {
       of: 'rate',
-      least: 300,
+      enough: 300,
       cutShort: 'It was cut short.',
     });
   assert.deepEqual(judged('too_short'), { verdict: 'not met', reason: 'It was cut short.', isClear: true });
@@ -167,19 +167,19 @@ test('what was prepared did not last: that says nothing of the target, whatever 
     ...resultOf('suspect', [{ code: 'backlog_growing' }], [MISSED]),
     verification: { notes: [USED_UP] },
   };
-  const { verdict, reason } = judgeStep(/** @type {any} */ (usedUp), { of: 'concurrency', least: 300 });
+  const { verdict, reason } = judgeStep(/** @type {any} */ (usedUp), { of: 'concurrency', enough: 300 });
   assert.equal(verdict, 'not offered');
   assert.match(reason, /more requests than certificates .* Raise --pool\.$/);
 });
 
 test('overload is clear, a missed limit is not', () => {
-  const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', least: 300 });
+  const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', enough: 300 });
   assert.equal(judged(resultOf('suspect', [{ code: 'backlog_growing' }], [MET])).isClear, true);
   assert.notEqual(judged(resultOf('valid', [], [MISSED])).isClear, true);
 });
 
 test('not proven with fewer requests than could have proven anything: starved', () => {
   const judged = (/** @type {number} */ sent) =>
-    judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', least: 300 }).isStarved;
+    judgeStep(resultOf('valid', [], [UNPROVEN], { sent }), { of: 'rate', enough: 300 }).isStarved;
   assert.deepEqual([judged(299), judged(300)], [true, false]);
 });

@@ -34,9 +34,10 @@ export function planOf(requirements, load = {}) {
 /**
  * @param {Plan} plan an open loop
  * @param {number} serviceMs
+ * @param {() => boolean} [fails] asked for each request
  * @returns {import('../../src/search/steps.js').StepEnd} as far as a search reads it
  */
-export function simulateStep({ load, requirements }, serviceMs) {
+export function simulateStep({ load, requirements }, serviceMs, fails = () => false) {
   const schedule = createSchedule(load);
   const { count: planned, endMs } = schedule;
   /** @type {number[]} */
@@ -55,16 +56,20 @@ export function simulateStep({ load, requirements }, serviceMs) {
   const response = done.map((at, i) => at - due[i]);
   const ages = due.slice(sent).map((at) => Math.max(0, endMs - at));
   const neverSent = planned - sent;
+  const isBad = done.map(() => fails());
+  const failed = isBad.filter(Boolean).length;
+  const succeeded = sent - failed;
+  const good = response.filter((_, i) => !isBad[i]);
   const view = /** @type {any} */ ({
-    series: { response: quantilesOf(response) },
+    series: { response: quantilesOf(good) },
     all: { response: quantilesOf([...response, ...ages]) },
-    ...{ succeeded: sent, failed: 0, dropped: 0, neverSentDue: neverSent },
-    ratePerSecond: (sent * 1000) / Math.max(endMs, done[sent - 1]),
+    ...{ succeeded, failed, dropped: 0, neverSentDue: neverSent },
+    ratePerSecond: (succeeded * 1000) / Math.max(endMs, done[sent - 1]),
     completedPerSecond: perSecondOf(done, endMs),
     model: 'open',
     offeredPerSecond: load.ratePerSecond,
     arrivals: load.arrivals,
-    allOnTime: neverSent === 0,
+    allOnTime: neverSent === 0 && failed === 0,
     measurementValid: true,
   });
   const measurement = judgeRun({ planned, neverSent, sent, backlog: backlogOf(due, done, endMs) });
@@ -77,10 +82,10 @@ export function simulateStep({ load, requirements }, serviceMs) {
       durationSeconds: endMs / 1000,
       target: { url: 'http://192.0.2.1:8200', product: null, version: null },
       load,
-      totals: { planned, sent, succeeded: sent, neverSent },
+      totals: { planned, sent, succeeded, failed, neverSent },
       verification: { unchecked: 0, notes: [] },
       rates: { perSecond: view.ratePerSecond },
-      errorShare: neverSent / planned,
+      errorShare: (failed + neverSent) / planned,
       latencyMs: {
         response: {
           p50: sorted.valueAtRank(Math.ceil(0.5 * planned)),

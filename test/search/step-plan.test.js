@@ -17,7 +17,7 @@ const settings = {
 
 for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
   test(`of all steps (${of}) nobody knows how many requests they send, or how long they take`, () => {
-    const place = { level: 50, phase: /** @type {const} */ ('coarse'), again: false, number: 1 };
+    const place = { level: 50, phase: /** @type {const} */ ('coarse'), looks: 0, number: 1 };
     const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place);
     const { load, ...rest } = planOfAll(step);
     assert.deepEqual([expectedRequests(load), longestRunMs(load)], [null, null]);
@@ -52,7 +52,7 @@ for (const [what, level, expected] of LIKELY) {
 test('nobody knows how many requests the first step will send', () => assert.equal(likelyAt([], 4), null));
 
 test('of a mix, certificates to revoke are made ready by the share of the requests that revoke', () => {
-  const place = { level: 4, phase: /** @type {const} */ ('coarse'), again: false, number: 2 };
+  const place = { level: 4, phase: /** @type {const} */ ('coarse'), looks: 0, number: 2 };
   const entry = { name: 'a', operation: 'revoke', weight: 1, options: { pool: null, role: 'web' } };
   const mix = [
     entry,
