@@ -6,7 +6,7 @@ import { SIGNALS } from './interrupt.js';
 /** @typedef {import('../errors.js').PkiLoadError} PkiLoadError */
 
 /** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
-const HANG_UP = 'SIGHUP';
+export const HANG_UP = 'SIGHUP';
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 

@@ -5,14 +5,14 @@ import { readOptions } from '../options.js';
 import { quoted } from '../setup/command.js';
 import { readEnvironment } from '../vault/environment.js';
 import { SIGNALS } from './interrupt.js';
+import { HANG_UP } from './scenario-setup.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 
-/** Taking away a mount takes as long as what is in it takes to be deleted. */
-const TIMEOUT_MS = 600_000;
-
 /** After so long it is said what is waited for. */
 const PATIENCE_MS = 3000;
+
+const NEVER = new AbortController().signal;
 
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 const target = Object.fromEntries(
@@ -35,7 +35,7 @@ export const vaultOptions = {
 
 /**
  * @typedef {object} Work
- * @property {VaultClient} client throws code `interrupted` once that was asked for
+ * @property {VaultClient} client see interruptible
  * @property {Record<string, any>} options
  * @property {(text: string) => void} say a sentence as it comes true
  * @property {string} flags how the target was named, to be repeated in other commands; starts with a space where it is not empty
@@ -52,10 +52,9 @@ export async function runOnVault({ name: command, specs, given }, report, work) 
   const options = readOptions(specs, given);
   const common = readOptions(vaultOptions, given);
   const environment = readEnvironment();
-  const [{ planTarget }, { createVaultClient }, { loadTls }] = await Promise.all([
+  const [{ planTarget }, { connect, limitsOf }] = await Promise.all([
     import('../plan.js'),
-    import('../vault/client.js'),
-    import('../http/tls.js'),
+    import('../setup/connect.js'),
   ]);
   const { url, namespace, tls } = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   const { token } = environment;
@@ -66,7 +65,7 @@ export async function runOnVault({ name: command, specs, given }, report, work) 
       'Run vault login, or export VAULT_TOKEN.',
     );
   }
-  const client = createVaultClient({ url, namespace, token, tls: loadTls(tls), timeoutMs: TIMEOUT_MS });
+  const client = connect({ url, namespace, tls }, token, limitsOf(environment.timeoutMs));
   const isJson = common.format === 'json';
   const write = (/** @type {string} */ text) =>
     void (isJson ? process.stderr : process.stdout).write(`${text}\n`);
@@ -78,7 +77,7 @@ export async function runOnVault({ name: command, specs, given }, report, work) 
   const interrupt = onSignal();
   try {
     const { code, last } = await work({
-      client: interruptible(client, interrupt.signal),
+      client: interruptible(client, interrupt.stop, interrupt.cutOff),
       options,
       say: write,
       flags: flagsOf(given),
@@ -98,19 +97,24 @@ export async function runOnVault({ name: command, specs, given }, report, work) 
   }
 }
 
-/** The first signal ends the work after the call under way, the second the process. */
+/** The first signal ends the work after the call under way, the second with it, the third the process. */
 function onSignal() {
-  const controller = new AbortController();
-  const listener = () => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    process.stderr.write(
-      'Interrupted: ending after the call under way. Press Ctrl-C again to end at once.\n',
-    );
-    controller.abort();
+  const stop = new AbortController();
+  const cutOff = new AbortController();
+  const listener = (/** @type {NodeJS.Signals} */ signal) => {
+    if (!stop.signal.aborted) {
+      process.stderr.write(
+        'Interrupted: ending after the call under way. Press Ctrl-C again to end at once.\n',
+      );
+      stop.abort();
+    } else if (signal === HANG_UP) return;
+    else if (!cutOff.signal.aborted) cutOff.abort();
+    else process.exit(EXIT.interrupted);
   };
   for (const signal of SIGNALS) process.on(signal, listener);
   return {
-    signal: controller.signal,
+    stop: stop.signal,
+    cutOff: cutOff.signal,
     release() {
       for (const signal of SIGNALS) process.off(signal, listener);
     },
@@ -118,39 +122,66 @@ function onSignal() {
 }
 
 /**
+ * The same, but that it says what it waits for, and asks nothing any more once it is to stop: that is code `interrupted`. An answer
+ * that changes nothing is not waited for then. One to a change is until it is cut off, which is code `cut_off`: it may have come true.
+ *
  * @param {VaultClient} client
- * @param {AbortSignal} signal
- * @returns {VaultClient} the same, but that it asks nothing any more once it is interrupted
+ * @param {AbortSignal} stop
+ * @param {AbortSignal} [cutOff] after `stop`
+ * @returns {VaultClient}
  */
-export function interruptible(client, signal) {
+export function interruptible(client, stop, cutOff = NEVER) {
+  const interrupted = () => interruption('interrupted', 'Interrupted.');
   /**
-   * @template {any[]} Args
    * @template Answer
-   * @param {string} method
-   * @param {(...args: Args) => Promise<Answer>} ask
-   * @returns {(...args: Args) => Promise<Answer>}
+   * @param {string} what
+   * @param {() => Promise<Answer>} ask
+   * @param {boolean} [isChange]
+   * @returns {Promise<Answer>}
    */
-  const guarded =
-    (method, ask) =>
-    async (...args) => {
-      if (signal.aborted)
-        throw new PkiLoadError('interrupted', 'Interrupted.', { exitCode: EXIT.interrupted });
-      const timer = setTimeout(() => {
-        process.stderr.write(`Waiting for the answer to ${method} ${args[0]} ...\n`);
-      }, PATIENCE_MS);
-      try {
-        return await ask(...args);
-      } finally {
-        clearTimeout(timer);
-      }
-    };
+  async function patiently(what, ask, isChange = false) {
+    if (stop.aborted) throw interrupted();
+    const timer = setTimeout(() => {
+      process.stderr.write(`Waiting for the answer to ${what} ...\n`);
+    }, PATIENCE_MS);
+    const late = () => interruption('cut_off', `Interrupted before the answer to ${what} had come.`);
+    try {
+      return await (isChange ? unlessAborted(ask(), cutOff, late) : unlessAborted(ask(), stop, interrupted));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
   return {
     ...client,
-    read: guarded('GET', client.read),
-    write: guarded('POST', client.write),
-    remove: guarded('DELETE', client.remove),
-    list: guarded('LIST', client.list),
+    health: () => patiently('GET sys/health', client.health),
+    read: (path, ...more) => patiently(`GET ${path}`, () => client.read(path, ...more)),
+    list: (path) => patiently(`LIST ${path}`, () => client.list(path)),
+    write: (path, ...more) => patiently(`POST ${path}`, () => client.write(path, ...more), true),
+    remove: (path, ...more) => patiently(`DELETE ${path}`, () => client.remove(path, ...more), true),
   };
+}
+
+/**
+ * @param {string} code
+ * @param {string} message
+ */
+function interruption(code, message) {
+  return new PkiLoadError(code, message, { exitCode: EXIT.interrupted });
+}
+
+/**
+ * @template Answer
+ * @param {Promise<Answer>} answer
+ * @param {AbortSignal} signal
+ * @param {() => Error} error what is thrown when it is aborted
+ * @returns {Promise<Answer>}
+ */
+function unlessAborted(answer, signal, error) {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(error());
+    signal.addEventListener('abort', onAbort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 /**

@@ -1,12 +1,11 @@
 /** What a scenario has set up on each of its targets before anything runs there, and taken away when all is over (`setup`). */
 
 import { PkiLoadError } from '../errors.js';
-import { loadTls } from '../http/tls.js';
 import { targetFlags, teardownCommand } from '../setup/command.js';
+import { connect } from '../setup/connect.js';
 import { planSetup } from '../setup/plan.js';
 import { setUp } from '../setup/setup.js';
 import { tearDown } from '../setup/teardown.js';
-import { createVaultClient } from '../vault/client.js';
 
 /** @typedef {{name: string, plan: import('../plan.js').Plan, token: string | null, tokenEnv?: string | null}} Step */
 /** @typedef {NonNullable<import('./read.js').ReadScenario['setup']>} Setup */
@@ -19,7 +18,7 @@ import { createVaultClient } from '../vault/client.js';
  * @property {(text: string) => void} say
  * @property {(text: string) => void} warn
  * @property {(client: VaultClient, stop: AbortSignal) => VaultClient} interruptible the same, but that it throws code `interrupted` in
- *   place of asking anything once it is to stop
+ *   place of asking anything once it is to stop, and says what it waits for
  */
 /**
  * @typedef {object} System what tests replace
@@ -28,11 +27,14 @@ import { createVaultClient } from '../vault/client.js';
  * @property {(step: Step) => VaultClient} connect
  */
 
-/** Taking away a mount takes as long as what is in it takes to be deleted. */
-const CALL_TIMEOUT_MS = 600_000;
-
 /** Which Vault it was is a question not worth a wait, least of all for one that has just hung. */
 const UUID_TIMEOUT_MS = 10_000;
+
+/** What is taken away is so to its end. */
+const NEVER = new AbortController().signal;
+
+/** @type {System} */
+const REAL = { setUp, tearDown, connect: ({ plan, token }) => connect(plan.target, token) };
 
 /**
  * @param {Setup} setup
@@ -40,7 +42,7 @@ const UUID_TIMEOUT_MS = 10_000;
  * @param {How} how
  * @param {System} [system]
  */
-export function createScenarioSetup(setup, steps, how, system = { setUp, tearDown, connect }) {
+export function createScenarioSetup(setup, steps, how, system = REAL) {
   const { name, keep } = setup;
   const { say, warn } = how;
   const places = placesOf(name, steps, system.connect);
@@ -170,8 +172,8 @@ async function uuidOf(client, name) {
  * @param {How} how
  * @param {System} system
  */
-async function tearDownAt(name, { url, connect, command }, { say, warn }, system) {
-  const client = connect();
+async function tearDownAt(name, { url, connect, command }, { say, warn, interruptible }, system) {
+  const client = interruptible(connect(), NEVER);
   try {
     const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
     if (!isGone) warn(`Not all of ${name} at ${url} could be taken away. ${remedyIn(command)}`);
@@ -203,10 +205,4 @@ function placesOf(name, steps, connect) {
     places.set(key, place);
   }
   return [...places.values()];
-}
-
-/** @param {Step} step */
-function connect({ plan: { target }, token }) {
-  const { url, namespace, tls } = target;
-  return createVaultClient({ url, namespace, token, tls: loadTls(tls), timeoutMs: CALL_TIMEOUT_MS });
 }

@@ -1,5 +1,5 @@
 /** Takes away what `setup` made, and nothing else: what does not carry its mark is left, and said. */
-import { PkiLoadError } from '../errors.js';
+import { EXIT, PkiLoadError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
 import { checkName } from './plan.js';
 import { checkRights, rightsToLook, rightsToTearDown } from './rights.js';
@@ -97,7 +97,7 @@ async function remove(client, path, leave) {
     await client.remove(path);
     return true;
   } catch (error) {
-    if (!(error instanceof PkiLoadError) || error.code === 'interrupted') throw error;
+    if (!(error instanceof PkiLoadError) || error.exitCode === EXIT.interrupted) throw error;
     leave(`it could not be taken away. ${error.full}`);
     return false;
   }

@@ -1,10 +1,13 @@
-/** `setup` and `teardown` from the command line: misuse, targets that cannot be used, help. On a real Vault: test/vault/setup.vault.js. */
+/** `setup` and `teardown` from the command line: misuse, targets that cannot be used or are slow, help. On a real Vault: test/vault/setup.vault.js. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { flagsOf, interruptible } from '../../src/cli/vault-command.js';
 import { startDevServer } from '../../src/dev/spawn.js';
+import { planSetup } from '../../src/setup/plan.js';
+import { setUp } from '../../src/setup/setup.js';
 import { fakeVault } from '../setup/fake-vault.js';
-import { assertRefused, environmentOf, runCli, startBatch } from './support.js';
+import { serveFakeVault } from '../setup/serve-fake-vault.js';
+import { assertNoStack, assertRefused, environmentOf, runCli, startBatch, startCli } from './support.js';
 
 const run = startBatch({ after });
 const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
@@ -129,14 +132,127 @@ describe('how the target was named is repeated for other command lines', () => {
   }
 });
 
-test('once it is interrupted, a client asks nothing any more', async () => {
-  const vault = fakeVault();
-  const controller = new AbortController();
-  const client = interruptible(vault.client, controller.signal);
-  await client.read('sys/mounts');
-  controller.abort();
-  for (const call of [client.read, client.write, client.remove, client.list]) {
-    await assert.rejects(call('sys/mounts'), { code: 'interrupted', exitCode: 130 });
+describe('a client that can be interrupted', () => {
+  const stopped = new AbortController();
+  stopped.abort();
+  /** @typedef {import('../../src/vault/client.js').VaultClient} VaultClient */
+  /** @type {[what: string, ask: (client: VaultClient) => Promise<unknown>, isChange: boolean][]} */
+  const CALLS = [
+    ['GET sys/health', (client) => client.health(), false],
+    ['GET sys/mounts', (client) => client.read('sys/mounts'), false],
+    ['LIST load-int/roles', (client) => client.list('load-int/roles'), false],
+    ['POST sys/mounts/load-int', (client) => client.write('sys/mounts/load-int', {}), true],
+    ['DELETE sys/mounts/load-int', (client) => client.remove('sys/mounts/load-int'), true],
+  ];
+  for (const [what, ask, isChange] of CALLS) {
+    test(`asks nothing any more once it is: ${what}`, async () => {
+      const vault = fakeVault();
+      await assert.rejects(ask(interruptible(vault.client, stopped.signal)), {
+        code: 'interrupted',
+        exitCode: 130,
+      });
+      assert.deepEqual(vault.calls, []);
+    });
+
+    test(`says what it waits for, ${isChange ? 'also once it is, until it is cut off' : 'and no longer once it is'}: ${what}`, async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      /** @type {string[]} */
+      const said = [];
+      t.mock.method(process.stderr, 'write', (/** @type {string} */ line) => said.push(line));
+      const silent = /** @type {any} */ (
+        Object.fromEntries(
+          ['health', 'read', 'list', 'write', 'remove'].map((name) => [name, () => new Promise(() => {})]),
+        )
+      );
+      const [stop, cutOff] = [new AbortController(), new AbortController()];
+      const asked = ask(interruptible(silent, stop.signal, cutOff.signal));
+      t.mock.timers.tick(2999);
+      assert.deepEqual(said, []);
+      t.mock.timers.tick(1);
+      assert.deepEqual(said, [`Waiting for the answer to ${what} ...\n`]);
+      stop.abort();
+      if (isChange) {
+        const isOver = await Promise.race([
+          asked.catch(() => true),
+          new Promise((r) => setImmediate(r, false)),
+        ]);
+        assert.equal(isOver, false);
+        cutOff.abort();
+      }
+      await assert.rejects(asked, {
+        code: isChange ? 'cut_off' : 'interrupted',
+        message: isChange ? `Interrupted before the answer to ${what} had come.` : 'Interrupted.',
+        exitCode: 130,
+      });
+    });
   }
-  assert.equal(vault.calls.length, 1);
+});
+
+describe('on a Vault that takes its time', () => {
+  /** @param {string} url */
+  const at = (url) => ({ env: { VAULT_ADDR: url, VAULT_TOKEN: 'unused' } });
+
+  for (const name of ['setup', 'teardown']) {
+    test(`${name} gives up a silent one, with a remedy that it has`, async (t) => {
+      const { url } = await serveFakeVault(t, 'GET sys/health');
+      const ended = await runCli([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
+      assertRefused(ended, /gave no full answer in time\. .* or raise VAULT_CLIENT_TIMEOUT\.$/m, 2);
+    });
+
+    test(`Ctrl-C ends ${name} while a silent one is asked whether it serves`, async (t) => {
+      const { url, reached } = await serveFakeVault(t, 'GET sys/health');
+      const cli = startCli([name], at(url));
+      await reached;
+      cli.kill('SIGINT');
+      const { code, stdout, stderr } = await cli.ended;
+      assert.equal(code, 130, stderr);
+      assert.match(stderr, /^vault-pki-load: Interrupted\.$/m);
+      assert.equal(stdout, '');
+    });
+  }
+
+  test('Ctrl-C twice ends setup at once, with what was made and how to take it away', async (t) => {
+    const { url, reached } = await serveFakeVault(t, 'POST sys/mounts/load-int');
+    const cli = startCli(['setup', '--name', 'load', '--url', url, '--format', 'json'], at(url));
+    await reached;
+    cli.kill('SIGINT');
+    await cli.shows(/^Interrupted: ending after the call under way\. /m);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assertNoStack(stderr);
+    assert.ok(
+      stderr.endsWith(
+        `\nvault-pki-load: Interrupted before the answer to POST sys/mounts/load-int had come. What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to take it away.\n`,
+      ),
+      stderr,
+    );
+    const { made, error } = JSON.parse(stdout);
+    assert.deepEqual(made, [
+      { kind: 'mount', path: 'load-root', type: 'pki' },
+      { kind: 'mount', path: 'load-int', type: 'pki', uncertain: true },
+    ]);
+    assert.equal(error.code, 'cut_off');
+  });
+
+  test('Ctrl-C twice ends teardown at once, with what is gone', async (t) => {
+    const { vault, url, reached } = await serveFakeVault(t, 'DELETE sys/mounts/load-root');
+    await setUp(vault.client, planSetup({ name: 'load', caKeyType: 'ec' }), () => {});
+    const cli = startCli(['teardown', '--name', 'load', '--format', 'json'], at(url));
+    await reached;
+    cli.kill('SIGINT');
+    await cli.shows(/^Interrupted: /m);
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.match(
+      stderr,
+      /^vault-pki-load: Interrupted before the answer to DELETE sys\/mounts\/load-root had come\.$/m,
+    );
+    const { gone, left, error } = JSON.parse(stdout);
+    assert.deepEqual(
+      [gone.map((/** @type {any} */ one) => one.path), left, error.code],
+      [['load-int'], [], 'cut_off'],
+    );
+  });
 });

@@ -165,6 +165,39 @@ describe('what a scenario sets up', () => {
   }
 });
 
+test('what is waited for is said while it is taken away, too, and a stop does not end that', async () => {
+  /** @type {boolean[]} */
+  const stopped = [];
+  const stop = new AbortController();
+  const made = createScenarioSetup(
+    SETUP,
+    [step('http://a')],
+    {
+      say() {},
+      warn: (text) => assert.fail(text),
+      interruptible(client, signal) {
+        stopped.push(signal.aborted);
+        return { ...client, origin: 'waits are said' };
+      },
+    },
+    {
+      connect: () => /** @type {any} */ ({ close: async () => {} }),
+      async setUp(_client, _plan, _say, report = { made: [], there: [] }) {
+        report.made.push(MOUNT);
+        return report;
+      },
+      async tearDown({ origin }) {
+        assert.equal(origin, 'waits are said');
+        return true;
+      },
+    },
+  );
+  await made.up(stop.signal);
+  stop.abort();
+  await made.down();
+  assert.deepEqual([stopped, made.left()], [[false, false], []]);
+});
+
 test('what keeps it there is said with what to do about that', async () => {
   const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
   await made.up(never);
