@@ -1,5 +1,6 @@
 /** Files of a scenario with several steps: the summary in the file that was named, each step's own results beside it. */
 import { extname } from 'node:path';
+import { usageError } from '../errors.js';
 import { reporterForFile, reporters } from '../reporters/index.js';
 import { makeRunSet } from '../results/runs/run-set.js';
 import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
@@ -8,6 +9,9 @@ import { withRemarks } from './remarks.js';
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
+
+/** Several documents may follow one another in these. */
+const SEQUENTIAL = ['text', 'md'];
 
 /**
  * Says before anything runs what could not be written afterwards.
@@ -49,10 +53,17 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
  * As for runs; nothing tells of all searches together.
  *
  * @param {readonly string[]} names of the steps
- * @param {Pick<RunSettings, 'out'>} settings
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings
  * @returns {string[][]} paths of the files of each
  */
-export function searchFiles(names, { out }) {
+export function searchFiles(names, { out, format }) {
+  if (names.length > 1 && !SEQUENTIAL.includes(format)) {
+    throw usageError(
+      'several_documents',
+      `--format ${format} prints one document, but there are ${names.length} searches.`,
+      `Use --out FILE${reporters[format].extension}, which writes a file for each, or --format ${SEQUENTIAL.join(' or ')}.`,
+    );
+  }
   const paths =
     names.length === 1 ? [out] : plainNames(names).map((name) => out.map((path) => named(path, name)));
   checkOutputs(paths.flat(), 'search');

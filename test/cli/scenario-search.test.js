@@ -1,8 +1,10 @@
 /** Searches of a scenario, one after the other: what becomes of a signal and of a target that refuses. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { searchFiles } from '../../src/cli/scenario-files.js';
 import { searchSteps } from '../../src/cli/scenario-search.js';
 import { PkiLoadError, targetError } from '../../src/errors.js';
+import { assertRefused, scratch, startBatch } from './support.js';
 
 /**
  * @param {string[]} names of steps
@@ -72,5 +74,36 @@ test('a signal while the last of them ends leaves its exit code: nothing is miss
 test('a signal before the first: none begins', async () => {
   for (const names of [['a'], ['a', 'b']]) {
     assert.deepEqual(await searched(names, () => 0, { signalled: true }), { code: 130, begun: [] });
+  }
+});
+
+describe('what one document is printed in', () => {
+  const run = startBatch({ after });
+  for (const [format, extension] of [
+    ['json', 'json'],
+    ['junit', 'xml'],
+    ['html', 'html'],
+  ]) {
+    test(`${format} is refused for several searches before anything is sent`, async (t) => {
+      const mix = [{ operation: 'token-lookup' }];
+      const targets = ['one', 'two'].map((name) => ({ name, url: 'http://192.0.2.1:8200' }));
+      const file = scratch(t)('s.yaml', JSON.stringify({ name: 'Tiny', targets, mix }));
+      for (const dry of [[], ['--dry-run']]) {
+        assertRefused(
+          await run(['run', file, '--max-concurrency', '2', '--format', format, ...dry]),
+          new RegExp(
+            `--format ${format} prints one document, but there are 2 searches\\. Use --out FILE\\.${extension}, which`,
+          ),
+        );
+      }
+    });
+    test(`${format} will do for one`, () => {
+      assert.deepEqual(searchFiles(['a'], { out: [], format }), [[]]);
+    });
+  }
+  for (const format of ['text', 'md']) {
+    test(`${format} will do for several`, () => {
+      assert.deepEqual(searchFiles(['a', 'b'], { out: [], format }), [[], []]);
+    });
   }
 });
