@@ -1,9 +1,11 @@
 /** --find-max-rate, --max-concurrency: steps one after the other; what is known is written after each. */
 import { EXIT, PkiLoadError } from '../errors.js';
+import { createProgress } from '../live/progress.js';
 import { stepPhrase } from '../reporters/search-phrases.js';
-import { levelText } from '../results/search/explain.js';
+import { brokenOff, levelText } from '../results/search/explain.js';
 import { checkSearchable, findMax } from '../search/find-max.js';
 import { openSteps } from '../search/steps.js';
+import { unlessStopped } from '../stop.js';
 import { formatDuration } from '../units.js';
 import { withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
@@ -16,6 +18,8 @@ import { startShowing } from './showing.js';
 /** @typedef {import('../results/search/search-schema.js').Search} Search */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
+
+const CLOSING = 'What was made for the search is being taken away. Press Ctrl-C again to end at once.';
 
 /**
  * Searches, shows how it goes, and writes what it found.
@@ -34,53 +38,74 @@ export async function searchPlan(plan, { token, settings, line, asked, heard, re
   checkSearchable(plan, asked);
   const command = withoutQuery(line, settings.otlp);
   const shown = showSteps(settings, command);
-  const interrupt = onInterrupt(process, (text) => shown.event({ type: 'warning', text }), heard);
+  const warn = (/** @type {string} */ text) => shown.event({ type: 'warning', text });
+  const interrupt = onInterrupt(process, warn, heard);
   const { stop, cutOff } = interrupt;
   const steps = openSteps(plan, {
     ...{ token, command, cutOff, signal: stop, recoverMs: asked.recoverMs },
     onEvent: shown.event,
   });
-  /** @type {Search | null} */
-  let soFar = null;
   try {
-    const found = await findMax(plan, asked, {
-      command,
-      isStopped: () => stop.aborted,
-      runStep: (stepPlan, place) =>
-        shown.during(stepPlan, place, asked.of, stop, (how) => steps.run(stepPlan, how)),
-      async onStep(document, step) {
-        soFar = withRemarks(document, remarks);
-        shown.event({ type: 'notice', text: stepPhrase(asked.of, step) });
-        if (!step.recovery.recovered) {
-          const waited = formatDuration(step.recovery.seconds * 1000);
-          const text = `The target had not recovered ${waited} after the step before: this one began all the same.`;
-          shown.event({ type: 'warning', text });
-        }
-        // What cannot be written is said when it is tried for the last time.
-        await writeFiles(soFar, settings.out);
-      },
-    });
-    await steps.close();
-    const search = withRemarks(found, remarks);
-    if (search.steps.length === 0 && stop.aborted) {
-      throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', {
-        exitCode: EXIT.interrupted,
-      });
-    }
-    soFar = null;
-    const code = exitCodeOfSearch(search);
-    await reportTo(search, settings, code);
-    return { code, search };
-  } catch (error) {
-    // What the steps before have shown is not lost with the one that could not begin.
-    if (soFar !== null) await print(soFar, settings.format);
-    throw error;
+    return await searchAndReport({ plan, asked, command, settings, remarks }, { steps, shown, stop, warn });
   } finally {
+    // All is reported: what comes now may take minutes, and should not be left half done by mistake.
+    interrupt.over(() => warn(CLOSING));
+    await steps.close().catch((error) => warn(textOf(error)));
     interrupt.over(shown.cutShort);
-    await steps.close();
     await shown.close();
     interrupt.release();
   }
+}
+
+/**
+ * @param {object} what
+ * @param {Plan} what.plan
+ * @param {import('../search/step-plan.js').SearchSettings} what.asked
+ * @param {string} what.command
+ * @param {RunSettings} what.settings
+ * @param {readonly string[]} what.remarks
+ * @param {object} how
+ * @param {ReturnType<typeof openSteps>} how.steps
+ * @param {ReturnType<typeof showSteps>} how.shown
+ * @param {AbortSignal} how.stop
+ * @param {(text: string) => void} how.warn
+ * @returns {Promise<{code: number, search: Search}>}
+ */
+async function searchAndReport({ plan, asked, command, settings, remarks }, { steps, shown, stop, warn }) {
+  /** @type {Search | null} */
+  let soFar = null;
+  const found = await findMax(plan, asked, {
+    command,
+    isStopped: () => stop.aborted,
+    runStep: (stepPlan, place) =>
+      shown.during(stepPlan, place, asked.of, stop, (how) => steps.run(stepPlan, how)),
+    async onStep(document, step) {
+      soFar = document;
+      shown.event({ type: 'notice', text: stepPhrase(asked.of, step) });
+      if (!step.recovery.recovered) {
+        const waited = formatDuration(step.recovery.seconds * 1000);
+        warn(`The target had not recovered ${waited} after the step before: this one began all the same.`);
+      }
+      // What cannot be written is said when it is tried for the last time.
+      await writeFiles(withRemarks(document, remarks), settings.out);
+    },
+  }).catch(async (error) => {
+    // What the steps before have shown is not lost with the one that could not begin.
+    const broken = soFar && withRemarks(brokenOff(soFar, error), remarks);
+    for (const failure of broken ? await report(broken, settings) : []) warn(textOf(failure));
+    throw error;
+  });
+  if (found.steps.length === 0 && stop.aborted) {
+    throw new PkiLoadError('interrupted', 'Interrupted before a step was over.', {
+      exitCode: EXIT.interrupted,
+    });
+  }
+  const search = withRemarks(found, remarks);
+  const code = exitCodeOfSearch(search);
+  const failures = await report(search, settings);
+  for (const failure of failures.slice(1)) warn(textOf(failure));
+  if (failures.length > 0) throw withExitCode(failures[0], code);
+  return { code, search };
 }
 
 /**
@@ -101,34 +126,43 @@ export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements
 /**
  * @param {Search} search
  * @param {RunSettings} settings
- * @param {number} code of the search, which tells more than that some file could not be written
+ * @returns {Promise<unknown[]>} why it could not be written somewhere
  */
-async function reportTo(search, { out, format, summary }, code) {
+async function report(search, { out, format, summary }) {
   const failures = await writeFiles(search, out);
   await print(search, format);
   if (summary !== null) failures.push(...(await appendSummary(search, summary)));
-  if (failures.length > 0) throw withExitCode(failures[0], code);
+  return failures;
+}
+
+/** @param {unknown} failure */
+function textOf(failure) {
+  return failure instanceof PkiLoadError ? failure.full : String(failure);
 }
 
 /**
- * Each step is shown as a run is; what comes between is said by whoever showed the last one.
+ * Each step is shown as a run is; what comes between is said in lines.
  *
  * @param {RunSettings} settings
  * @param {string} command
  */
 function showSteps(settings, command) {
+  const { stderr } = process;
+  const lines = createProgress({ stream: stderr, quiet: settings.quiet });
   /** @type {Live | null} */
   let live = null;
-  /** @type {import('../run.js').RunEvent[]} */
-  const early = [];
-  const { stderr } = process;
+  /** Of the step before: its last metrics may be under way. @type {Live | null} */
+  let before = null;
   const onResize = () => live?.resize(stderr.columns, stderr.rows);
   stderr.on('resize', onResize);
   /** @param {import('../run.js').RunEvent} event */
   function event(event) {
-    if (event.type === 'result') return;
-    if (live === null) early.push(event);
-    else live.event(event);
+    if (event.type !== 'result') (live ?? lines).event(event);
+  }
+  async function closeLast() {
+    before = live ?? before;
+    live = null;
+    await before?.close();
   }
   return {
     event,
@@ -142,9 +176,9 @@ function showSteps(settings, command) {
      * @returns {Promise<(T & import('../search/steps.js').StepEnd) | null>} null: stopped before anything was sent
      */
     async during(plan, { number, level, phase }, of, stop, run) {
-      await live?.close();
+      await unlessStopped(closeLast(), stop);
+      if (stop.aborted) return null;
       live = await startShowing(plan, { ...settings, out: [], repeat: 1 }, command);
-      for (const one of early.splice(0)) live.event(one);
       const seconds = formatDuration(plan.load.durationMs ?? 0);
       event({ type: 'notice', text: `Step ${number} (${phase}): ${levelText(of, level)} for ${seconds}.` });
       try {
@@ -157,10 +191,13 @@ function showSteps(settings, command) {
         throw error;
       }
     },
-    cutShort: () => live?.cutShort(),
+    cutShort() {
+      before?.cutShort();
+      live?.cutShort();
+    },
     async close() {
       stderr.off('resize', onResize);
-      await live?.close();
+      await closeLast();
     },
   };
 }

@@ -7,13 +7,16 @@ import { answerPhrase, requirementVerdict, searchSubject, searchTitle } from './
 
 /** @typedef {import('../results/search/search-schema.js').Search} Search */
 
+/** Then what was looked for is not known. @type {Search['why'][]} */
+const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
+
 /**
  * @param {Search} search
  * @returns {string} ends with a newline
  */
 export function render(search) {
   const { answer, requirements, explanation, startedAt, durationSeconds, command, searched, why } = search;
-  const isTool = why === 'generator' || why === 'interrupted' || why === 'going on';
+  const isTool = UNKNOWN.includes(why);
   const names = requirements.map(({ text, operation }) => (operation ? `${operation}: ${text}` : text));
   /** @param {number} i @returns {import('./junit-xml.js').Problem | null} */
   const problemOf = (i) => {

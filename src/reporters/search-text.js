@@ -46,7 +46,7 @@ function answer(search, color) {
   const title = search.searched === 'rate' ? 'Highest rate' : 'Peak';
   const lines = labelled(title, answerPhrase(search));
   if (color) {
-    const isOpen = interrupted || search.why === 'generator';
+    const isOpen = interrupted || search.why === 'generator' || search.why === 'broken off';
     const hue = isOpen ? 'yellow' : found === null ? 'red' : 'green';
     lines[0] = lines[0].replace(title, styleText(hue, title, { validateStream: false }));
   }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
+import { unlessStopped } from '../stop.js';
 import { watchHope } from './hope.js';
 import { watchRecovery } from './recovery.js';
 import { isShared, planOfAll } from './step-plan.js';
@@ -47,9 +48,12 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
+  /** What a step has prepared for itself is taken away. */
+  let closing = Promise.resolve();
+
   /** @param {Place} place @param {number} restMs the pause before it is asked */
   async function recover({ origin, tls }, restMs) {
-    const asker = openAsker(origin, tls);
+    const asker = openAsker(origin, tls, stop);
     try {
       if (recovery !== null) return await recovery.wait(asker.look, restMs);
       recovery = await watchRecovery({
@@ -93,10 +97,17 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
         });
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
-        if (shared === null) await prepared.close();
+        if (shared === null) {
+          closing = prepared.close();
+          // Whoever has ended the search wants its report first.
+          closing.catch(() => {});
+          await unlessStopped(closing, stop);
+        }
       }
     },
+    /** All that was made is taken away then. */
     async close() {
+      await closing;
       await shared?.close();
     },
   };
@@ -128,8 +139,9 @@ async function runWhileHopeful(stepPlan, options) {
 /**
  * @param {string} origin
  * @param {import('../http/tls.js').Tls} tls
+ * @param {AbortSignal} stop nothing is waited for then
  */
-function openAsker(origin, tls) {
+function openAsker(origin, tls, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: LOOK_TIMEOUT_MS });
   let isConnected = false;
   const ask = async () => {
@@ -141,12 +153,22 @@ function openAsker(origin, tls) {
       return null;
     }
   };
+  async function measure() {
+    // What connects is no measure.
+    if (!isConnected) isConnected = (await ask()) !== null;
+    return ask();
+  }
   return {
     /** @returns {Promise<number | null>} milliseconds; null: no answer */
     async look() {
-      // What connects is no measure.
-      if (!isConnected) isConnected = (await ask()) !== null;
-      return ask();
+      if (stop.aborted) return null;
+      /** @type {number | null} */
+      let seen = null;
+      const looked = measure().then((ms) => {
+        seen = ms;
+      });
+      await unlessStopped(looked, stop);
+      return seen;
     },
     close: () => requester.close(),
   };

@@ -1,8 +1,9 @@
 /** --find-max-rate and --max-concurrency through the command line, on the embedded server. What they find is a matter of this machine. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
 import { startDevServer } from '../../src/dev/spawn.js';
@@ -24,9 +25,9 @@ const SLOW_MS = 100;
  *
  * @param {string} behind
  * @param {number} serviceMs
- * @param {{oneByOne?: boolean}} [options]
+ * @param {{oneByOne?: boolean, beforeDelete?: () => Promise<unknown>}} [options]
  */
-async function startSlow(behind, serviceMs, { oneByOne = false } = {}) {
+async function startSlow(behind, serviceMs, { oneByOne = false, beforeDelete = async () => {} } = {}) {
   let last = Promise.resolve();
   const served = () => new Promise((resolve) => void setTimeout(() => resolve(undefined), serviceMs));
   const front = createServer(async (request, response) => {
@@ -38,6 +39,7 @@ async function startSlow(behind, serviceMs, { oneByOne = false } = {}) {
       await last;
     }
     const { method, headers } = request;
+    if (method === 'DELETE') await beforeDelete();
     const token = headers['x-vault-token'];
     const answer = await fetch(`${behind}${request.url}`, {
       method,
@@ -60,6 +62,106 @@ async function startSlow(behind, serviceMs, { oneByOne = false } = {}) {
     },
   };
 }
+
+/**
+ * A server that says it is a Vault, as far as `token-lookup` asks.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+async function startLookups(t) {
+  const state = { isBusy: false };
+  const server = createServer((request, response) => {
+    const isHealth = request.url === '/v1/sys/health';
+    const isRefused = state.isBusy && !isHealth;
+    response.writeHead(isRefused ? 503 : 200, { 'content-type': 'application/json' });
+    const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const data = { id: 'a-token', policies: ['root'], expire_time: null, ttl: 0 };
+    response.end(JSON.stringify(isRefused ? { errors: ['busy'] } : isHealth ? health : { data }));
+  });
+  await listening(t, server);
+  return { state, env: { VAULT_ADDR: addressOf(server), VAULT_TOKEN: 'a-token' } };
+}
+
+/** @param {import('node:test').TestContext} t @param {import('node:http').Server} server */
+async function listening(t, server) {
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+}
+
+/** @param {import('node:http').Server} server */
+function addressOf(server) {
+  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+}
+
+const LOOK_UPS = [
+  'token-lookup',
+  '--find-max-rate',
+  '--rate',
+  '20',
+  '--duration',
+  '1s',
+  '--require',
+  'p50<1s',
+];
+
+test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
+  const { state, env } = await startLookups(t);
+  const path = scratch(t);
+  const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
+  writeFileSync(summary, 'Before.\n');
+  mkdirSync(folder);
+  // Arrivals are drawn anew for each step, which prepares for itself.
+  const cli = startCli(
+    [
+      ...LOOK_UPS,
+      '--arrivals',
+      'poisson',
+      '--pause',
+      '3s',
+      '--out',
+      json,
+      '--out',
+      `${folder}/s.txt`,
+      '--github-summary',
+    ],
+    { env: { ...env, GITHUB_STEP_SUMMARY: summary } },
+  );
+  await cli.shows(/^20\/s: /m);
+  rmSync(folder, { recursive: true });
+  state.isBusy = true;
+  const { code, stdout, stderr } = await cli.ended;
+  assert.equal(code, 2, stderr);
+  assert.match(stdout, /It broke off, and no level was confirmed\./);
+  assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
+  const search = searchIn(readFileSync(json, 'utf8'));
+  assert.deepEqual(
+    [search.unfinished, search.interrupted, search.answer, search.why, search.steps.length],
+    [undefined, false, null, 'broken off', 1],
+  );
+  const { code: why, text } = search.failure ?? {};
+  assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
+  assert.match(readFileSync(summary, 'utf8'), /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./);
+});
+
+test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
+  const { env } = await startLookups(t);
+  const receiver = createServer(() => {});
+  await listening(t, receiver);
+  const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
+    env,
+  });
+  await cli.shows(/^20\/s: /m);
+  // The second is for what the first does not end.
+  cli.kill('SIGINT');
+  await cli.shows(/Interrupted: waiting/);
+  cli.kill('SIGINT');
+  const { code, stdout } = await cli.ended;
+  assert.equal(code, 130);
+  assert.match(stdout, /It was interrupted: no level was confirmed\./);
+});
 
 describe('on the embedded server', () => {
   /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
@@ -146,8 +248,17 @@ describe('on the embedded server', () => {
     assert.ok(step.requests < 500, `${step.requests}`);
   });
 
-  test('what a store of its own needs is made once and taken away', async (t) => {
-    const slow = await startSlow(server.url, SLOW_MS);
+  test('what a store of its own needs is made once, and taken away when all is reported', async (t) => {
+    /** @type {() => void} */
+    let showed = () => {};
+    const shown = new Promise((resolve) => {
+      showed = () => resolve(true);
+    });
+    /** @type {unknown[]} */
+    const reportedBefore = [];
+    // Whoever reports only then does not hang.
+    const beforeDelete = async () => reportedBefore.push(await Promise.race([shown, sleep(10_000, false)]));
+    const slow = await startSlow(server.url, SLOW_MS, { beforeDelete });
     t.after(slow.stop);
     const list = async () => {
       const response = await fetch(`${server.url}/v1/sys/mounts`, {
@@ -157,7 +268,7 @@ describe('on the embedded server', () => {
       return Object.keys(data).sort();
     };
     const before = await list();
-    const { code, stdout } = await runCli(
+    const cli = startCli(
       [
         'kv-write',
         '--find-max-rate',
@@ -172,9 +283,13 @@ describe('on the embedded server', () => {
       ],
       { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
     );
+    await cli.prints(/^\}\n$/m);
+    showed();
+    const { code, stdout } = await cli.ended;
     assertSearched(code);
     assert.ok(searchIn(stdout).steps.length >= 2);
     assert.deepEqual(await list(), before);
+    assert.deepEqual(reportedBefore, [true]);
   });
 });
 

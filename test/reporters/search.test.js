@@ -4,13 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
+import { targetError } from '../../src/errors.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
+import { brokenOff } from '../../src/results/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
 
 const GOLDEN = new URL('golden/', import.meta.url);
 
-/** @type {Record<string, () => Promise<import('../../src/results/search/search-schema.js').Search>>} */
+/** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
+
+/** @type {Record<string, () => Promise<Search>>} */
 const SAMPLES = {
   search: () => sampleSearch(),
   'search-highest': () => sampleSearch({ highest: 80 }),
@@ -18,7 +22,20 @@ const SAMPLES = {
   'search-generator': generatorSearch,
   'search-none': () =>
     sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
+  'search-broken-off': brokenSearch,
 };
+
+/** The target does not take a third step. */
+async function brokenSearch() {
+  /** @type {Search[]} */
+  const written = [];
+  const { startedAt, durationSeconds } = await sampleSearch(
+    {},
+    { onStep: async (soFar) => void written.push(soFar) },
+  );
+  const error = targetError('connection_refused', 'http://192.0.2.1:8200 refused.', 'Start it.');
+  return { ...brokenOff(written[1], error), startedAt, durationSeconds };
+}
 
 /** @param {string} html */
 const mainOf = (html) => String(/<main>[\s\S]*<\/main>/.exec(html));
@@ -133,7 +150,9 @@ test('other forms refuse a search', async () => {
 
 test('what a server says cannot drive a terminal, nor become markup', async () => {
   const search = await sampleSearch({ highest: 60 });
-  const hostile = { ...search, target: { url: 'http://x', product: '\u001b[31m<script>', version: null } };
+  const said = '\u001b[31m<script>';
+  const target = { url: 'http://x', product: said, version: null };
+  const hostile = { ...brokenOff(search, targetError('no', said)), target };
   assert.ok(!(await renderDocument('text', hostile)).includes('\u001b'));
   assert.doesNotMatch(await renderDocument('html', hostile), /31m<script>/);
 });

@@ -11,9 +11,10 @@ const SLOW_MS = 500;
 
 /** @param {object} token what it says of the token */
 async function startVault(token = {}) {
-  const state = { isSlow: false, onSlow: () => {} };
+  const state = { isSlow: false, onSlow: () => {}, isSilent: (/** @type {boolean} */ _isHealth) => false };
   const server = createServer(async (request, response) => {
     const isHealth = request.url === '/v1/sys/health';
+    if (state.isSilent(isHealth)) return;
     if (state.isSlow && isHealth) {
       await sleep(SLOW_MS);
       state.onSlow();
@@ -50,9 +51,10 @@ async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
   const onEvent = (/** @type {import('../../src/run.js').RunEvent} */ event) => {
     if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
   };
-  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs, onEvent });
+  const stop = new AbortController();
+  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs, onEvent, signal: stop.signal });
   t.after(() => steps.close());
-  return { vault, said, step: () => steps.run(plan, { onEvent }) };
+  return { vault, said, stop, step: () => steps.run(plan, { onEvent }) };
 }
 
 test('a step that prepares for itself does so when the target has recovered from the one before', async (t) => {
@@ -76,6 +78,29 @@ test('a step that prepares for itself is preceded by one pause, not by one befor
   const { waitedMs } = (await step()).recovery;
   assert.ok(waitedMs >= recoverMs - 1 && waitedMs < 2 * recoverMs, `${waitedMs}`);
 });
+
+/** @type {[string, Record<string, unknown>, number][]} */
+const SILENT = [
+  ['at rest, before the first step', {}, 0],
+  ['after a step, before another that prepares for itself', { arrivals: 'poisson' }, 1],
+];
+
+for (const [when, load, made] of SILENT) {
+  test(`whoever ends the search does not wait for a target that gives no answer to a look ${when}`, async (t) => {
+    const { vault, step, stop } = await stepsOn(t, { load });
+    for (let i = 0; i < made; i++) await step();
+    // What prepares the first step asks first.
+    let [others, looks] = [1 - made, 0];
+    vault.state.isSilent = (isHealth) => {
+      if (!isHealth || others-- > 0) return false;
+      looks++;
+      stop.abort();
+      return true;
+    };
+    await assert.rejects(step(), { code: 'interrupted' });
+    assert.equal(looks, 1);
+  });
+}
 
 test('what is prepared once is for a search of unknown length: a token that ends some time is renewed, and that is said once', async (t) => {
   const { step, said } = await stepsOn(t, { token: { ttl: 3600, renewable: true, expire_time: 'x' } });

@@ -1,5 +1,6 @@
 /** Why a search ended, in words. */
 
+import { PkiLoadError } from '../../errors.js';
 import { formatCount, formatDuration, formatRate } from '../../units.js';
 import { formatPercent } from '../wording.js';
 
@@ -27,6 +28,20 @@ export function explain(search) {
     : `${whyEnded(search)} The run that confirmed the answer did not show ${texts.join(', ')} to be met.`;
 }
 
+/**
+ * @param {Search} search as it was when its next step could not be made
+ * @param {unknown} error why; what is no error for people may hold anything, and is not told
+ * @returns {Search} that does not go on
+ */
+export function brokenOff({ unfinished, explanation, ...soFar }, error) {
+  const failure =
+    error instanceof PkiLoadError
+      ? { code: error.code, text: error.full }
+      : { code: 'internal_error', text: 'An internal error.' };
+  const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure };
+  return { ...search, explanation: explain(search) };
+}
+
 /** @param {Unexplained} search */
 function whyEnded(search) {
   const { searched, why, settings, bracket, steps } = search;
@@ -51,6 +66,8 @@ function whyEnded(search) {
       return unconfirmedText(search);
     case 'interrupted':
       return 'It was interrupted: no level was confirmed.';
+    case 'broken off':
+      return `It broke off, and no level was confirmed. ${search.failure?.text ?? ''}`.trim();
     default:
       return 'The search was still going on when this was written.';
   }

@@ -97,8 +97,11 @@ export const Search = z
       'lowest',
       'unconfirmed',
       'interrupted',
+      'broken off',
       'going on',
     ]),
+    /** Why it broke off. */
+    failure: z.object({ code: z.string(), text: z.string() }).optional(),
     /** The same in sentences. */
     explanation: z.string(),
     /** In the order in which they were made. */
