@@ -17,7 +17,7 @@ const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 export function render(search) {
   const { answer, requirements, explanation, startedAt, durationSeconds, command, searched, why } = search;
   const isTool = UNKNOWN.includes(why);
-  const names = requirements.map(({ text, operation }) => (operation ? `${operation}: ${text}` : text));
+  const names = requirements.map(({ text }) => text);
   /** @param {number} i @returns {import('./junit-xml.js').Problem | null} */
   const problemOf = (i) => {
     if (answer === null || isTool)

@@ -27,12 +27,7 @@ export function render(search) {
   return paragraphs([
     `## ${plain(searchSubject(search))}`,
     `**${searchTitle(search)}:** ${plain(answerPhrase(search))}${certainty === '' ? '' : `, ${plain(certainty)}`}`,
-    bullets(
-      requirements.map(
-        ({ text, operation }) =>
-          `required: ${plain(operation === undefined ? text : `${text} of ${operation}`)}`,
-      ),
-    ),
+    bullets(requirements.map(({ text }) => `required: ${plain(text)}`)),
     plain(explanation),
     rows.length === 0 ? '' : knee(search),
     rows.length === 0 ? '' : plain(kneePhrase(rows)),

@@ -51,7 +51,7 @@ function answer(search, color) {
     lines[0] = lines[0].replace(title, styleText(hue, title, { validateStream: false }));
   }
   const certainty = certaintyPhrase(search);
-  const required = requirements.map(({ text, operation }) => (operation ? `${text} of ${operation}` : text));
+  const required = requirements.map(({ text }) => text);
   return [
     ...wrap(searchSubject(search)),
     ...lines,

@@ -7,7 +7,7 @@ import stringWidth from 'string-width';
 import { targetError } from '../../src/errors.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
-import { brokenOff } from '../../src/results/search/explain.js';
+import { brokenOff, explain } from '../../src/results/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
 
 const GOLDEN = new URL('golden/', import.meta.url);
@@ -131,6 +131,21 @@ for (const [what, verdict, counts] of BEYOND) {
     const junit = await renderDocument('junit', search);
     assert.match(junit, counts);
     assert.match(junit, new RegExp(`type="${verdict}"`));
+  });
+}
+
+for (const format of ['text', 'md', 'junit', 'html']) {
+  test(`${format}: a requirement of one operation of a mix names it once`, async () => {
+    const peak = await samplePeak();
+    const required = {
+      ...{ text: 'reads: rate>=600/s', operation: 'reads', limit: 600 },
+      ...{ unit: /** @type {const} */ ('/s'), beyond: /** @type {const} */ (true) },
+    };
+    const mixed = { ...peak, requirements: [required] };
+    const told = await renderDocument(format, { ...mixed, explanation: explain(mixed) });
+    const texts = told.match(/reads: rate(?:>|&gt;|\\>)=600\/s/g) ?? [];
+    assert.ok(texts.length >= 2, told);
+    assert.doesNotMatch(told, /of reads|reads: reads/);
   });
 }
 

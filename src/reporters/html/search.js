@@ -63,9 +63,9 @@ function lead(search) {
 function requirements(search) {
   const { requirements: required, answer } = search;
   if (required.length === 0) return '';
-  const items = required.map(({ text, operation }, i) => {
+  const items = required.map(({ text }, i) => {
     const badge = answer === null ? '' : `${verdictBadge(requirementVerdict(search, i))} `;
-    return `${badge}${escapeHtml(operation === undefined ? text : `${text} of ${operation}`)}`;
+    return `${badge}${escapeHtml(text)}`;
   });
   return section(answer === null ? 'Required' : 'Required, at the answer', list(items));
 }

@@ -22,7 +22,7 @@ export function levelText(searched, level) {
  */
 export function explain(search) {
   const missed = search.requirements.filter(({ beyond }) => beyond);
-  const texts = missed.map(({ text, operation }) => (operation ? `${text} of ${operation}` : text));
+  const texts = missed.map(({ text }) => text);
   return texts.length === 0
     ? whyEnded(search)
     : `${whyEnded(search)} The run that confirmed the answer did not show ${texts.join(', ')} to be met.`;

@@ -69,6 +69,7 @@ export const Search = z
     }),
     requirements: z.array(
       z.object({
+        /** Says what of a mix it is about: `reads: p99<1s`. */
         text: z.string(),
         operation: z.string().optional(),
         limit: z.number(),
