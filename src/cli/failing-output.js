@@ -10,8 +10,8 @@ const HUNG_UP = 'EIO';
 /** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
 
 /**
- * A reader that is gone is told nothing more. Another fault of standard output is told once, and is exit code 1 in the end; of standard
- * error there is nobody to tell.
+ * A reader that is gone is told nothing more. Another fault of standard output is told once, and is exit code 1 where it would be 0 else;
+ * of standard error there is nobody to tell.
  *
  * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
  *   exitCode?: number | string | null}} process
@@ -25,7 +25,7 @@ export function bearFailingOutput(process) {
     isTold = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     process.once('exit', (ending) => {
-      if (ending !== EXIT.interrupted) process.exitCode = EXIT.usage;
+      if (ending === EXIT.ok) process.exitCode = EXIT.usage;
     });
   });
 }

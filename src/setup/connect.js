@@ -6,7 +6,7 @@ import { readEnvironment } from '../vault/environment.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 
-const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT';
+const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
 
 /**
  * A Vault says at once whether it serves, and makes the key of a CA within a minute. Taking away a mount takes as long as what is in it

@@ -196,7 +196,11 @@ describe('on a Vault that takes its time', () => {
     test(`${name} gives up a silent one, with a remedy that it has`, async (t) => {
       const { url } = await serveFakeVault(t, 'GET sys/health');
       const ended = await runCli([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
-      assertRefused(ended, /gave no full answer in time\. .* or raise VAULT_CLIENT_TIMEOUT\.$/m, 2);
+      assertRefused(
+        ended,
+        /gave no full answer in time\. .* or raise VAULT_CLIENT_TIMEOUT \(BAO_CLIENT_TIMEOUT\)\.$/m,
+        2,
+      );
     });
 
     test(`Ctrl-C ends ${name} while a silent one is asked whether it serves`, async (t) => {

@@ -63,7 +63,8 @@ describe('a target that does not answer', () => {
       await assert.rejects(ask(client), {
         code: 'no_answer',
         exitCode: 2,
-        remedy: 'Look at the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT.',
+        remedy:
+          'Look at the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT).',
       });
     });
   }
