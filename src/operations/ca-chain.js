@@ -21,10 +21,10 @@ export const operation = {
   options: {},
   outcomes: Object.freeze({
     ...REFUSAL_OUTCOMES,
-    chain: "the issuer's certificate and those above it, each signed by the next, all valid now",
+    chain: "the issuer's certificate and those above it, each of which signed one before it, all valid now",
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
-    broken_chain: 'a certificate is not issued and signed by the one that follows it',
+    broken_chain: 'a certificate issued and signed none of those before it',
     not_valid_now: 'a certificate is expired, or not valid yet',
   }),
   async prepare(context) {
@@ -77,18 +77,25 @@ function checkChain(text, issuer) {
 }
 
 /**
- * The last may be one that signed itself, or one whose own issuer the mount does not know.
+ * Vault puts the chain of each of an issuer's parents after it, one after the other: where a CA is cross-signed there are several. A last
+ * one may have signed itself, or its own issuer is one that the mount does not know.
  *
  * @param {X509Certificate[]} chain
  * @param {X509Certificate} issuer
  */
 function whyBroken(chain, issuer) {
   if (!chain[0].raw.equals(issuer.raw)) return 'other_issuer';
-  const isIssued = chain.every((one, i) => {
-    const above = chain[i + 1] ?? (one.checkIssued(one) ? one : null);
-    return above === null || (one.checkIssued(above) && one.verify(above.publicKey));
+  const isIn = chain.every((one, i) => {
+    const isRoot = one.checkIssued(one);
+    if (isRoot && !isSignedBy(one, one)) return false;
+    return i === 0 || chain.slice(0, i).some((below) => isSignedBy(below, one));
   });
-  return isIssued ? null : 'broken_chain';
+  return isIn ? null : 'broken_chain';
+}
+
+/** @param {X509Certificate} one @param {X509Certificate} above */
+function isSignedBy(one, above) {
+  return one.checkIssued(above) && one.verify(above.publicKey);
 }
 
 /** @param {string} text @returns {Link[] | null} */

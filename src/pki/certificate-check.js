@@ -1,11 +1,11 @@
 /**
  * The judge of a certificate that a CA has just issued. The rules, in their order; the first one broken names the failure:
- * it is there and can be read, its issuing CA too; that CA's name and key issued it; it names what was asked; it has the key
- * that was asked for or came along; it is valid now. Extra names are allowed: Vault adds the commonName to the alternative
+ * it is there and can be read, its issuing CA too; that CA's name and key issued it; it names what was asked, and is no CA itself; it has
+ * the key that was asked for or came along; it is valid now. Extra names are allowed: Vault adds the commonName to the alternative
  * names, and roles may add more. The issuing CA is the one the answer names: whether it is to be trusted is not asked.
  */
 import { createPublicKey } from 'node:crypto';
-import { commonNameOf, OID, parseCertificate } from './certificate-der.js';
+import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
 import { decodePem } from './pem.js';
 import { matchPrivateKey } from './private-key.js';
@@ -16,7 +16,7 @@ import { verifySignature } from './signature.js';
  * @typedef {import('./certificate-der.js').CertificateFields} CertificateFields
  *
  * @typedef {'no_certificate' | 'certificate_unreadable' | 'no_issuing_ca' | 'issuing_ca_unreadable' | 'wrong_issuer'
- *   | 'unsupported_signature_algorithm' | 'bad_signature' | 'wrong_subject' | 'wrong_sans' | 'key_mismatch'
+ *   | 'unsupported_signature_algorithm' | 'bad_signature' | 'wrong_subject' | 'wrong_sans' | 'ca_certificate' | 'key_mismatch'
  *   | 'private_key_unreadable' | 'not_yet_valid' | 'certificate_expired'} CertificateFailure
  *
  * @typedef {object} IssuedAnswer
@@ -40,6 +40,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   bad_signature: 'The issuing CA did not sign the certificate.',
   wrong_subject: 'The certificate has another commonName than was asked for.',
   wrong_sans: 'The certificate lacks an alternative name that was asked for.',
+  ca_certificate: 'The certificate is that of a CA, which was not asked for.',
   key_mismatch:
     'The certificate has another key than was asked for, or than the private key that came with it.',
   private_key_unreadable: 'The private key that came with the certificate cannot be read.',
@@ -82,6 +83,7 @@ function judge(certificate, answer) {
   return (
     checkIssuer(certificate, answer.issuingCaPem) ??
     checkNames(certificate, answer.expected) ??
+    (isCa(certificate) ? 'ca_certificate' : null) ??
     checkKey(certificate, answer) ??
     checkValidity(certificate, answer)
   );

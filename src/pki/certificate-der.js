@@ -8,6 +8,7 @@ import { readAlgorithm, readName } from './ocsp-fields.js';
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
   subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
   extKeyUsage: '2.5.29.37',
   authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
   ocsp: '1.3.6.1.5.5.7.48.1',
@@ -127,6 +128,17 @@ export function hasExtendedKeyUsage(certificate, purpose) {
   const list = new DerReader(value).enter(TAG.sequence);
   while (!list.atEnd) if (list.readOid() === purpose) return true;
   return false;
+}
+
+/**
+ * @param {CertificateFields} certificate
+ * @returns {boolean} whether basicConstraints (RFC 5280 section 4.2.1.9) says that it is a CA's
+ */
+export function isCa(certificate) {
+  const value = certificate.extensions.get(OID.basicConstraints);
+  if (value === undefined) return false;
+  const fields = new DerReader(value).enter(TAG.sequence);
+  return !fields.atEnd && fields.tag === TAG.boolean && fields.readBoolean();
 }
 
 /**

@@ -22,6 +22,8 @@ after(() => {
 
 /** The CA below the one in the middle. */
 const issuer = signedBy(middle);
+/** The one in the middle, signed by another root. */
+const crossSigned = signedAgain(middle, other.ca);
 
 /** @param {import('../pki/openssl-ca.js').Issued} ca */
 function signedBy(ca) {
@@ -46,6 +48,14 @@ function signedBy(ca) {
   return readFileSync(path('pem'), 'utf8');
 }
 
+/** @param {import('../pki/openssl-ca.js').Issued} one @param {import('../pki/openssl-ca.js').Issued} ca */
+function signedAgain(one, ca) {
+  writeFileSync(join(folder, 'ext'), CA.extensions.join('\n'));
+  const request = one.certFile.replace(/pem$/, 'csr');
+  const signer = ['-CA', ca.certFile, '-CAkey', ca.keyFile, '-set_serial', '78', '-days', '5'];
+  return String(openssl(['x509', '-req', '-in', request, ...signer, '-extfile', join(folder, 'ext')]));
+}
+
 /** @type {[string, string, string, string][]} sentence, issuer, body, outcome */
 let rows = [];
 before(() => {
@@ -55,6 +65,8 @@ before(() => {
     ['text around and between them', issuer, `a\n${issuer}\nb\n${up}\n${top}`, 'chain'],
     ['up to one whose issuer the mount does not know', issuer, issuer + up, 'chain'],
     ['a root alone', top, top, 'chain'],
+    ['both chains of a cross-signed CA', issuer, issuer + up + top + crossSigned + other.ca.pem, 'chain'],
+    ['one chain, and the root of the other', issuer, issuer + up + top + other.ca.pem, 'broken_chain'],
     ['nothing', issuer, '', 'not_pem'],
     ['HTML', issuer, '<html>', 'not_pem'],
     ['one that is cut off', issuer, (issuer + up).slice(0, -40), 'not_pem'],

@@ -64,6 +64,19 @@ const ISSUED = [
     'wrong_subject',
   ],
   [
+    "a CA's certificate",
+    {
+      data: {
+        ...right,
+        certificate: ca.issue('localhost', {
+          extensions: [...san.extensions, 'basicConstraints=critical,CA:TRUE'],
+        }).pem,
+        private_key: null,
+      },
+    },
+    'ca_certificate',
+  ],
+  [
     'a name that is missing',
     { data: { ...right, certificate: ca.issue('localhost').pem, private_key: null } },
     'wrong_sans',

@@ -28,6 +28,8 @@ const leafKey = readFileSync(leaf.keyFile, 'utf8');
 const nameless = ca.issue('', { extensions: SANS });
 const bare = ca.issue(CN);
 const strange = stranger.issue(CN, { extensions: SANS });
+const subCa = ca.issue(CN, { extensions: ['basicConstraints=critical,CA:TRUE,pathlen:0'] });
+const noCa = ca.issue(CN, { extensions: ['basicConstraints=CA:FALSE'] });
 const { spki } = parseCertificate(leaf.der);
 const damaged = Buffer.from(leaf.der);
 damaged[damaged.length - 9] ^= 1;
@@ -98,6 +100,16 @@ const ROWS = [
     },
   },
   { text: 'no commonName asked for', failure: null, change: { expected: {} } },
+  {
+    text: 'the certificate of a CA',
+    failure: 'ca_certificate',
+    change: { certificatePem: subCa.pem, privateKeyPem: null },
+  },
+  {
+    text: 'one that says it is not that of a CA',
+    failure: null,
+    change: { certificatePem: noCa.pem, privateKeyPem: null },
+  },
   {
     text: 'every alternative name asked for, in other spellings',
     failure: null,
