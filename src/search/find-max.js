@@ -181,9 +181,9 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
   const answer = steps.findLast(
     (step) => step.level === level && step.phase === 'confirmation' && step.verdict === 'met',
   );
-  const lower =
-    level ?? Math.max(0, ...steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level));
-  const above = lowestAbove(steps, lower);
+  const met = steps.filter(({ verdict }) => verdict === 'met').map((step) => step.level);
+  const highestMet = met.length === 0 ? null : Math.max(...met);
+  const above = lowestAbove(steps, level ?? highestMet ?? 0);
   const { requirements, load, ...of_ } = plan;
   // What was not judged at that level: the run that confirmed the answer says whether it was enough all the same.
   const isBeyond = (/** @type {number} */ i) =>
@@ -207,7 +207,7 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
     },
     requirements: requirements.map((requirement, i) => describeRequirement(requirement, isBeyond(i))),
     answer: answer ?? null,
-    bracket: { confirmed: level, highestMet: lower === 0 ? null : lower, above },
+    bracket: { confirmed: level, highestMet, above },
     peakPerSecond,
     why,
     steps: [...steps],

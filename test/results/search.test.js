@@ -5,6 +5,7 @@ import { targetError } from '../../src/errors.js';
 import { brokenOff } from '../../src/results/search/explain.js';
 import { validateSearch } from '../../src/results/search/search-schema.js';
 import { sampleSearch } from '../search/sample.js';
+import { simulateStep } from '../search/simulated-server.js';
 
 /** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
 
@@ -40,3 +41,31 @@ for (const [what, error, failure] of ERRORS) {
     assert.deepEqual(search.steps, soFar.steps);
   });
 }
+
+test('the highest level met in any step may be more than what was confirmed', async () => {
+  let confirmations = 0;
+  const search = await sampleSearch(
+    {},
+    {
+      // The first confirmation finds a target that has become slow.
+      runStep: async (plan, { phase }) =>
+        simulateStep(plan, phase === 'confirmation' && ++confirmations === 1 ? 200 : 10),
+    },
+  );
+  const { confirmed, highestMet, above } = search.bracket;
+  const met = search.steps.filter(({ verdict }) => verdict === 'met').map(({ level }) => level);
+  assert.equal(highestMet, Math.max(...met));
+  assert.ok(confirmed !== null && highestMet > confirmed, `${confirmed}, ${highestMet}`);
+  // It failed when it was last tried.
+  assert.equal(above?.level, highestMet);
+  assert.equal(validateSearch(search), search);
+});
+
+test('an answer above the highest level met is refused', async () => {
+  const search = await sampleSearch();
+  const bracket = { ...search.bracket, highestMet: Number(search.bracket.confirmed) / 2 };
+  assert.throws(() => validateSearch({ ...search, bracket }), {
+    code: 'inconsistent_search',
+    message: /its answer is above the highest level that it calls met/,
+  });
+});

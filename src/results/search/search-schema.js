@@ -82,9 +82,9 @@ export const Search = z
     answer: Step.nullable(),
     bracket: z.object({
       confirmed: amount.nullable(),
-      /** In any step. */
+      /** In any step: more than what was confirmed where that was not borne out. */
       highestMet: amount.nullable(),
-      /** The lowest level above it that did not pass; null where none was found. */
+      /** The lowest that did not pass above what was confirmed, else above the highest met; null where none was found. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),
     }),
     /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */
@@ -152,6 +152,8 @@ function inconsistency({ answer, bracket, steps, confirmation }) {
     ({ level, phase, verdict }) => level === answer.level && phase === 'confirmation' && verdict === 'met',
   );
   if (!made) return 'no step confirms its answer';
+  if (Number(bracket.highestMet) < answer.level)
+    return 'its answer is above the highest level that it calls met';
   if (bracket.above !== null && bracket.above.level <= answer.level) return 'its bracket is upside down';
   return confirmation === null ? 'it has an answer, but not the result that confirms it' : null;
 }
