@@ -1,5 +1,6 @@
 /** Steps of a search, run for real: prepared once where that can be, each after the target has recovered. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, PkiLoadError } from '../errors.js';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
 import { unlessStopped } from '../stop.js';
@@ -48,8 +49,33 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
-  /** What a step has prepared for itself is taken away. */
+  /** What a step has made for itself is taken away. Whoever has ended the search wants its report first. */
   let closing = Promise.resolve();
+
+  /** @param {Promise<void>} closed */
+  async function closeUnlessStopped(closed) {
+    closing = closed;
+    closing.catch(() => {});
+    await unlessStopped(closing, stop);
+  }
+
+  /** @param {Plan} stepPlan @returns {Promise<import('../run.js').Prepared>} */
+  async function prepare(stepPlan) {
+    if (stop.aborted) throw interrupted();
+    /** @type {import('../run.js').Prepared | null} */
+    let prepared = null;
+    const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent }).then((one) => {
+      prepared = one;
+      return one;
+    });
+    await unlessStopped(
+      preparing.then(() => {}),
+      stop,
+    );
+    if (prepared !== null) return prepared;
+    await closeUnlessStopped(preparing.then((one) => one.close(), bearInterrupted));
+    throw interrupted();
+  }
 
   /** @param {Place} place @param {number} restMs the pause before it is asked */
   async function recover({ origin, tls }, restMs) {
@@ -76,11 +102,9 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
      * @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
-      const preparing = { token, signal: stop, onEvent };
       // Preparing is load as well, and where it fails the search ends.
       const before = last === null ? null : await recover(last, recoverMs);
-      const prepared =
-        shared ?? (await prepareRun(isShared(plan) ? planOfAll(stepPlan) : stepPlan, preparing));
+      const prepared = shared ?? (await prepare(isShared(plan) ? planOfAll(stepPlan) : stepPlan));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isShared(plan)) shared = prepared;
       // An embedded server is a new one each time.
@@ -97,12 +121,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
         });
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
-        if (shared === null) {
-          closing = prepared.close();
-          // Whoever has ended the search wants its report first.
-          closing.catch(() => {});
-          await unlessStopped(closing, stop);
-        }
+        if (shared === null) await closeUnlessStopped(prepared.close());
       }
     },
     /** All that was made is taken away then. */
@@ -111,6 +130,17 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       await shared?.close();
     },
   };
+}
+
+function interrupted() {
+  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
+    exitCode: EXIT.interrupted,
+  });
+}
+
+/** @param {unknown} error of what was prepared, which has taken away itself what it had made */
+function bearInterrupted(error) {
+  if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
 }
 
 /**

@@ -8,6 +8,7 @@ import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { parseDocument } from '../../src/results/read-document.js';
+import { deferred } from '../deferred.js';
 import { assertRefused, assertSearched, EC, environmentOf, runCli, scratch, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
@@ -25,9 +26,9 @@ const SLOW_MS = 100;
  *
  * @param {string} behind
  * @param {number} serviceMs
- * @param {{oneByOne?: boolean, beforeDelete?: () => Promise<unknown>}} [options]
+ * @param {{oneByOne?: boolean, before?: (asked: string) => Promise<unknown>}} [options]
  */
-async function startSlow(behind, serviceMs, { oneByOne = false, beforeDelete = async () => {} } = {}) {
+async function startSlow(behind, serviceMs, { oneByOne = false, before = async () => {} } = {}) {
   let last = Promise.resolve();
   const served = () => new Promise((resolve) => void setTimeout(() => resolve(undefined), serviceMs));
   const front = createServer(async (request, response) => {
@@ -39,7 +40,7 @@ async function startSlow(behind, serviceMs, { oneByOne = false, beforeDelete = a
       await last;
     }
     const { method, headers } = request;
-    if (method === 'DELETE') await beforeDelete();
+    await before(`${method} ${request.url}`);
     const token = headers['x-vault-token'];
     const answer = await fetch(`${behind}${request.url}`, {
       method,
@@ -48,7 +49,9 @@ async function startSlow(behind, serviceMs, { oneByOne = false, beforeDelete = a
         ...(token === undefined ? {} : { 'x-vault-token': String(token) }),
       },
       body: chunks.length > 0 ? Buffer.concat(chunks) : undefined,
-    });
+    }).catch(() => null);
+    // Whoever asked may have gone, and the other server with it.
+    if (answer === null) return void response.destroy();
     response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')) });
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
@@ -163,6 +166,13 @@ test('Ctrl-C twice between two steps, while metrics of the one before are not ta
   assert.match(stdout, /It was interrupted: no level was confirmed\./);
 });
 
+/** Of a mount that a search has made for itself. */
+const REMOVAL = /^DELETE .*\/sys\/mounts\//;
+const MAKING = /^POST .*\/sys\/mounts\//;
+
+/** Whoever reports only after the removal does not hang. @param {Promise<unknown>} shown */
+const reportedWithin = (shown) => Promise.race([shown.then(() => true), sleep(10_000, false)]);
+
 describe('on the embedded server', () => {
   /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
   let server;
@@ -249,16 +259,14 @@ describe('on the embedded server', () => {
   });
 
   test('what a store of its own needs is made once, and taken away when all is reported', async (t) => {
-    /** @type {() => void} */
-    let showed = () => {};
-    const shown = new Promise((resolve) => {
-      showed = () => resolve(true);
-    });
+    const shown = deferred();
     /** @type {unknown[]} */
     const reportedBefore = [];
-    // Whoever reports only then does not hang.
-    const beforeDelete = async () => reportedBefore.push(await Promise.race([shown, sleep(10_000, false)]));
-    const slow = await startSlow(server.url, SLOW_MS, { beforeDelete });
+    const slow = await startSlow(server.url, SLOW_MS, {
+      async before(asked) {
+        if (REMOVAL.test(asked)) reportedBefore.push(await reportedWithin(shown.promise));
+      },
+    });
     t.after(slow.stop);
     const list = async () => {
       const response = await fetch(`${server.url}/v1/sys/mounts`, {
@@ -284,11 +292,39 @@ describe('on the embedded server', () => {
       { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
     );
     await cli.prints(/^\}\n$/m);
-    showed();
+    shown.resolve();
     const { code, stdout } = await cli.ended;
     assertSearched(code);
     assert.ok(searchIn(stdout).steps.length >= 2);
     assert.deepEqual(await list(), before);
+    assert.deepEqual(reportedBefore, [true]);
+  });
+
+  test('Ctrl-C while a step makes a store of its own: what the step before has shown is reported, then it is taken away', async (t) => {
+    const [begun, interrupted, shown] = [deferred(), deferred(), deferred()];
+    let [making, removed] = [0, 0];
+    /** @type {unknown[]} */
+    const reportedBefore = [];
+    const slow = await startSlow(server.url, SLOW_MS, {
+      async before(asked) {
+        if (MAKING.test(asked) && ++making === 2) {
+          begun.resolve();
+          await interrupted.promise;
+        }
+        if (REMOVAL.test(asked) && ++removed === 2) reportedBefore.push(await reportedWithin(shown.promise));
+      },
+    });
+    t.after(slow.stop);
+    const cli = startCli(['kv-write', '--find-max-rate', '--rate', '20', '--arrivals', 'poisson', ...SHORT], {
+      env: { ...environmentOf(server), VAULT_ADDR: slow.url },
+    });
+    await begun.promise;
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    interrupted.resolve();
+    await cli.prints(/It was interrupted: no level was confirmed\./);
+    shown.resolve();
+    assert.equal((await cli.ended).code, 130);
     assert.deepEqual(reportedBefore, [true]);
   });
 });
