@@ -46,7 +46,8 @@ export const operation = {
     sealed: 'HTTP 503: sealed',
     not_json: 'HTTP 2xx, or that of a standby that would do, but the body is not a JSON object',
     error_body: 'as not_json, but the body reports errors',
-    not_health: 'the body does not say what the status says: initialised, unsealed, and active (HTTP 2xx) or a standby',
+    not_health:
+      'the body does not say what the status says: initialised, unsealed, and active (HTTP 2xx) or a standby',
   }),
   async prepare(context) {
     try {

@@ -19,7 +19,8 @@ export const operation = {
   outcomes: Object.freeze({
     written: 'the secret was taken, and in version 2 it has a version',
     no_version: 'HTTP 2xx, but without the version that a write to version 2 gives',
-    not_vault: 'HTTP 2xx, but neither the empty 204 nor the answer with a request_id that a write to version 1 gives',
+    not_vault:
+      'HTTP 2xx, but neither the empty 204 nor the answer with a request_id that a write to version 1 gives',
     ...CALL_OUTCOMES,
   }),
   async prepare(context) {
@@ -48,7 +49,9 @@ export const operation = {
   },
   createClassifier(_plan, { version }) {
     if (version === '2') {
-      return createJsonClassifier('written', ({ data }) => (Number.isInteger(data?.version) && data.version >= 1 ? null : 'no_version'));
+      return createJsonClassifier('written', ({ data }) =>
+        Number.isInteger(data?.version) && data.version >= 1 ? null : 'no_version',
+      );
     }
     const written = passed('written');
     // With warnings Vault answers 200 and its envelope.

@@ -50,13 +50,10 @@ test('kv-write: answers', () => {
   ];
   const good = ['written'];
   const classify = write.createClassifier(planOf(write), V2);
-  assertAllSeen(
-    write,
-    [
-      ...second.map((row) => assertRow(classify, row, { good })),
-      ...first.map((row) => assertRow(write.createClassifier(planOf(write), V1), row, { good })),
-    ],
-  );
+  assertAllSeen(write, [
+    ...second.map((row) => assertRow(classify, row, { good })),
+    ...first.map((row) => assertRow(write.createClassifier(planOf(write), V1), row, { good })),
+  ]);
 });
 
 test('kv-read: only the secret that was written will do, in full', () => {
