@@ -7,16 +7,19 @@ import { EXIT } from '../errors.js';
 /** What asks for an end. */
 export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
-/** So long the second Ctrl-C may take to report; then the process ends all the same. */
-const LAST_WORDS_MS = 3000;
+/** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
+export const HANG_UP = 'SIGHUP';
+
+/** So long the second Ctrl-C may take to tidy up and to report; then the process ends all the same. */
+const LAST_WORDS_MS = 30_000;
 
 /**
  * @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
  * @param {AbortController} [heard] aborted by every signal, also by one that is no interruption of the run any more; where it is aborted
  *   already, a signal came before, and that was the first
- * @returns {{stop: AbortSignal, cutOff: AbortSignal, over: (hurry: () => void) => void, release: () => void}} `over`: from now on a
- *   signal calls `hurry`, once, and does not count as an interruption of the run
+ * @returns {{stop: AbortSignal, cutOff: AbortSignal, over: (hurry: () => void) => void, release: () => void}} `over`: all is reported; from
+ *   now on nothing but a signal ends the process before its time: the first calls `hurry`, and does not count as an interruption of the run
  */
 export function onInterrupt(process, say, heard = new AbortController()) {
   const stop = new AbortController();
@@ -27,7 +30,8 @@ export function onInterrupt(process, say, heard = new AbortController()) {
   let lastWords;
   const end = () => process.exit(EXIT.interrupted);
   if (heard.signal.aborted) stop.abort();
-  const onSignal = () => {
+  const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
+    if (signal === HANG_UP && stop.signal.aborted) return;
     heard.abort();
     if (hurry !== null) {
       hurry();
@@ -47,6 +51,7 @@ export function onInterrupt(process, say, heard = new AbortController()) {
     stop: stop.signal,
     cutOff: cutOff.signal,
     over(whenSignalled) {
+      clearTimeout(lastWords);
       hurry = whenSignalled;
     },
     release() {

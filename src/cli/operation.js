@@ -108,6 +108,7 @@ export async function runPlan(plan, { token, settings, line, heard, remarks }) {
     stderr.off('resize', onResize);
     // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
     interrupt.over(cutShort);
+    if (cutOff.aborted) cutShort();
     await close();
     interrupt.release();
   }

@@ -54,6 +54,7 @@ export async function runSteps(given) {
     stderr.off('resize', onResize);
     // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
     interrupt.over(live.cutShort);
+    if (interrupt.cutOff.aborted) live.cutShort();
     await live.close();
     interrupt.release();
   }

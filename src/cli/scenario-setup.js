@@ -1,12 +1,9 @@
 /** What a scenario wants set up, round its runs: there before them, gone after them, whatever becomes of them. */
 import { EXIT } from '../errors.js';
-import { SIGNALS } from './interrupt.js';
+import { HANG_UP, SIGNALS } from './interrupt.js';
 
 /** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../errors.js').PkiLoadError} PkiLoadError */
-
-/** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
-export const HANG_UP = 'SIGHUP';
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 

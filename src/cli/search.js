@@ -52,6 +52,7 @@ export async function searchPlan(plan, { token, settings, line, asked, heard, re
     interrupt.over(() => warn(CLOSING));
     await steps.close().catch((error) => warn(textOf(error)));
     interrupt.over(shown.cutShort);
+    if (cutOff.aborted) shown.cutShort();
     await shown.close();
     interrupt.release();
   }

@@ -4,8 +4,7 @@ import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { quoted } from '../setup/command.js';
 import { readEnvironment } from '../vault/environment.js';
-import { SIGNALS } from './interrupt.js';
-import { HANG_UP } from './scenario-setup.js';
+import { HANG_UP, SIGNALS } from './interrupt.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 

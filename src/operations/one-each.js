@@ -1,7 +1,8 @@
 /** Things made before a run of which each request takes one that no other takes, on whatever thread or machine. */
 import { allRequests } from './planned.js';
 
-/** So many indexes are looked at for each thing, 50 ns each: whoever has a smaller share of a mix gets fewer things. */
+/** So many indexes are looked at, 50 ns each, or so many for each thing: whoever has next to no share of a mix gets fewer things. */
+const LOOKED_AT = 10_000_000;
 const LOOKED_AT_EACH = 1000;
 
 /**
@@ -13,7 +14,8 @@ const LOOKED_AT_EACH = 1000;
  */
 export function ownIndexes(load, { owns = () => true, most }) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
-  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + LOOKED_AT_EACH * step * most);
+  const looks = Math.max(LOOKED_AT, LOOKED_AT_EACH * most);
+  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + looks * step);
   const found = [];
   for (let index = first; index < end && found.length < most; index += step) {
     if (owns(index)) found.push(index);

@@ -21,7 +21,7 @@ test('the first signal stops, the second cuts off, the third ends', () => {
   assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, said.length], [true, false, 1]);
   process.emit('SIGTERM');
   assert.deepEqual([interrupt.cutOff.aborted, exits], [true, []]);
-  process.emit('SIGHUP');
+  process.emit('SIGINT');
   assert.deepEqual(exits, [130]);
   interrupt.release();
 });
@@ -52,10 +52,27 @@ test('the second may not take long', (t) => {
   const { process, exits } = stage();
   process.emit('SIGINT');
   process.emit('SIGINT');
-  t.mock.timers.tick(2999);
+  t.mock.timers.tick(29_999);
   assert.deepEqual(exits, []);
   t.mock.timers.tick(1);
   assert.deepEqual(exits, [130]);
+});
+
+test('but once all is reported, what was made is taken away however long that takes', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { process, interrupt, exits } = stage();
+  process.emit('SIGINT');
+  process.emit('SIGINT');
+  interrupt.over(() => {});
+  t.mock.timers.tick(600_000);
+  assert.deepEqual(exits, []);
+});
+
+test('a terminal that goes away may say so several times: that is one signal', () => {
+  const { process, interrupt, exits } = stage();
+  for (let i = 0; i < 3; i++) process.emit('SIGHUP', 'SIGHUP');
+  assert.deepEqual([interrupt.stop.aborted, interrupt.cutOff.aborted, exits], [true, false, []]);
+  interrupt.release();
 });
 
 test('a signal is heard by whoever gives a controller, even when all is reported', () => {

@@ -42,6 +42,18 @@ for (const [what, error, failure] of ERRORS) {
   });
 }
 
+test('an end that is not what it says of a failure is refused', async () => {
+  const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
+  const { failure, ...without } = broken;
+  const whole = await sampleSearch({});
+  for (const one of [without, { ...whole, failure }])
+    assert.throws(() => validateSearch(one), /its end is not what it says of a failure/);
+  assert.throws(
+    () => validateSearch({ ...whole, why: 'broken off', failure }),
+    /broke off, but has an answer/,
+  );
+});
+
 test('the highest level met in any step may be more than what was confirmed', async () => {
   let confirmations = 0;
   const search = await sampleSearch(

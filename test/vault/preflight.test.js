@@ -128,6 +128,11 @@ describe('checkToken where a bad token and a missing permission look alike (Open
       [40_000, []],
       'long enough for the run, but not for what may come before it',
     );
+    assert.equal(
+      (await checkToken(client, { neededMs: 30_000, now })).renewEveryMs,
+      45_000,
+      'not in the run',
+    );
     const { renewEveryMs, warnings } = await checkToken(client, { neededMs: null, now });
     assert.equal(renewEveryMs, 40_000);
     assert.match(

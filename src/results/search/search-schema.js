@@ -74,7 +74,7 @@ export const Search = z
         operation: z.string().optional(),
         limit: z.number(),
         unit: z.enum(['ms', '/s', 'fraction']),
-        /** A rate that is more than the answer, or of a closed loop one that its answer was not shown to reach. */
+        /** A rate that the answer was not shown to reach: it is more, or too near to tell, or of a closed loop. */
         beyond: z.literal(true).optional(),
       }),
     ),
@@ -144,7 +144,10 @@ export function validateSearch(value, name = 'The search') {
 }
 
 /** @param {Search} search @returns {string | null} */
-function inconsistency({ answer, bracket, steps, confirmation }) {
+function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
+  const isBroken = why === 'broken off';
+  if (isBroken !== (failure !== undefined)) return 'what it says of its end is not what it says of a failure';
+  if (isBroken && answer !== null) return 'it broke off, but has an answer';
   if ((answer?.level ?? null) !== bracket.confirmed)
     return 'its answer is not the level that it calls confirmed';
   if (answer === null) return null;

@@ -5,6 +5,9 @@ import { formatDuration } from '../../units.js';
 /** Vault counts TTLs in whole seconds; renewing more often helps nobody. */
 const MIN_RENEWAL_MS = 1000;
 
+/** What comes round so much sooner is a shorter life, not the same one that was first let grow older. */
+const NO_SHORTER = 0.6;
+
 /** @param {number} ttlMs */
 export function renewAfterMs(ttlMs) {
   return Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
@@ -54,7 +57,7 @@ async function renewOnce(client, everyMs) {
     const leaseMs = Number(auth?.lease_duration) * 1000;
     if (!(leaseMs > 0)) return { everyMs, warning: warn('the answer holds no new lease') };
     const next = renewAfterMs(leaseMs);
-    if (next >= everyMs * 0.9) return { everyMs: next };
+    if (next >= everyMs * NO_SHORTER) return { everyMs: next };
     const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;
     return { everyMs: next, warning: { code: 'token_near_maximum', text } };
   } catch (error) {

@@ -114,9 +114,11 @@ function judgeTtl(data, neededMs, nowMs) {
   const renewable = data.renewable === true;
   const lastMs = explicitMax(data, nowMs);
   const facts = { checked: true, ttlMs, renewable, type: data.type ?? null };
-  // Nobody is told: it takes a long preparation for it to be renewed at all.
-  if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS)
-    return { ...facts, renewEveryMs: renewable ? renewAfterMs(ttlMs) : null, warnings: [] };
+  // Preparing may take long. Where it does not, the run is over before there is anything to renew, and nobody is told.
+  if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS) {
+    const afterMs = Math.max(renewAfterMs(ttlMs), neededMs + MARGIN_MS / 2);
+    return { ...facts, renewEveryMs: renewable ? afterMs : null, warnings: [] };
+  }
   const life = formatDuration(ttlMs);
   if (neededMs === null && !renewable) {
     const text = `The token expires in ${life} and cannot be renewed; a longer run will fail then.`;
