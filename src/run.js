@@ -3,7 +3,6 @@
  */
 import { cpus } from 'node:os';
 import { conclude } from './conclude.js';
-import { PkiLoadError } from './errors.js';
 import { loadTls } from './http/tls.js';
 import { countWaiting, intervalEvent, startTicking } from './load/interval.js';
 import { describeSpinning } from './load/pacing/choose.js';
@@ -14,6 +13,7 @@ import { watchMachine } from './load/watch/machine.js';
 import { loadMix } from './operations/mix.js';
 import { total } from './results/merge.js';
 import { createRunSeconds } from './results/seconds.js';
+import { interrupted, orInterrupted } from './stop.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
 
@@ -138,7 +138,7 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     endings.push(() => renewal?.stop());
     throwIfStopped(stop);
     const context = { plan: aimed, client, token, tls, notice, warn, signal: stop };
-    const fixture = await unlessStopped(stop, mix.prepare({ ...context, keepAlive, progress, onEnd }));
+    const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     endings.push(() => mix.cleanup(context, fixture));
     return { target, fixture, tls, close };
   } catch (error) {
@@ -181,7 +181,7 @@ async function runPrepared(planned, { target: aim, fixture, tls }, context) {
     if (waits !== null) notice(waits);
     await untilConnecting(startAt, stop);
     throwIfStopped(stop);
-    for (const problem of await unlessStopped(stop, warmAll(shards))) warn(problem);
+    for (const problem of await orInterrupted(warmAll(shards), stop)) warn(problem);
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
@@ -200,28 +200,6 @@ async function runPrepared(planned, { target: aim, fixture, tls }, context) {
 /** @param {AbortSignal} stop */
 function throwIfStopped(stop) {
   if (stop.aborted) throw interrupted();
-}
-
-function interrupted() {
-  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
-}
-
-/**
- * What was begun may go on for a while after a stop, but is not waited for: an impatient user is not kept until a
- * silent target's time-out.
- *
- * @template T
- * @param {AbortSignal} stop
- * @param {Promise<T>} promise
- * @returns {Promise<T>}
- */
-function unlessStopped(stop, promise) {
-  return new Promise((resolve, reject) => {
-    const onStop = () => reject(interrupted());
-    if (stop.aborted) onStop();
-    stop.addEventListener('abort', onStop, { once: true });
-    promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
-  });
 }
 
 /**

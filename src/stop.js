@@ -1,3 +1,6 @@
+/** What becomes of waiting when somebody wants an end. */
+import { EXIT, PkiLoadError } from './errors.js';
+
 /**
  * @param {Promise<void>} promise
  * @param {AbortSignal} stop
@@ -11,4 +14,28 @@ export async function unlessStopped(promise, stop) {
   });
   await Promise.race([promise, stopped]);
   over.abort();
+}
+
+/**
+ * What was begun may go on for a while after a stop, but is not waited for: an impatient user is not kept until a silent target's time-out.
+ *
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal} stop
+ * @param {() => Error} [error] what is thrown when that comes first
+ * @returns {Promise<T>}
+ */
+export function orInterrupted(promise, stop, error = interrupted) {
+  return new Promise((resolve, reject) => {
+    const onStop = () => reject(error());
+    if (stop.aborted) onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
+  });
+}
+
+export function interrupted() {
+  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
+    exitCode: EXIT.interrupted,
+  });
 }

@@ -5,6 +5,7 @@ import { createScenarioSummary } from '../results/scenario/scenario-result.js';
 import { run } from '../run.js';
 import { turnsOf } from '../scenario/run-order.js';
 import { runScenario } from '../scenario/run-scenario.js';
+import { interrupted } from '../stop.js';
 import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { withRemarks } from './remarks.js';
@@ -172,11 +173,7 @@ function conclude(failures, code, live) {
  * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
  * @returns {unknown} which tells most: refusals have been told before, of each target
  */
-function whyNothing({ fault, interrupted, refused }) {
+function whyNothing({ fault, interrupted: isInterrupted, refused }) {
   if (fault !== undefined) return fault;
-  return interrupted
-    ? new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
-        exitCode: EXIT.interrupted,
-      })
-    : [...refused.values()][0];
+  return isInterrupted ? interrupted() : [...refused.values()][0];
 }

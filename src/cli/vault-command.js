@@ -3,6 +3,7 @@ import { commonOptions } from '../common-options.js';
 import { EXIT, PkiLoadError, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
 import { quoted } from '../setup/command.js';
+import { orInterrupted } from '../stop.js';
 import { readEnvironment } from '../vault/environment.js';
 import { HANG_UP, SIGNALS } from './interrupt.js';
 
@@ -145,7 +146,7 @@ export function interruptible(client, stop, cutOff = NEVER) {
     }, PATIENCE_MS);
     const late = () => interruption('cut_off', `Interrupted before the answer to ${what} had come.`);
     try {
-      return await (isChange ? unlessAborted(ask(), cutOff, late) : unlessAborted(ask(), stop, interrupted));
+      return await (isChange ? orInterrupted(ask(), cutOff, late) : orInterrupted(ask(), stop, interrupted));
     } finally {
       clearTimeout(timer);
     }
@@ -166,21 +167,6 @@ export function interruptible(client, stop, cutOff = NEVER) {
  */
 function interruption(code, message) {
   return new PkiLoadError(code, message, { exitCode: EXIT.interrupted });
-}
-
-/**
- * @template Answer
- * @param {Promise<Answer>} answer
- * @param {AbortSignal} signal
- * @param {() => Error} error what is thrown when it is aborted
- * @returns {Promise<Answer>}
- */
-function unlessAborted(answer, signal, error) {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(error());
-    signal.addEventListener('abort', onAbort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /**

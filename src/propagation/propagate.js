@@ -4,9 +4,9 @@
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError } from '../errors.js';
 import { createHistogram, recordMs } from '../histogram.js';
 import { loadTls } from '../http/tls.js';
+import { interrupted } from '../stop.js';
 import { formatCount } from '../units.js';
 import { createVaultClient } from '../vault/client.js';
 import { startRenewal } from '../vault/preflight.js';
@@ -79,8 +79,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   cutOff?.addEventListener('abort', endAll, { once: true });
   try {
     const found = await prepare({ plan, client, tls, keepAlive, warn });
-    if (stop.aborted)
-      throw new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+    if (stop.aborted) throw interrupted();
     nodes = found.nodes.map((node) => watchOf(node.url, plan, tls));
     const lag = createHistogram();
     const warming = await warm({ plan, nodes, client: clients[0], clock: CLOCK, stop });

@@ -1,9 +1,9 @@
 /** Steps of a search, run for real: prepared once where that can be, each after the target has recovered. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT, PkiLoadError } from '../errors.js';
+import { PkiLoadError } from '../errors.js';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
-import { unlessStopped } from '../stop.js';
+import { interrupted, unlessStopped } from '../stop.js';
 import { watchHope } from './hope.js';
 import { watchRecovery } from './recovery.js';
 import { isShared, planOfAll } from './step-plan.js';
@@ -130,12 +130,6 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       await shared?.close();
     },
   };
-}
-
-function interrupted() {
-  return new PkiLoadError('interrupted', 'Interrupted before anything was sent.', {
-    exitCode: EXIT.interrupted,
-  });
 }
 
 /** @param {unknown} error of what was prepared, which has taken away itself what it had made */

@@ -6,18 +6,16 @@ import { withWhatStays } from '../../src/cli/setup.js';
 import { targetError } from '../../src/errors.js';
 import { targetFlags, teardownCommand, teardownCommands } from '../../src/setup/command.js';
 import { readEnvironment } from '../../src/vault/environment.js';
-
-const TLS = {
-  caCert: null,
-  caPath: null,
-  clientCert: null,
-  clientKey: null,
-  serverName: null,
-  skipVerify: false,
-};
+import { NO_TLS } from './no-tls.js';
 
 /** @param {object} [more] */
-const target = (more = {}) => ({ url: 'https://a:8200', mount: 'pki', namespace: null, tls: TLS, ...more });
+const target = (more = {}) => ({
+  url: 'https://a:8200',
+  mount: 'pki',
+  namespace: null,
+  tls: NO_TLS,
+  ...more,
+});
 
 /** @type {[string, Parameters<typeof target>[0], string | null, string][]} */
 const COMMANDS = [
@@ -51,7 +49,7 @@ const COMMANDS = [
   ],
   [
     'TLS that is not checked',
-    { tls: { ...TLS, skipVerify: true } },
+    { tls: { ...NO_TLS, skipVerify: true } },
     null,
     'vault-pki-load teardown --name load --url https://a:8200 --tls-skip-verify',
   ],
@@ -65,7 +63,7 @@ describe('the command to take a set-up away has', () => {
 
 test('a target that is verified stays so where the environment says otherwise', () => {
   const flags = (/** @type {object} */ tls, /** @type {string} */ VAULT_SKIP_VERIFY) =>
-    targetFlags(target({ tls: { ...TLS, ...tls } }), { VAULT_SKIP_VERIFY });
+    targetFlags(target({ tls: { ...NO_TLS, ...tls } }), { VAULT_SKIP_VERIFY });
   assert.equal(flags({}, 'true'), ' --url https://a:8200 --tls-skip-verify=false');
   assert.equal(flags({}, 'false'), ' --url https://a:8200');
   assert.equal(flags({ skipVerify: true }, 'true'), ' --url https://a:8200 --tls-skip-verify');

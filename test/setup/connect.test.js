@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { connect, limitsOf } from '../../src/setup/connect.js';
 import { deferred } from '../deferred.js';
+import { NO_TLS } from './no-tls.js';
 
 /** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
 const LIMITS = [
@@ -32,16 +33,6 @@ async function slowServer(t, isHeld) {
   return { url: `http://127.0.0.1:${port}`, release };
 }
 
-/** @type {import('../../src/plan.js').TargetPlan['tls']} */
-const TLS = {
-  caCert: null,
-  caPath: null,
-  clientCert: null,
-  clientKey: null,
-  serverName: null,
-  skipVerify: false,
-};
-
 describe('a target that does not answer', () => {
   /** @type {[string, (client: import('../../src/vault/client.js').VaultClient) => Promise<unknown>][]} */
   const CALLS = [
@@ -54,7 +45,7 @@ describe('a target that does not answer', () => {
   for (const [what, ask] of CALLS) {
     test(`is asked ${what}: the remedy is one that a set-up has`, async (t) => {
       const { url } = await slowServer(t, () => true);
-      const client = connect({ url, namespace: null, tls: TLS }, 't', {
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
         healthMs: 50,
         callMs: 50,
         removeMs: 50,
@@ -73,7 +64,7 @@ describe('a target that does not answer', () => {
     test(`is given up after ${limit}, and what is taken away there is waited for`, async (t) => {
       const { url, release } = await slowServer(t, () => true);
       const limits = { healthMs: 600_000, callMs: 600_000, removeMs: 600_000, [limit]: 50 };
-      const client = connect({ url, namespace: null, tls: TLS }, 't', limits);
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);
       t.after(() => client.close());
       const removed = client.remove('sys/mounts/load-int');
       const asked = limit === 'healthMs' ? client.health() : client.read('sys/mounts');

@@ -21,7 +21,7 @@ const Step = z
     /** `not offered`: the generator could not honestly offer it, which says nothing of the target. */
     verdict: Verdict,
     reason: z.string(),
-    /** `not proven`: no run so short could have proven it, so that nothing speaks against it. */
+    /** `not proven`: a run so short could have proven it by luck at most, so that nothing speaks against it. */
     isStarved: z.boolean(),
     startedAt: z.iso.datetime(),
     seconds: amount,
