@@ -172,6 +172,12 @@ export const commonOptions = {
     default: 'auto',
     describe: 'How to wait for the next send: spin is the most exact and takes a core, sleep is the cheapest',
   },
+  'cold-start': {
+    type: 'flag',
+    group: LOAD,
+    describe:
+      "Do not warm up the tool's own code first: starts a second sooner, but the first requests are sent late",
+  },
   seed: {
     type: 'integer',
     group: LOAD,

@@ -19,8 +19,9 @@ import { parseStartAt } from './start-at.js';
  * @property {'queue' | 'drop'} overflow
  * @property {number} threads
  * @property {'auto' | 'spin' | 'sleep'} pacing
+ * @property {boolean} coldStart the tool's own code is not warmed up before time zero
  * @property {Readonly<import('./shard-part.js').ShardPart> | null} shard the part of the plan that this process sends; everything
- *   else here is the whole plan's, but `threads` and `pacing`. null: all of it
+ *   else here is the whole plan's, but `threads`, `pacing` and `coldStart`. null: all of it
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
  * @property {readonly Readonly<StagePlan>[] | null} stages what the measured part is made of, in order, where the load is not the
  *   same all the time; `ratePerSecond`, or in a closed loop `concurrency`, is then the most there will be, and `durationMs` their sum
@@ -74,6 +75,7 @@ export function planLoad(common, environment) {
     overflow: common.overflow,
     threads,
     pacing: common.pacing,
+    coldStart: common.coldStart,
     shard,
     startAt: common.startAt === null ? null : parseStartAt(common.startAt),
     stages: null,

@@ -75,7 +75,7 @@ export async function createShard(input, { onSecond, livePort }) {
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
   // First of all, so that its memory is free again when the recorder takes its own.
-  await rehearse(input, request, pacingPlan);
+  if (!plan.load.coldStart) await rehearse(input, request, pacingPlan);
   /** @type {(probe: import('./watch/prober.js').Probe) => void} */
   let onProbe = () => {};
   const recorder = await startRecorder({
@@ -154,7 +154,10 @@ export async function createShard(input, { onSecond, livePort }) {
  */
 async function startPacing(input, spins, recorder) {
   try {
-    return await startPacingThread(input, { spins: spins !== 'never', rehearses: true });
+    return await startPacingThread(input, {
+      spins: spins !== 'never',
+      rehearses: !input.plan.load.coldStart,
+    });
   } catch (error) {
     await recorder.terminate();
     throw error;

@@ -19,6 +19,7 @@ export function dueTimes(rate, seconds, seed) {
     warmupMs: 0,
     concurrency: 1,
     shard: null,
+    coldStart: false,
     startAt: null,
     stages: null,
     threads: 1,

@@ -38,7 +38,7 @@ describe('on the embedded server', { concurrency: 2 }, () => {
       assert.equal(result.verification.passed, result.totals.succeeded);
       assert.deepEqual(result.verification.failures, {});
       assert.equal(result.interrupted, false);
-      assert.match(result.command, new RegExp(`^vault-pki-load ${command} --dev `));
+      assert.match(result.command, new RegExp(`^vault-pki-load ${command} --cold-start --dev `));
       assert.match(ended.stderr, /^\d+ s\/2 s {2}/m, 'progress');
     });
   }

@@ -46,6 +46,7 @@ function begin() {
   const schedule = createSchedule({
     model: 'open',
     shard: null,
+    coldStart: false,
     startAt: null,
     stages: null,
     concurrency: SLOTS,

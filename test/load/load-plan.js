@@ -19,6 +19,7 @@ export function load(changes) {
     overflow: 'queue',
     threads: 1,
     pacing: 'auto',
+    coldStart: false,
     shard: null,
     startAt: null,
     stages: null,

@@ -82,6 +82,7 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
   const plan = {
     ...own,
     pacing: /** @type {const} */ ('auto'),
+    coldStart: false,
     seed,
     shard: null,
     startAt: null,

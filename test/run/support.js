@@ -104,7 +104,10 @@ export async function runChecked(plan, options) {
  * @returns {Promise<import('../../src/results/schema.js').Result>} whose numbers agree with each other
  */
 export async function runHere(operation, options, token) {
-  const result = await runChecked(await createPlan(operation, options, readEnvironment({})), { token });
+  const result = await runChecked(
+    await createPlan(operation, { coldStart: true, ...options }, readEnvironment({})),
+    { token },
+  );
   const { planned, sent, dropped, neverSent } = result.totals;
   assert.equal(sent + dropped + neverSent, planned);
   return result;

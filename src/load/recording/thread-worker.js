@@ -19,7 +19,7 @@ const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
-rehearseRecording({ mix, fixture, shards, reports: livePort !== null });
+if (!load.coldStart) rehearseRecording({ mix, fixture, shards, reports: livePort !== null });
 const keepers = mix.openKeepers();
 const reader = openReader(ring);
 /** Of each member. @type {unknown[][]} */

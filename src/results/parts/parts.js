@@ -9,7 +9,14 @@ import { readPart } from './read-part.js';
 /** @typedef {import('./read-part.js').Part} Part */
 
 /** What a part may have of its own: how and when its machine sends, and paths on it. */
-const OWN = Object.freeze(['load.shard', 'load.threads', 'load.pacing', 'load.startAt', ...PATHS]);
+const OWN = Object.freeze([
+  'load.shard',
+  'load.threads',
+  'load.pacing',
+  'load.coldStart',
+  'load.startAt',
+  ...PATHS,
+]);
 
 /** Keys that are named where plans differ, and characters of a value. */
 const [MOST_KEYS, MOST_CHARACTERS] = [5, 60];
