@@ -59,7 +59,7 @@ describe('no input brings the server down', () => {
         const { status } = await ask(server, 'POST', path, Buffer.from(JSON.stringify(value)));
         assert.ok(status < 500, `${status}`);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
     await alive();
   });
@@ -72,7 +72,7 @@ describe('no input brings the server down', () => {
         const isObject = Buffer.from(bytes).toString().trim().startsWith('{');
         assert.ok(status < 500 || isObject, `${status}`);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
     await alive();
   });
@@ -109,7 +109,7 @@ describe('no input brings the server down', () => {
         const line = `${verb} /v1/${url} HTTP/1.1\r\nHost: x\r\nX-Vault-Token: ${server.token}\r\nConnection: close\r\n\r\n`;
         assert.match(await sendRaw(Buffer.from(line, 'latin1')), /^HTTP\/1\.1 [234]\d\d /);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
     await alive();
   });

@@ -52,7 +52,7 @@ describe('arrivals that are due in each second', () => {
         for (const ms of walk(plan)) if (secondOf(ms) < seconds) expected[secondOf(ms)]++;
         assert.deepEqual(dueOf(plan)?.(seconds), expected);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 

@@ -116,7 +116,7 @@ describe('closed loop', () => {
           if (requests === null) assert.equal(seen.endedAt, Math.max(stopAtMs, startMs));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

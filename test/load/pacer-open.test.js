@@ -198,7 +198,7 @@ describe('any open loop', () => {
           if (stopAtMs === 1e9) assert.equal(left, 0);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -215,7 +215,7 @@ describe('any open loop', () => {
           assert.equal(countDue(scheduleOf(due), next, shards, now), expected);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 200 },
     );
   });
 

@@ -124,7 +124,7 @@ describe('any schedule', () => {
         if (plan.requests !== null) assert.ok(count - firstMeasured <= plan.requests);
         if (plan.durationMs !== null) assert.ok(endMs <= plan.warmupMs + plan.durationMs);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 

@@ -1,6 +1,6 @@
 /** Documents of every kind, by what they show. */
 import { targetError } from '../../src/errors.js';
-import { compareGroups } from '../../src/results/comparison/compare.js';
+import { compareGroups as compareAll } from '../../src/results/comparison/compare.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { brokenOff } from '../../src/results/search/explain.js';
 import { clusterSample, revokedRow, sampleOf, troubledSample } from '../propagation/sample.js';
@@ -23,6 +23,9 @@ import { SAMPLES } from './samples.js';
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
 /** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
+
+/** Resamples enough for a report to look at. @type {typeof compareAll} */
+const compareGroups = (groups, options) => compareAll(groups, { resamples: 400, ...options });
 
 const LONG =
   'a-storage-backend-with-a-name-that-is-much-longer-than-any-column-could-ever-be-wide-enough-for';

@@ -301,7 +301,7 @@ test('whatever the latencies, their figures are borne out by their histogram, be
       const { length } = values;
       assert.deepEqual(checkLatencies(all, { response: length, service: length, sendLag: length }, ''), []);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 
