@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { checkResult } from '../../src/results/check/check.js';
@@ -67,30 +66,14 @@ function assertSums(result) {
 describe('a run of several operations in stages adds up, bucket for bucket,', () => {
   /** @type {[string, Parameters<typeof syntheticRun>[0]][]} */
   const table = [
-    ['in an open loop', { load: staged(STAGES), weights: WEIGHTS }],
     ['on three threads', { load: staged(STAGES, { threads: 3 }), weights: WEIGHTS }],
-    ['with Poisson arrivals', { load: staged(STAGES, { arrivals: 'poisson', seed: 3 }), weights: WEIGHTS }],
     ['after a warm-up', { load: staged(STAGES, { warmupMs: 1500 }), weights: WEIGHTS }],
-    ['of one operation only', { load: staged(STAGES) }],
     ['where what is late is dropped', { load: staged(STAGES, { overflow: 'drop' }), weights: WEIGHTS }],
     ['where the last were never sent', { load: staged(STAGES), weights: WEIGHTS, unsent: 150 }],
     ['interrupted in the middle of a stage', { load: staged(STAGES), weights: WEIGHTS, stoppedMs: 5250 }],
     [
       'interrupted in the warm-up',
       { load: staged(STAGES, { warmupMs: 900 }), weights: WEIGHTS, stoppedMs: 500 },
-    ],
-    [
-      'interrupted on two threads',
-      { load: staged(STAGES, { threads: 2 }), weights: WEIGHTS, stoppedMs: 9999 },
-    ],
-    ['without stages', { load: { ratePerSecond: 50, durationMs: 8000 }, weights: WEIGHTS }],
-    [
-      'with Poisson arrivals, without stages, interrupted',
-      {
-        load: { ratePerSecond: 50, durationMs: 8000, arrivals: 'poisson', seed: 5 },
-        weights: WEIGHTS,
-        stoppedMs: 3000,
-      },
     ],
     [
       'in a closed loop of so many requests, interrupted',
@@ -106,50 +89,6 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
       for (const { operations } of result.stages ?? []) assert.deepEqual(Object.keys(operations), names);
     });
   }
-
-  test('whatever the stages', () => {
-    const line = fc.tuple(
-      fc.integer({ min: 1, max: 30 }),
-      fc.integer({ min: 0, max: 40 }),
-      fc.integer({ min: 0, max: 40 }),
-    );
-    const stages = fc
-      .array(fc.array(line, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 })
-      .map((all) =>
-        all.map((lines, i) =>
-          stage(
-            `${i}`,
-            ...lines.map(
-              ([tenths, from, to]) => /** @type {[number, number, number]} */ ([tenths / 10, from, to]),
-            ),
-          ),
-        ),
-      )
-      .filter(
-        (all) =>
-          all
-            .flatMap(({ lines }) => lines)
-            .reduce((sum, { durationMs, from, to }) => sum + ((from + to) / 2000) * durationMs, 0) >= 2,
-      );
-    const more = fc.record({
-      arrivals: fc.constantFrom(/** @type {const} */ ('constant'), /** @type {const} */ ('poisson')),
-      threads: fc.integer({ min: 1, max: 3 }),
-      warmupMs: fc.constantFrom(0, 700),
-      seed: fc.integer({ min: 0, max: 1000 }),
-    });
-    fc.assert(
-      fc.property(
-        stages,
-        more,
-        fc.constantFrom(Number.POSITIVE_INFINITY, 800, 2100),
-        (all, changes, stoppedMs) => {
-          const result = syntheticRun({ load: staged(all, changes), weights: WEIGHTS, stoppedMs });
-          assertSums(result);
-        },
-      ),
-      { numRuns: 4 },
-    );
-  });
 
   test('and what one of them has found out at the end is said once, and of that one alone', () => {
     for (const changes of [{}, { threads: 2 }]) {
