@@ -1,15 +1,12 @@
 /** Which runs a comparison takes, and what it says of those that it does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { runsOf, slower, TEN } from './runs.js';
+import { QUICK, refusal, two } from './support.js';
 
 /** @typedef {Parameters<typeof compareGroups>[0]} Groups */
 /** @typedef {Parameters<typeof compareGroups>[1]} Options */
-
-/** Few resamples: what is taken does not depend on them. */
-const QUICK = { resamples: 40 };
 
 /** @type {Parameters<typeof runsOf>[2]} */
 const INVALID = {
@@ -77,10 +74,7 @@ describe('is refused:', () => {
     ],
     [
       'a copy of a run',
-      [
-        { name: 'old', runs: [...old.runs, { name: 'copy.json', result: structuredClone(first.result) }] },
-        { name: 'new', runs: runsOf(TEN, 1) },
-      ],
+      two([...old.runs, { name: 'copy.json', result: structuredClone(first.result) }], runsOf(TEN, 1)),
       {},
       'same_run_twice',
       /^run-1\.json and copy\.json, both of old, are the same run\./,
@@ -116,15 +110,7 @@ describe('is refused:', () => {
   ];
   for (const [why, groups, options, code, message] of TABLE) {
     test(why, () => {
-      assert.throws(
-        () => compareGroups(groups, options),
-        (error) => {
-          assert.ok(error instanceof PkiLoadError);
-          assert.equal(error.code, code);
-          assert.match(error.full, message);
-          return true;
-        },
-      );
+      assert.throws(() => compareGroups(groups, options), refusal(code, message));
     });
   }
 });

@@ -1,6 +1,5 @@
-/** Files that somebody changed: whatever it was, they are refused in a sentence, or shown. */
+/** Files that were changed by hand are refused in a sentence, or shown. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
@@ -11,6 +10,7 @@ import { parseDocument } from '../../src/results/read-document.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { runsOf, slower, TEN } from './runs.js';
+import { sampleResult, spread } from './sample.js';
 
 /** How often each is tried; more of them by hand: BROKEN_FILES=5000 node --test test/results/broken-files.test.js */
 const numRuns = Number(process.env.BROKEN_FILES ?? 10);
@@ -72,53 +72,48 @@ async function assertRefusedOrUsed(document, use) {
   );
 }
 
-/** @param {string[]} formats */
-const shownAs = (formats) => async (/** @type {any} */ document) => {
-  for (const format of formats) await renderDocument(format, document, {});
-};
-
-test('a changed result is refused or shown', async () => {
-  const result = syntheticRun({ load: LOAD, requirements: REQUIREMENTS, unsent: 3 });
-  await assertRefusedOrUsed(
-    result,
-    shownAs(['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json']),
-  );
+const LINES = (/** @type {number} */ from, /** @type {number} */ to) => [{ durationMs: 2000, from, to }];
+const STAGES = [
+  { name: 'ramp', lines: LINES(0, 50) },
+  { name: 'hold', lines: LINES(50, 50) },
+];
+const SCOPED = [
+  ['p99<10s', { stage: 'hold' }],
+  ['p99<10s', { operation: 'write' }],
+];
+const GROUPS = [
+  { name: 'old', runs: runsOf(TEN, 0) },
+  { name: 'new', runs: runsOf(slower(1.1), 1) },
+  { name: 'newer', runs: runsOf(slower(1.2), 1000) },
+];
+const results = [1, 2].map((seed) =>
+  syntheticRun({ load: { ...LOAD, seed }, requirements: REQUIREMENTS, unsent: 3 }),
+);
+const staged = syntheticRun({
+  load: { ...LOAD, durationMs: 4000, stages: STAGES },
+  weights: { read: 4, write: 1 },
+  unsent: 3,
+  requirements: [...REQUIREMENTS, .../** @type {any[]} */ (SCOPED)],
 });
+const OF_RUN = ['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json'];
+const OF_SEVERAL = ['text', 'html', 'md', 'json'];
 
-test('a changed result of several operations in stages is refused or shown', async () => {
-  const lines = (/** @type {number} */ from, /** @type {number} */ to) => [{ durationMs: 2000, from, to }];
-  const stages = [
-    { name: 'ramp', lines: lines(0, 50) },
-    { name: 'hold', lines: lines(50, 50) },
-  ];
-  const result = syntheticRun({
-    load: { ...LOAD, durationMs: 4000, stages },
-    weights: { read: 4, write: 1 },
-    unsent: 3,
-    requirements: [...REQUIREMENTS, ['p99<10s', { stage: 'hold' }], ['p99<10s', { operation: 'write' }]],
+/** @type {[string, unknown, string[]][]} */
+const DOCUMENTS = [
+  ['result', results[0], OF_RUN],
+  ['result of several operations in stages', staged, OF_RUN],
+  ['set of runs', makeRunSet('nightly', results), OF_SEVERAL],
+  ['comparison', compareGroups(GROUPS, { resamples: 10, failIf: ['p99 slower by 5%'] }), OF_SEVERAL],
+];
+for (const [what, document, formats] of DOCUMENTS) {
+  test(`a changed ${what} is refused or shown`, async () => {
+    const file = Buffer.from(JSON.stringify(document));
+    assert.deepEqual(parseDocument(file, 'r.json'), JSON.parse(String(file)), 'as it is, it is read');
+    await assertRefusedOrUsed(document, async (one) => {
+      for (const format of formats) await renderDocument(format, one, {});
+    });
   });
-  const file = Buffer.from(JSON.stringify(result));
-  assert.deepEqual(parseDocument(file, 'r.json'), JSON.parse(String(file)), 'as it is, it is read');
-  await assertRefusedOrUsed(
-    result,
-    shownAs(['text', 'html', 'md', 'junit', 'csv', 'hlog', 'hgrm', 'prom', 'json']),
-  );
-});
-
-test('a changed set of runs is refused or shown', async () => {
-  const results = [1, 2].map((seed) => syntheticRun({ load: { ...LOAD, seed }, requirements: REQUIREMENTS }));
-  await assertRefusedOrUsed(makeRunSet('nightly', results), shownAs(['text', 'html', 'md', 'json']));
-});
-
-test('a changed comparison is refused or shown', async () => {
-  const groups = [
-    { name: 'old', runs: runsOf(TEN, 0) },
-    { name: 'new', runs: runsOf(slower(1.1), 1) },
-    { name: 'newer', runs: runsOf(slower(1.2), 1000) },
-  ];
-  const comparison = compareGroups(groups, { resamples: 10, failIf: ['p99 slower by 5%'] });
-  await assertRefusedOrUsed(comparison, shownAs(['text', 'html', 'md', 'json']));
-});
+}
 
 test('a changed part is refused or merged, and then the sum adds up', async () => {
   const [other, part] = syntheticParts({ load: LOAD, requirements: REQUIREMENTS }, [1, 1]);
@@ -129,14 +124,12 @@ test('a changed part is refused or merged, and then the sum adds up', async () =
   });
 });
 
-test('a result that was written before there were stages is read and shown as ever', async () => {
-  const bytes = readFileSync(new URL('./fixtures/result-before-stages.json', import.meta.url));
-  const result = parseDocument(bytes, 'r.json');
-  assert.deepEqual(result, JSON.parse(String(bytes)));
+test('a result from before there were stages and histograms of seconds is shown in every format', async () => {
+  const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
   for (const format of ['text', 'html', 'md', 'junit', 'csv', 'prom']) {
-    const text = await renderDocument(format, result, {});
-    assert.match(String(text), format === 'csv' ? /^second,time_utc,due,/ : /ocsp/);
-    const shown = String(text).replace(/<script[\s\S]*?<\/script>/g, '');
+    const text = String(await renderDocument(format, result, {}));
+    assert.match(text, format === 'csv' ? /^second,time_utc,due,/ : /ocsp/);
+    const shown = text.replace(/<script[\s\S]*?<\/script>/g, '');
     assert.doesNotMatch(shown, /undefined|NaN|in 0 stages|class="stage"/);
   }
 });

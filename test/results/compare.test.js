@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { createSchedule } from '../../src/load/pacing/schedule.js';
-import { loadOfRun } from '../../src/plan-load.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { compareSamples, differenceOf, isShownBetter } from '../../src/results/comparison/compare-samples.js';
 import { comparisonJsonSchema, validateComparison } from '../../src/results/comparison/comparison-schema.js';
 import { kindOf } from '../../src/results/document.js';
 import { METRICS } from '../../src/results/runs/run-metrics.js';
-import { BY_INTERVAL, BY_RANK, noisy, normal, runsOf, slower, TEN } from './runs.js';
+import { BY_INTERVAL, BY_RANK, noisy, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
+import { QUICK, two } from './support.js';
 
 /** @typedef {import('../../src/results/runs/run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
@@ -21,106 +20,16 @@ const RATE = { key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false };
 /** @type {MetricHead} */
 const ERRORS = { key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true };
 
-/** Few resamples: the verdict does not depend on them. */
-const QUICK = { resamples: 40 };
-
-const SIMULATIONS = 1000;
-
-/**
- * How often runs of about 4 % of spread, as runs of one machine have, are called different.
- *
- * @param {number} factor by which B is slower
- * @param {number} runs of each
- * @returns {Record<string, number>} shares of verdicts
- */
-function simulate(factor, runs) {
-  /** @type {Record<string, number>} */
-  const shares = {};
-  for (let seed = 1; seed <= SIMULATIONS; seed += 1) {
-    const a = noisy(runs, { typical: 80, spreadShare: 0.04, seed, stream: 1 });
-    const b = noisy(runs, { typical: 80 * factor, spreadShare: 0.04, seed, stream: 2 });
-    const { verdict } = compareSamples(P99, a, b, { seed, ...QUICK });
-    shares[verdict] = (shares[verdict] ?? 0) + 1 / SIMULATIONS;
-  }
-  return shares;
-}
-
-describe('over 1,000 simulated comparisons', () => {
-  for (const runs of [4, 10, 14]) {
-    test(`A against A, ${runs} runs each, is called different in about 5 %, both ways`, () => {
-      const { slower: up = 0, faster: down = 0, 'no difference shown': none = 0 } = simulate(1, runs);
-      const called = up + down;
-      // Exact tests of few runs stay below 5 %: their p-values come in steps.
-      assert.ok(called > 0.01 && called < 0.07, `${called}`);
-      assert.ok(up > 0 && down > 0, `${up} ${down}`);
-      assert.ok(Math.abs(called + none - 1) < 1e-9);
-    });
-  }
-
-  test('B 10 % slower is found with 10 runs each', () => {
-    const shares = simulate(1.1, 10);
-    assert.ok(shares.slower > 0.97, JSON.stringify(shares));
-    assert.equal(shares.faster, undefined);
-  });
-
-  test('with 3 runs each nothing is called different, however slow B is', () => {
-    const [only, ...others] = Object.keys(simulate(3, 3));
-    assert.deepEqual([only, others], ['not enough runs', []]);
-  });
-});
-
-/**
- * p99 of the runs of one plan of `--repeat`: Poisson arrivals of the tool's own schedule at 70 % load of a server that takes about
- * 14 ms, and which never takes quite as long (Lindley's recursion).
- *
- * @param {number} seed of the plan
- * @param {number} runs
- * @param {(load: import('../../src/plan.js').LoadPlan, run: number) => import('../../src/plan.js').LoadPlan} [ofRun]
- */
-function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
-  const own = openLoad({ ratePerSecond: 50, durationMs: 20_000, arrivals: 'poisson' });
-  const plan = {
-    ...own,
-    pacing: /** @type {const} */ ('auto'),
-    coldStart: false,
-    seed,
-    shard: null,
-    startAt: null,
-    stages: null,
-  };
-  return Array.from({ length: runs }, (_, run) => {
-    const { count, dueMs } = createSchedule(ofRun(plan, run));
-    const times = [];
-    for (let i = 0, freeAt = 0; i < count; i += 1) {
-      const due = dueMs(i);
-      freeAt = Math.max(freeAt, due) + 14 * Math.exp(0.1 * normal(1000 * seed + run, i, 9));
-      times.push(freeAt - due);
+test('over 100 simulated comparisons A against A is seldom called different, B 10 % slower nearly always', () => {
+  const called = [0, 0];
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const a = noisy(10, { typical: 80, spreadShare: 0.04, seed, stream: 1 });
+    for (const [i, factor] of [1, 1.1].entries()) {
+      const b = noisy(10, { typical: 80 * factor, spreadShare: 0.04, seed, stream: 2 });
+      if (compareSamples(P99, a, b, { seed, ...QUICK }).verdict !== 'no difference shown') called[i] += 1;
     }
-    return times.sort((a, b) => a - b)[Math.ceil(0.99 * times.length) - 1];
-  });
-}
-
-describe('runs of one plan with Poisson arrivals, behind which nothing differs', () => {
-  const COMPARISONS = 60;
-  /** @param {Parameters<typeof p99sOfRuns>[2]} [ofRun] */
-  function calledDifferent(ofRun) {
-    let called = 0;
-    for (let i = 0; i < COMPARISONS; i += 1) {
-      const [a, b] = [p99sOfRuns(2 * i + 1, 10, ofRun), p99sOfRuns(2 * i + 2, 10, ofRun)];
-      if (compareSamples(P99, a, b, { seed: 1, ...QUICK }).verdict !== 'no difference shown') called += 1;
-    }
-    return called / COMPARISONS;
   }
-
-  test('are called different in about 5 %, as each run has a seed of its own', () => {
-    const share = calledDifferent();
-    assert.ok(share < 0.15, `${share}`);
-  });
-
-  test('would be called different nearly always if all runs of a group had one seed', () => {
-    const share = calledDifferent((load) => load);
-    assert.ok(share > 0.5, `${share}`);
-  });
+  assert.ok(called[0] < 12 && called[1] > 94, `${called}`);
 });
 
 describe('one metric', () => {
@@ -254,10 +163,7 @@ function metricOf({ metrics }, key) {
 
 /** @param {Parameters<typeof compareGroups>[1]} [options] */
 function compareTwo(options) {
-  const groups = [
-    { name: 'old', runs: runsOf(TEN, 0) },
-    { name: 'new', runs: runsOf(slower(1.1), 1) },
-  ];
+  const groups = two(runsOf(TEN, 0), runsOf(slower(1.1), 1));
   return compareGroups(groups, options);
 }
 
@@ -308,13 +214,7 @@ describe('two groups', () => {
 
   test('of several loads say in how many runs it was which', () => {
     const more = runsOf([1, 1.1], 300, { load: openLoad({ ratePerSecond: 50 }) });
-    const { groups } = compareGroups(
-      [
-        { name: 'old', runs: runsOf(TEN, 0) },
-        { name: 'new', runs: [...runsOf(TEN, 1), ...more] },
-      ],
-      QUICK,
-    );
+    const { groups } = compareGroups(two(runsOf(TEN, 0), [...runsOf(TEN, 1), ...more]), QUICK);
     assert.deepEqual(
       groups[1].subjects.map(({ load, runs }) => [load.ratePerSecond, runs]),
       [
@@ -385,13 +285,7 @@ describe('two groups', () => {
   });
 
   test('that were made one after the other are told to be', () => {
-    const { notes } = compareGroups(
-      [
-        { name: 'old', runs: runsOf(TEN, 0) },
-        { name: 'new', runs: runsOf(TEN, 100) },
-      ],
-      QUICK,
-    );
+    const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
     assert.ok(
       notes.some((note) => /^The runs of old and of new were made one group after the other/.test(note)),
       notes.join('\n'),
@@ -400,10 +294,7 @@ describe('two groups', () => {
 
   test('with too few runs are told to have them', () => {
     const { warnings, metrics } = compareGroups(
-      [
-        { name: 'old', runs: runsOf([1, 1.01, 1.02], 0) },
-        { name: 'new', runs: runsOf([2, 2.01, 2.02], 1) },
-      ],
+      two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1)),
       QUICK,
     );
     assert.deepEqual(warnings, [
@@ -463,10 +354,7 @@ describe('warns where runs were not made alike:', () => {
   ];
   for (const [why, changes, warning] of TABLE) {
     test(why, () => {
-      const groups = [
-        { name: 'old', runs: runsOf(TEN, 0) },
-        { name: 'new', runs: runsOf(TEN, 1, changes) },
-      ];
+      const groups = two(runsOf(TEN, 0), runsOf(TEN, 1, changes));
       const { warnings } = compareGroups(groups, QUICK);
       if (warning === null) return assert.deepEqual(warnings, []);
       assert.equal(warnings.length, 1);
@@ -509,10 +397,7 @@ describe('warns of a group', () => {
   ];
   for (const [why, base, other, warning] of TABLE) {
     test(why, () => {
-      const groups = [
-        { name: 'old', runs: base },
-        { name: 'new', runs: other },
-      ];
+      const groups = two(base, other);
       const { warnings } = compareGroups(groups, QUICK);
       if (warning === null) return assert.deepEqual(warnings, []);
       assert.equal(warnings.length, 1, warnings.join('\n'));
@@ -527,14 +412,7 @@ test('the note says which test it was: exact of twelve runs, approximated of six
   const noteOf = (
     /** @type {ReturnType<typeof many>} */ base,
     /** @type {ReturnType<typeof many>} */ other,
-  ) =>
-    compareGroups(
-      [
-        { name: 'old', runs: base },
-        { name: 'new', runs: other },
-      ],
-      QUICK,
-    ).notes[0];
+  ) => compareGroups(two(base, other), QUICK).notes[0];
   assert.match(noteOf(many(0).slice(0, 12), many(1).slice(0, 12)), /\(two-sided, exact\)/);
   assert.match(noteOf(many(0), many(1)), /exact but for very many runs, of which it is the normal approxim/);
 });

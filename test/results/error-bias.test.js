@@ -4,12 +4,11 @@ import { describe, test } from 'node:test';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { TEN } from './runs.js';
 import { sampleResult, spread } from './sample.js';
+import { QUICK, two } from './support.js';
 
 /** @typedef {import('../../src/results/runs/run-metrics.js').NamedRun} NamedRun */
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
-
-const QUICK = { resamples: 40 };
 
 const START = Date.UTC(2026, 0, 2, 3, 0, 0);
 
@@ -130,13 +129,10 @@ const TABLE = [
 describe('with errors', () => {
   for (const [why, base, other, verdicts, failIf, text] of TABLE) {
     test(why, () => {
-      const comparison = compareGroups(
-        [
-          { name: 'old', runs: runsWith(base, 0) },
-          { name: 'new', runs: runsWith(other, 1) },
-        ],
-        { ...QUICK, failIf: ['p99 slower'] },
-      );
+      const comparison = compareGroups(two(runsWith(base, 0), runsWith(other, 1)), {
+        ...QUICK,
+        failIf: ['p99 slower'],
+      });
       const of = (/** @type {string} */ key) =>
         comparison.metrics.flatMap((metric) => (metric.key === key ? metric.comparisons : []))[0];
       const found = { p99: of('p99').verdict, rate: of('rate').verdict, errors: of('errors').verdict };
@@ -151,13 +147,7 @@ describe('with errors', () => {
       name,
       result: { ...result, rates: { ...result.rates, perSecond: 9 } },
     }));
-    const { metrics } = compareGroups(
-      [
-        { name: 'old', runs: runsWith({ failed: each(0) }, 0) },
-        { name: 'new', runs: shorter },
-      ],
-      QUICK,
-    );
+    const { metrics } = compareGroups(two(runsWith({ failed: each(0) }, 0), shorter), QUICK);
     const [rate] = metrics.filter(({ key }) => key === 'rate');
     assert.match(
       rate.comparisons[0].text,
@@ -168,10 +158,7 @@ describe('with errors', () => {
 
   test('it is warned of, once for each group', () => {
     const { warnings, notes } = compareGroups(
-      [
-        { name: 'old', runs: runsWith({ failed: each(0) }, 0) },
-        { name: 'new', runs: runsWith({ failed: each(50) }, 1) },
-      ],
+      two(runsWith({ failed: each(0) }, 0), runsWith({ failed: each(50) }, 1)),
       QUICK,
     );
     assert.deepEqual(warnings, [

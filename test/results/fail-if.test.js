@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
 import { judgeFailIf, parseFailIf } from '../../src/results/comparison/fail-if.js';
+import { refusal } from './support.js';
 
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').Difference} Difference */
@@ -75,14 +75,7 @@ describe('what cannot be judged is refused', () => {
     test(JSON.stringify(text), () => {
       assert.throws(
         () => parseFailIf(text),
-        (error) => {
-          assert.ok(error instanceof PkiLoadError);
-          assert.equal(error.code, 'bad_fail_if');
-          assert.match(error.message, /^--fail-if "/);
-          assert.match(error.message, message);
-          assert.match(error.full, /Examples: 'p99 slower by 10%'/);
-          return true;
-        },
+        refusal('bad_fail_if', /^--fail-if "/, message, /Examples: 'p99 slower by 10%'/),
       );
     });
   }

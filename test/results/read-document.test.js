@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { PkiLoadError } from '../../src/errors.js';
 import { placeOfJsonError } from '../../src/results/json-place.js';
 import { parseDocument, readDocument, readDocuments, readResults } from '../../src/results/read-document.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
+import { refusal } from './support.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-documents-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,15 +34,6 @@ function file(name, content) {
   writeFileSync(path, content);
   return path;
 }
-
-/** @param {string} code @param {RegExp} message */
-const refusal = (code, message) => (/** @type {unknown} */ error) => {
-  assert.ok(error instanceof PkiLoadError, String(error));
-  assert.deepEqual([error.code, error.exitCode], [code, 1]);
-  assert.match(error.full, message);
-  assert.doesNotMatch(error.full, /\n/, 'one line');
-  return true;
-};
 
 describe('a document', () => {
   test('is read as it was written, unknown keys and all', async () => {

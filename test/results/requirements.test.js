@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
+import { refusal } from './support.js';
 
 /** @type {[string, string, Partial<import('../../src/results/requirements/requirements.js').Requirement>][]} */
 const GOOD = [
@@ -100,14 +101,7 @@ for (const [why, text, message] of BAD) {
   test(`refuses ${why}: ${text}`, () => {
     assert.throws(
       () => parseRequirement(text),
-      (error) => {
-        assert.ok(error instanceof PkiLoadError);
-        assert.equal(error.code, 'bad_requirement');
-        assert.equal(error.exitCode, 1);
-        assert.match(error.message, message);
-        assert.match(error.full, /Examples: 'rate>=1000\/h'/);
-        return true;
-      },
+      refusal('bad_requirement', message, /Examples: 'rate>=1000\/h'/),
     );
   });
 }

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { PkiLoadError } from '../../src/errors.js';
 import { comparisonJsonSchema } from '../../src/results/comparison/comparison-schema.js';
 import { runSetJsonSchema } from '../../src/results/runs/run-set.js';
 import { scenarioResultJsonSchema } from '../../src/results/scenario/scenario-schema.js';
 import { resultJsonSchema, validateResult } from '../../src/results/schema.js';
 import { searchJsonSchema } from '../../src/results/search/search-schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
+import { refusal } from './support.js';
 
 /** By the name of the file, which is that of the kind of document. */
 const DECLARED = {
@@ -110,13 +110,7 @@ for (const [why, result, message] of BAD) {
   test(`refuses ${why}, by validator and by JSON Schema`, () => {
     assert.throws(
       () => validateResult(result, 'r.json'),
-      (error) => {
-        assert.ok(error instanceof PkiLoadError);
-        assert.equal(error.code, 'bad_result');
-        assert.match(error.message, /^r\.json is not a vault-pki-load\/result\/1: /);
-        assert.match(error.message, message);
-        return true;
-      },
+      refusal('bad_result', /^r\.json is not a vault-pki-load\/result\/1: /, message),
     );
     assert.equal(valid(JSON.parse(JSON.stringify(result))), false);
   });
