@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
 import { findSubjects } from '../../src/operations/ocsp-subjects.js';
-import { TestCa } from '../pki/openssl-ca.js';
+import { TestCa } from '../pki/test-ca.js';
 
 const ca = new TestCa();
 const stranger = new TestCa({ name: 'Stranger' });
@@ -32,7 +32,7 @@ function find({ cert, issuer, serials }) {
   return findSubjects(/** @type {any} */ ({ plan: { options, target: { mount: 'pki_int' } } }));
 }
 
-const kept = (/** @type {import('../pki/openssl-ca.js').Issued} */ { pem, serialHex }) =>
+const kept = (/** @type {import('../pki/test-ca.js').Issued} */ { pem, serialHex }) =>
   JSON.stringify({ serial: serialHex, certificate: pem });
 const issuer = ca.ca.certFile;
 

@@ -72,6 +72,7 @@ export class Issued {
   /** @param {{path: (file: string) => string}} files @param {string} name @param {string} kind of key @param {Issued} [again] */
   constructor(files, name, kind, again) {
     this.files = files;
+    this.file = 'ca';
     this.name = name;
     this.kind = kind;
     /** @type {import('node:crypto').KeyPairKeyObjectResult} */
@@ -113,7 +114,7 @@ export class Issued {
 
   /** @param {string} ending @param {string} text */
   #write(ending, text) {
-    const file = this.files.path(this.serialHex + ending);
+    const file = this.files.path(this.file + ending);
     writeFileSync(file, text);
     return file;
   }
@@ -137,6 +138,7 @@ export class TestCa {
   constructor({ key = 'ec', name = 'Test CA', ca } = {}) {
     /** Rows of the index `openssl ocsp` responds from. @type {string[]} */
     this.index = [];
+    this.count = 0;
     this.subject = ca ? nameOf(ca.name) : nameOf(name, 'Throw-away');
     this.ca = ca ?? new Issued(this, name, key);
     if (ca) return;
@@ -162,6 +164,7 @@ export class TestCa {
   issue(name, options = {}) {
     const { key = 'ec', status = 'V', reason = 'keyCompromise' } = options;
     const issued = this.#fill(new Issued(this, name, key, options.again), nameOf(name), options);
+    issued.file = `cert${++this.count}`;
     const revoked = status === 'R' ? `260101000000Z,${reason}` : '';
     if (status !== null)
       this.index.push(`${status}\t491231235959Z\t${revoked}\t${issued.serialHex}\tunknown\t/CN=${name}`);
