@@ -44,6 +44,15 @@ function usage(...purposes) {
   return extension('2.5.29.37', false, der(0x30, ...purposes.map(oid)));
 }
 
+/** @param {{dns?: string[], ip?: string[]}} names `ip`: IPv4 addresses @returns {Buffer} the extension */
+export function altNames({ dns = [], ip = [] }) {
+  const names = [
+    ...dns.map((name) => der(0x82, Buffer.from(name))),
+    ...ip.map((address) => der(0x87, Buffer.from(address.split('.').map(Number)))),
+  ];
+  return extension('2.5.29.17', false, der(0x30, ...names));
+}
+
 /** @param {string} kind @returns {import('node:crypto').KeyPairKeyObjectResult} */
 export function makeKeys(kind) {
   if (kind === 'ed25519') return generateKeyPairSync('ed25519');
@@ -125,7 +134,8 @@ export class Issued {
  * @property {string} [key] kind of key
  * @property {Issued} [again] whose key it has instead of a new one
  * @property {(Buffer | 'extendedKeyUsage=OCSPSigning')[]} [extensions]
- * @property {number} [days]
+ * @property {number} [days] from now until it ends
+ * @property {number} [inDays] from now until it begins
  * @property {'V' | 'R' | null} [status] V: valid, R: revoked, null: not known to the responder
  * @property {string} [serial]
  * @property {string} [reason]
@@ -172,7 +182,7 @@ export class TestCa {
   }
 
   /** @param {Issued} issued changed @param {Buffer} subject @param {IssueOptions} options */
-  #fill(issued, subject, { days = 20, serial, extensions = [] }) {
+  #fill(issued, subject, { days = 20, inDays = 0, serial, extensions = [] }) {
     issued.serial = parseSerial(serial ?? `4${randomBytes(15).toString('hex')}0`);
     const now = Math.floor(Date.now() / 1000) * 1000;
     const all = extensions.map((one) => (typeof one === 'string' ? EXTENSIONS.ocspSigning : one));
@@ -182,7 +192,7 @@ export class TestCa {
       der(0x02, issued.serial),
       this.ca.algorithm,
       this.subject,
-      der(0x30, generalizedTime(now), generalizedTime(now + days * DAY)),
+      der(0x30, generalizedTime(now + inDays * DAY), generalizedTime(now + days * DAY)),
       subject,
       issued.spki,
       ...(all.length > 0 ? [der(0xa3, der(0x30, ...all))] : []),
