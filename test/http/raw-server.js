@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createConnection } from '../../src/http/connection.js';
 
+/** First octet of a client that speaks TLS: an HTTP server has no use for it. */
+const TLS_HANDSHAKE = 0x16;
+
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
 
@@ -22,6 +25,7 @@ export async function startRaw(behave, port = 0) {
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
     socket.on('data', (chunk) => {
+      if (chunk[0] === TLS_HANDSHAKE) return void socket.destroy();
       text += chunk.toString('latin1');
       for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
         const head = text.slice(0, end);
