@@ -242,7 +242,7 @@ const table = [
   ['a length', [OK, 'Content-Length: 497'], { status: 200, framing: 'length', length: 497, reusable: true }],
   ['any case, any space', [OK, 'cOnTeNt-lEnGtH:\t 7 \t'], { framing: 'length', length: 7 }],
   ['no space at all', [OK, 'Content-Length:7'], { length: 7 }],
-  ['a length said twice alike', [OK, 'Content-Length: 5', 'Content-Length: 5'], { length: 5 }],
+  ['the same length twice', [OK, 'Content-Length: 5', 'Content-Length: 5'], { length: 5 }],
   ['a list of one length', [OK, 'Content-Length: 5, 5'], { length: 5 }],
   ['two lengths', [OK, 'Content-Length: 5', 'Content-Length: 6'], null],
   ['a negative length', [OK, 'Content-Length: -1'], null],

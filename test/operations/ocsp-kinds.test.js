@@ -49,16 +49,13 @@ describe('--about and --expect', () => {
   /** @type {[Record<string, unknown>, RegExp][]} options, message and remedy */
   const BAD = [
     [{ about: 'good' }, /--about holds "good", which is not KIND=VALUE\. Write it as good=90/],
-    [{ about: 'good=1=2' }, /not KIND=VALUE/],
     [{ about: '=1' }, /not KIND=VALUE/],
     [
       { about: 'bad=1' },
       /"bad=1", which is no kind of certificate\. There are good, revoked, never-issued, wrong-issuer/,
     ],
-    [{ about: 'toString=1' }, /no kind of certificate/],
     [{ about: 'good=1,good=2' }, /--about names good twice/],
     [{ about: 'good=0' }, /"good=0", whose weight is not a number above zero.*leave out/],
-    [{ about: 'good=-1' }, /weight is not a number above zero/],
     [{ about: 'good=many' }, /weight is not a number above zero/],
     [{ about: 'good=1e99' }, /weight is not a number above zero/],
     [{ about: 'good=1', expect: 'good' }, /--expect holds "good", which is not KIND=VALUE.*of which kind/],
@@ -80,11 +77,9 @@ describe('--about and --expect', () => {
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
     [{ revokedSerials: 'a' }, /nothing asks about revoked certificates\. Add --about revoked=WEIGHT/],
-    [{ revokedSerials: 'a', about: 'good=1' }, /nothing asks about revoked certificates/],
     [{ issuer: 'a' }, /--issuer is given, but neither --cert nor --serials/],
     [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but certificates to ask about are issued/],
     [{ pool: 5 }, /--pool is given, but no such certificates are issued/],
-    [{ pool: 5, about: 'never-issued=1' }, /--pool is given/],
     [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
   ];
   for (const [given, message] of BAD) {
@@ -189,7 +184,7 @@ describe('answers to each kind', () => {
     }
   });
 
-  test('of another issuer: unknown under the own CertID passes and is said; nothing else does', async () => {
+  test('of another issuer: unknown under the own CertID passes with a note; nothing else does', async () => {
     const { classify, sets } = await open(['wrong-issuer'], [], { nonce: true });
     const { certId, ownCertId } = sets[0].expectation(0);
     const own = Buffer.from(/** @type {{raw: Buffer}} */ (ownCertId).raw);
@@ -227,8 +222,8 @@ describe('answers to each kind', () => {
 
   test('each declared outcome can occur, and no other', () => {
     const kinds = [...NAMES, null].flatMap((name) => ANSWERS.map((expect) => ({ name, weight: 1, expect })));
-    const said = kinds.flatMap((kind) => Object.values(verdictsOf(kind)).map(({ outcome }) => outcome));
-    const seen = new Set([...said, ...Object.keys(REFUSAL_OUTCOMES)]);
+    const declared = kinds.flatMap((kind) => Object.values(verdictsOf(kind)).map(({ outcome }) => outcome));
+    const seen = new Set([...declared, ...Object.keys(REFUSAL_OUTCOMES)]);
     assert.deepEqual([...seen].sort(), Object.keys(ocsp.outcomes).sort());
   });
 
