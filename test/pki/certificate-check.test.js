@@ -25,6 +25,7 @@ const ALT_NAMES = extension(
     ...['0a000001', '20010db8000000000000000000000001'].map((hex) => der(0x87, bytesOf(hex))),
   ),
 );
+const ALT_NAMES_LIST = der(0xa3, der(0x30, ALT_NAMES));
 const leaf = ca.issue(CN, { extensions: [ALT_NAMES], days: 3 });
 const nameless = ca.issue('', { extensions: [ALT_NAMES] });
 const bare = ca.issue(CN);
@@ -46,6 +47,11 @@ function withPart(sequence, part, other) {
   const at = contents.indexOf(part);
   return der(0x30, contents.subarray(0, at), other, contents.subarray(at + part.length));
 }
+
+const version4 = toPem(signed(ca.ca, withPart(fields.tbs, bytesOf('a003020102'), bytesOf('a003020103'))));
+const trailing = toPem(
+  signed(ca.ca, withPart(fields.tbs, ALT_NAMES_LIST, Buffer.concat([ALT_NAMES_LIST, bytesOf('0500')]))),
+);
 
 /** @type {Parameters<typeof checkIssuedCertificate>[0]} */
 const RIGHT = {
@@ -72,6 +78,8 @@ const ROWS = [
   ['cut DER', 'certificate_unreadable', { certificatePem: toPem(leaf.der.subarray(0, 400)) }],
   ['a private key', 'certificate_unreadable', { certificatePem: leaf.keyPem }],
   ['another algorithm outside', 'certificate_unreadable', { certificatePem: otherAlgorithm }],
+  ['version 4', 'certificate_unreadable', { certificatePem: version4 }],
+  ['more behind the extensions', 'certificate_unreadable', { certificatePem: trailing }],
   ['no issuing CA', 'no_issuing_ca', { issuingCaPem: null }],
   ['an empty issuing CA', 'no_issuing_ca', { issuingCaPem: '' }],
   ['garbage for a CA', 'issuing_ca_unreadable', { issuingCaPem: 'x' }],
