@@ -1,71 +1,46 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { once } from 'node:events';
+import { createServer as createPlainServer } from 'node:http';
+import { createServer } from 'node:https';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_BODY_BYTES } from '../../src/http/connection.js';
+import { createConnection, MAX_BODY_BYTES } from '../../src/http/connection.js';
+import { altNames, TestCa } from '../pki/test-ca.js';
 import { connectTo, exchange, startRaw, whole } from './raw-server.js';
 
 /** @typedef {import('./raw-server.js').Behaviour} Behaviour */
 
-/** @type {Behaviour} */
-const ok = (socket) => void socket.write(whole('hello'));
+/** @param {string | Buffer} text @returns {Behaviour} */
+const write = (text) => (socket) => void socket.write(text);
+/** @param {string | Buffer} text @returns {Behaviour} */
+const end = (text) => (socket) => void socket.end(text);
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+const ok = write(whole('hello'));
 
-/** Name: what the server does; the outcome; whether the connection can be used again. @type {Record<string, [Behaviour, string | number, boolean]>} */
+/** What the server does; the outcome; whether the connection can be used again. @type {Record<string, [Behaviour, string | number, boolean]>} */
 const BEHAVIOURS = {
   'a whole answer': [ok, 200, true],
-  'an empty body': [(s) => s.write(whole('')), 200, true],
-  'no content': [(s) => s.write('HTTP/1.1 204 No Content\r\n\r\n'), 204, true],
-  chunks: [
-    (s) => s.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n'),
-    200,
-    true,
-  ],
-  'early hints first': [
-    (s) =>
-      s.write(Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'), whole('hello')])),
-    200,
-    true,
-  ],
-  'a redirect': [
-    (s) => s.write('HTTP/1.1 307 T\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n'),
-    307,
-    true,
-  ],
-  'an error with a body': [(s) => s.write('HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'), 503, true],
-  'the largest body that is read': [(s) => s.write(whole(Buffer.alloc(MAX_BODY_BYTES, 'x'))), 200, true],
-  'a body one byte longer': [
-    (s) => s.write(whole(Buffer.alloc(MAX_BODY_BYTES + 1, 'x'))),
-    'answer_too_large',
-    false,
-  ],
-  'a body twice as long': [
-    (s) => s.write(whole(Buffer.alloc(2 * MAX_BODY_BYTES, 'x'))),
-    'answer_too_large',
-    false,
-  ],
-  'HTTP/1.0 and a close': [(s) => s.end('HTTP/1.0 200 OK\r\n\r\nhello'), 200, false],
-  'an announced close': [(s) => s.end(whole('hello', 'Connection: close\r\n')), 200, false],
-  'two answers to one request': [(s) => s.write(Buffer.concat([whole('hello'), whole('more')])), 200, false],
-  'an answer and garbage': [(s) => s.write(Buffer.concat([whole('hello'), Buffer.from('more')])), 200, false],
-  'a close without an answer': [(s) => s.destroy(), 'connection_reset', false],
-  'a reset': [(s) => s.resetAndDestroy(), 'connection_reset', false],
-  'a close in the head': [(s) => s.end('HTTP/1.1 200 OK\r\nContent-Ty'), 'connection_reset', false],
-  'a close in the body': [
-    (s) => s.end('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhel'),
-    'truncated',
-    false,
-  ],
-  'a close in a chunk': [
-    (s) => s.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\nhel'),
-    'truncated',
-    false,
-  ],
-  'a chunk without a length': [
-    (s) => s.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhel'),
-    'bad_http',
-    false,
-  ],
-  garbage: [(s) => s.end('\x00\x01 this is not HTTP\r\n\r\n'), 'bad_http', false],
-  'a TLS alert': [(s) => s.end('\x15\x03\x01\x00\x02\x02\x46'), 'wrong_scheme_http_to_https_port', false],
+  'an empty body': [write(whole('')), 200, true],
+  'no content': [write('HTTP/1.1 204 No Content\r\n\r\n'), 204, true],
+  chunks: [write(`${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`), 200, true],
+  'early hints first': [write(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${whole('hello')}`), 200, true],
+  'a redirect': [write('HTTP/1.1 307 T\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n'), 307, true],
+  'an error with a body': [write('HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'), 503, true],
+  'the largest body that is read': [write(whole(Buffer.alloc(MAX_BODY_BYTES, 'x'))), 200, true],
+  'a body one byte longer': [write(whole(Buffer.alloc(MAX_BODY_BYTES + 1))), 'answer_too_large', false],
+  'HTTP/1.0 and a close': [end('HTTP/1.0 200 OK\r\n\r\nhello'), 200, false],
+  'an announced close': [end(whole('hello', 'Connection: close\r\n')), 200, false],
+  'two answers to one request': [write(Buffer.concat([whole('hello'), whole('more')])), 200, false],
+  'an answer and garbage': [write(`${whole('hello')}more`), 200, false],
+  'a close without an answer': [(socket) => socket.destroy(), 'connection_reset', false],
+  'a reset': [(socket) => socket.resetAndDestroy(), 'connection_reset', false],
+  'a close in the head': [end(`${OK}Content-Ty`), 'connection_reset', false],
+  'a close in the body': [end(`${OK}Content-Length: 50\r\n\r\nhel`), 'truncated', false],
+  'a close in a chunk': [end(`${CHUNKED}20\r\nhel`), 'truncated', false],
+  'a chunk without a length': [write(`${CHUNKED}zz\r\nhel`), 'bad_http', false],
+  garbage: [end('\x00\x01 this is not HTTP\r\n\r\n'), 'bad_http', false],
+  'a TLS alert': [end('\x15\x03\x01\x00\x02\x02\x46'), 'wrong_scheme_http_to_https_port', false],
 };
 
 /** @type {Awaited<ReturnType<typeof startRaw>>} */
@@ -87,10 +62,15 @@ function ask(behave, request) {
   return exchange(connection, request).ended;
 }
 
+/** @param {() => boolean} holds */
+async function until(holds) {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe('an exchange', () => {
   for (const [name, [behave, outcome, isReusable]] of Object.entries(BEHAVIOURS)) {
-    test(`with ${name} ends once, ${typeof outcome === 'number' ? 'answered' : `as ${outcome}`}; the next one is served`, async () => {
-      await connection.open(1000);
+    test(`with ${name} ends once, with ${outcome}; the next one is served`, async () => {
+      await connection.open(10_000);
       const first = await ask(behave);
       assert.deepEqual([first.sent, first.ends, first.sentFirst], [1, 1, true]);
       assert.equal(first.answer?.status ?? first.failure, outcome);
@@ -103,60 +83,161 @@ describe('an exchange', () => {
     });
   }
 
-  test('gives every byte of a body, whatever came before', async () => {
+  test('gives every byte of a body, whatever came before, over one connection', async () => {
     for (const length of [10, 20_000, 0, MAX_BODY_BYTES, 16_384, 16_385, 3]) {
       const body = Buffer.alloc(length, `${length} bytes `);
-      const told = await ask((socket) => void socket.write(whole(body)));
-      assert.ok(told.answer?.body.equals(body), `${length}`);
+      const { answer } = await ask(write(whole(body)));
+      assert.ok(answer?.body.equals(body), `${length}`);
     }
     assert.equal(server.state.connections, 1);
   });
 
   test('any sequence of exchanges, each begun as the one before ends: one sent, one end, its own answer', async () => {
-    const names = Object.keys(BEHAVIOURS);
+    const names = fc.array(fc.constantFrom(...Object.keys(BEHAVIOURS)), { minLength: 1, maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 12 }),
-        async (sequence) => {
-          const own = connectTo(server.origin);
-          /** @type {{name: string, result: string | number, sent: number, ends: number}[]} */
-          const log = [];
-          await /** @type {Promise<void>} */ (
-            new Promise((resolve) => {
-              const next = () => {
-                if (log.length === sequence.length) return resolve();
-                const entry = {
-                  name: sequence[log.length],
-                  result: /** @type {string | number} */ (''),
-                  sent: 0,
-                  ends: 0,
-                };
-                log.push(entry);
-                const end = (/** @type {string | number} */ result) => {
-                  entry.result = result;
-                  if (++entry.ends === 1) next();
-                };
-                server.state.behave = BEHAVIOURS[entry.name][0];
-                own.send(
-                  { method: 'POST', path: '/', headers: {}, body: 'abc' },
-                  {
-                    onSent: () => void entry.sent++,
-                    onAnswer: (status) => end(status),
-                    onFailure: (code) => end(code),
-                  },
-                );
-              };
-              next();
-            })
-          );
-          await own.close();
-          for (const { name, result, sent, ends } of log) {
-            assert.deepEqual([name, sent, ends], [name, 1, 1]);
-            assert.equal(result, BEHAVIOURS[name][1], name);
-          }
-        },
-      ),
-      { numRuns: 60 },
+      fc.asyncProperty(names, async (sequence) => {
+        const own = connectTo(server.origin);
+        /** @type {{name: string, result: string | number, sent: number, ends: number}[]} */
+        const log = [];
+        await new Promise((resolve) => {
+          const next = () => {
+            if (log.length === sequence.length) return resolve(undefined);
+            const entry = { name: sequence[log.length], result: /** @type {any} */ (''), sent: 0, ends: 0 };
+            log.push(entry);
+            const finish = (/** @type {string | number} */ result) => {
+              entry.result = result;
+              if (++entry.ends === 1) next();
+            };
+            server.state.behave = BEHAVIOURS[entry.name][0];
+            own.send(
+              { method: 'POST', path: '/', headers: {}, body: 'abc' },
+              { onSent: () => void entry.sent++, onAnswer: finish, onFailure: finish },
+            );
+          };
+          next();
+        });
+        await own.close();
+        for (const entry of log) {
+          assert.deepEqual(entry, { ...entry, sent: 1, ends: 1, result: BEHAVIOURS[entry.name][1] });
+        }
+      }),
+      { numRuns: 20 },
     );
   });
+});
+
+describe('a connection', () => {
+  test('is opened beforehand and then used, and made anew when the server has closed it', async () => {
+    await connection.open(10_000);
+    for (let i = 0; i < 5; i++) assert.equal((await ask(ok)).answer?.status, 200);
+    assert.deepEqual([server.state.connections, server.state.requests], [1, 5]);
+    for (const open of [true, false]) {
+      if (open) await connection.open(10_000);
+      for (const socket of server.sockets) socket.end();
+      await until(() => server.sockets.size === 0);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal((await ask(ok)).answer?.status, 200);
+    }
+  });
+
+  test('an abort ends an exchange without an event; the next one has a connection of its own', async () => {
+    for (const silent of [() => {}, write(`${OK}Content-Length: 9\r\n\r\nx`)]) {
+      server.state.behave = silent;
+      const before = server.state.requests;
+      const { events } = exchange(connection);
+      await until(() => server.state.requests > before);
+      connection.abort();
+      assert.equal((await ask(ok)).answer?.body.toString(), 'hello');
+      assert.deepEqual([events.sent, events.ends], [1, 0]);
+    }
+  });
+
+  test('a refused connection is a failure before anything is sent; later it works again', async () => {
+    await ask(ok);
+    await server.stop();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const refused = await exchange(connection).ended;
+    assert.deepEqual([refused.failure, refused.beforeSent, refused.sent], ['connection_refused', true, 0]);
+    const message = 'refused the connection: nothing listens there';
+    await assert.rejects(connection.open(10_000), { message });
+    server = await startRaw(ok, server.port);
+    assert.equal((await ask(ok)).answer?.status, 200);
+  });
+
+  test('after a close nothing is sent; a request that HTTP does not allow is a failure, not an exception', async () => {
+    const bad = await ask(ok, { headers: { 'bad header': 'x' } });
+    assert.deepEqual([bad.answer, bad.beforeSent, bad.ends], [null, true, 1]);
+    await connection.close();
+    const closed = await ask(ok);
+    assert.deepEqual([closed.failure, closed.beforeSent, server.state.requests], ['aborted', true, 0]);
+  });
+});
+
+describe('over TLS and plain', () => {
+  const CONNECTIONS = 8;
+  const ca = new TestCa();
+  const trust = { ca: [ca.ca.pem], rejectUnauthorized: true };
+  /** Answers with as many bytes as the path says, all of them the connection's own. @type {import('node:http').RequestListener} */
+  const answer = ({ url = '' }, res) => {
+    const [, length, letter] = url.split('/');
+    res.end(letter.repeat(Number(length)));
+  };
+  const secure = (/** @type {Buffer} */ names) => {
+    const { pem, keyPem } = ca.issue('server', { extensions: [names] });
+    return createServer({ cert: pem, key: keyPem }, answer);
+  };
+  const servers = {
+    plain: createPlainServer(answer),
+    secure: secure(altNames({ ip: ['127.0.0.1'] })),
+    named: secure(altNames({ dns: ['vault.example.com'] })),
+  };
+  before(async () => {
+    for (const one of Object.values(servers)) await once(one.listen(0, '127.0.0.1'), 'listening');
+  });
+  after(() => {
+    for (const one of Object.values(servers)) one.close().closeAllConnections();
+  });
+  /** @param {keyof typeof servers} name @param {string} [scheme] */
+  const originOf = (name, scheme = name === 'plain' ? 'http' : 'https') =>
+    `${scheme}://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (servers[name].address()).port}`;
+
+  /** @type {[string, keyof typeof servers, import('../../src/http/tls.js').Tls, string | number][]} */
+  const table = [
+    ['a certificate of the given CA', 'secure', trust, 200],
+    ['one for the given name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
+    ['one for another name', 'named', trust, 'certificate_name_mismatch'],
+    ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_not_trusted'],
+    ['an unknown CA that does not matter', 'secure', { rejectUnauthorized: false }, 200],
+    ['plain HTTP', 'plain', { rejectUnauthorized: true }, 'wrong_scheme_https_to_http_port'],
+  ];
+  for (const [what, name, tls, outcome] of table) {
+    test(`${what}: ${outcome}`, async () => {
+      const options = { origin: originOf(name, 'https'), tls };
+      const [asking, opening] = [createConnection(options), createConnection(options)];
+      const events = await exchange(asking, { path: '/5/a' }).ended;
+      assert.equal(events.answer?.status ?? events.failure, outcome);
+      assert.deepEqual([events.sent, events.beforeSent], outcome === 200 ? [1, null] : [0, true]);
+      if (outcome === 200) await opening.open(10_000);
+      else await assert.rejects(opening.open(10_000));
+      await Promise.all([asking.close(), opening.close()]);
+    });
+  }
+
+  for (const name of /** @type {const} */ (['plain', 'secure'])) {
+    test(`connections that share a read buffer keep their answers apart, ${name}`, async () => {
+      const lengths = [1, 700, 16_385, 0, 70_000, 3, 200_000];
+      const work = Array.from({ length: CONNECTIONS }, async (_, n) => {
+        const own = createConnection({ origin: originOf(name), tls: trust });
+        const letter = String.fromCharCode(97 + n);
+        await own.open(10_000);
+        for (let i = 0; i < 15; i++) {
+          const length = lengths[(i + n) % lengths.length];
+          const { answer: got } = await exchange(own, { path: `/${length}/${letter}` }).ended;
+          assert.ok(got?.body.equals(Buffer.alloc(length, letter)), `${letter}, ${length} bytes`);
+        }
+        await own.close();
+      });
+      await Promise.all(work);
+    });
+  }
 });

@@ -58,7 +58,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
     await listen(t, port, (peer) => peer.pipe(peer));
     /** @type {string[]} */
     const read = [];
-    const told = await new Promise((resolve) => {
+    const seen = await new Promise((resolve) => {
       /** @type {string[]} */
       const events = [];
       const socket = dial({
@@ -77,7 +77,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
       });
       sockets.add(socket);
     });
-    assert.deepEqual(told, ['ready', 'closed']);
+    assert.deepEqual(seen, ['ready', 'closed']);
     assert.deepEqual(read, ['hello']);
     assert.equal(sockets.size, 2);
   });

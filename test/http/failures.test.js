@@ -26,7 +26,7 @@ const table = [
   ['expired', error('CERT_HAS_EXPIRED'), 'certificate_expired'],
   ['not TLS at all', error('ERR_SSL_WRONG_VERSION_NUMBER'), 'wrong_scheme_https_to_http_port'],
   [
-    'not TLS at all, told by a write that waited for the handshake',
+    'not TLS at all, found by a write that waited for the handshake',
     error('EPROTO', {
       message: 'write EPROTO 80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../a.c:350:',
     }),
@@ -74,7 +74,7 @@ for (const [what, given, code, headersSeen] of table) {
   });
 }
 
-test('an answer that is too long is said to be longer than is read, not to be wrong', () => {
+test('the meaning of an answer that is too long names the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
     TRANSPORT_MEANINGS.answer_too_large,

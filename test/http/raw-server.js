@@ -1,7 +1,10 @@
-/** A raw loopback server that does as it is told, and a record of what a connection tells of an exchange. */
+/** A raw loopback server with any behaviour, and a record of the events of an exchange. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createConnection } from '../../src/http/connection.js';
+
+/** First octet of a client that speaks TLS: an HTTP server has no use for it. */
+const TLS_HANDSHAKE = 0x16;
 
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
@@ -22,6 +25,7 @@ export async function startRaw(behave, port = 0) {
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
     socket.on('data', (chunk) => {
+      if (chunk[0] === TLS_HANDSHAKE) return void socket.destroy();
       text += chunk.toString('latin1');
       for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
         const head = text.slice(0, end);
@@ -63,40 +67,40 @@ export function connectTo(origin) {
   return createConnection({ origin, tls: { rejectUnauthorized: true } });
 }
 
-/** @typedef {{sent: number, ends: number, answer: {status: number, body: Buffer} | null, failure: string | null, beforeSent: boolean | null, sentFirst: boolean}} Told */
+/** @typedef {{sent: number, ends: number, answer: {status: number, body: Buffer} | null, failure: string | null, beforeSent: boolean | null, sentFirst: boolean}} Events */
 
 /**
  * One exchange, until it ends or, where it never does, until `give up` says so.
  *
  * @param {import('../../src/http/exchange.js').Connection} connection
  * @param {Partial<import('../../src/http/exchange.js').Request>} [request]
- * @returns {{told: Told, ended: Promise<Told>}}
+ * @returns {{events: Events, ended: Promise<Events>}}
  */
 export function exchange(connection, request = {}) {
-  /** @type {Told} */
-  const told = { sent: 0, ends: 0, answer: null, failure: null, beforeSent: null, sentFirst: true };
+  /** @type {Events} */
+  const events = { sent: 0, ends: 0, answer: null, failure: null, beforeSent: null, sentFirst: true };
   const ended = new Promise((resolve) => {
     const end = () => {
-      told.ends++;
-      resolve(told);
+      events.ends++;
+      resolve(events);
     };
     connection.send(
       { method: 'GET', path: '/a', headers: {}, body: null, ...request },
       {
         onSent() {
-          told.sent++;
-          if (told.ends > 0) told.sentFirst = false;
+          events.sent++;
+          if (events.ends > 0) events.sentFirst = false;
         },
         onAnswer(status, body) {
-          told.answer = { status, body: Buffer.from(body) };
+          events.answer = { status, body: Buffer.from(body) };
           end();
         },
         onFailure(failure, beforeSent) {
-          Object.assign(told, { failure, beforeSent });
+          Object.assign(events, { failure, beforeSent });
           end();
         },
       },
     );
   });
-  return { told, ended };
+  return { events, ended };
 }

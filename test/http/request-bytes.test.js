@@ -63,7 +63,7 @@ test("what is written is what Node's server reads, whatever was written before",
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

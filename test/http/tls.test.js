@@ -4,20 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connectOptions, loadTls } from '../../src/http/tls.js';
-import { makeCertificate } from './certificates.js';
+import { TestCa } from '../pki/test-ca.js';
 
 describe('loadTls', () => {
   let folder = '';
   const at = (/** @type {string} */ name) => join(folder, name);
-  /** @type {import('./certificates.js').Made} */
-  let ca;
-  /** @type {import('./certificates.js').Made} */
-  let leaf;
+  const authority = new TestCa();
+  const { ca } = authority;
+  const leaf = authority.issue('leaf');
 
-  before(async () => {
+  before(() => {
     folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-tls-'));
-    ca = await makeCertificate({ name: 'ca', isCa: true });
-    leaf = await makeCertificate({ name: 'leaf', issuer: ca });
     for (const name of ['cas', 'none']) mkdirSync(at(name));
     /** @type {Record<string, string>} */
     const files = {

@@ -1,4 +1,4 @@
-/** approle-login, token-lookup, health and http: what is asked, and what is said of answers. */
+/** approle-login, token-lookup, health and http: requests and verdicts. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +13,8 @@ import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from '.
 /** @typedef {import('./calls-support.js').Row} Row */
 
 describe('approle-login', () => {
-  const auth = {
-    client_token: 'hvs.x',
-    accessor: 'a',
-    policies: ['default'],
-    token_type: 'service',
-    lease_duration: 60,
-  };
+  const token = { client_token: 'hvs.x', accessor: 'a', token_type: 'service' };
+  const auth = { ...token, policies: ['default'], lease_duration: 60 };
   /** @type {(sentence: string, changes: Record<string, unknown>, outcome: string) => Row} */
   const row = (sentence, changes, outcome) => [sentence, 200, { auth: { ...auth, ...changes } }, outcome];
 
@@ -225,7 +220,7 @@ describe('http', () => {
   }
 });
 
-test('a standby that is asked with --standby-ok is not said to be of a product: it may be either', async () => {
+test('a standby that is asked with --standby-ok has no product: it may be either', async () => {
   const json = { initialized: true, sealed: false, standby: true, version: '2.6.2' };
   const client = { origin: 'http://192.0.2.1:8200', health: async () => ({ status: 429, json }) };
   const prepare = (/** @type {Record<string, unknown>} */ given) =>

@@ -1,142 +1,91 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { createSerialMemory } from '../../src/operations/serial-set.js';
-import { makePlan } from '../../src/plan.js';
-import { readEnvironment } from '../../src/vault/environment.js';
-import { TestCa } from '../pki/openssl-ca.js';
+import { serialHex } from '../../src/pki/serial.js';
+import { der, extension } from '../pki/ocsp-builder.js';
+import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
+import { planOf } from './calls-support.js';
 
 const issue = await loadOperation('issue');
-const ca = new TestCa();
-const stranger = new TestCa({ name: 'Stranger' });
-after(() => {
-  ca.close();
-  stranger.close();
-});
-
-/** @param {import('../../src/operations/index.js').Operation} operation @param {Record<string, unknown>} given */
-const plan = (operation, given) =>
-  makePlan(operation, { seed: 1, ...given }, readEnvironment({}, { home: '/nowhere' }));
-
-/** @typedef {Record<string, any>} Data */
-const san = { extensions: ['subjectAltName=DNS:localhost,DNS:host-3.example.com'] };
-const leaf = ca.issue('localhost', san);
-const key = readFileSync(leaf.keyFile, 'utf8');
-/** @type {Data} */
+const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
+const names = ['localhost', 'host-3.example.com'].map((name) => der(0x82, Buffer.from(name)));
+const san = extension('2.5.29.17', false, der(0x30, ...names));
+const leaf = ca.issue('localhost', { extensions: [san] });
 const right = {
   certificate: leaf.pem,
   issuing_ca: ca.ca.pem,
-  private_key: key,
+  private_key: leaf.keyPem,
   serial_number: leaf.serialHex,
 };
-const otherKey = readFileSync(ca.issue('other').keyFile, 'utf8');
+/** @param {Record<string, unknown>} change */
+const but = (change) => ({ data: { ...right, ...change } });
+/** @param {Parameters<typeof ca.issue>} issued */
+const certificate = (...issued) => but({ certificate: ca.issue(...issued).pem, private_key: null });
 
-/** @type {[string, unknown, string][]} sentence, body, outcome */
-const ISSUED = [
-  ['a right answer is a certificate', { data: right }, 'issued'],
-  ['warnings do no harm', { data: right, errors: null, warnings: ['w'] }, 'issued'],
-  ['HTML is not JSON', '<!doctype html>', 'not_json'],
-  ['nothing is not JSON', '', 'not_json'],
-  ['half an answer is not JSON', JSON.stringify({ data: right }).slice(0, -20), 'not_json'],
-  ['an error in 200 is an error', { errors: ['permission denied'] }, 'error_body'],
-  ['an error beside data is an error', { errors: ['x'], data: right }, 'error_body'],
-  ['null holds no certificate', 'null', 'no_certificate'],
-  ['a list holds no certificate', '[1]', 'no_certificate'],
-  ['a number holds no certificate', '5', 'no_certificate'],
-  ['data that is a text holds no certificate', { data: 'x' }, 'no_certificate'],
-  ['data that is a list holds no certificate', { data: [] }, 'no_certificate'],
-  ['a certificate that is a number is none', { data: { ...right, certificate: 5 } }, 'no_certificate'],
-  [
-    'a certificate cut off cannot be read',
-    { data: { ...right, certificate: leaf.pem.slice(0, 300) } },
-    'certificate_unreadable',
-  ],
-  ['no issuing CA', { data: { ...right, issuing_ca: null } }, 'no_issuing_ca'],
-  ['another issuing CA', { data: { ...right, issuing_ca: stranger.ca.pem } }, 'wrong_issuer'],
-  ['another key', { data: { ...right, private_key: otherKey } }, 'key_mismatch'],
-  ['a key that is none', { data: { ...right, private_key: 'x' } }, 'private_key_unreadable'],
-  ['no key at all', { data: { ...right, private_key: undefined } }, 'no_private_key'],
-  ['an empty key', { data: { ...right, private_key: '' } }, 'private_key_unreadable'],
-  [
-    'another name',
-    { data: { ...right, certificate: ca.issue('elsewhere').pem, private_key: null } },
-    'wrong_subject',
-  ],
-  [
-    "a CA's certificate",
-    {
-      data: {
-        ...right,
-        certificate: ca.issue('localhost', {
-          extensions: [...san.extensions, 'basicConstraints=critical,CA:TRUE'],
-        }).pem,
-        private_key: null,
-      },
-    },
-    'ca_certificate',
-  ],
-  [
-    'a name that is missing',
-    { data: { ...right, certificate: ca.issue('localhost').pem, private_key: null } },
-    'wrong_sans',
-  ],
+/** @type {[string, unknown, string][]} what, body, outcome */
+const ROWS = [
+  ['a right response', { data: right }, 'issued'],
+  ['warnings', { data: right, errors: null, warnings: ['w'] }, 'issued'],
+  ['HTML', '<!doctype html>', 'not_json'],
+  ['nothing', '', 'not_json'],
+  ['half a response', JSON.stringify({ data: right }).slice(0, -20), 'not_json'],
+  ['an error in 200', { errors: ['permission denied'] }, 'error_body'],
+  ['an error beside data', { errors: ['x'], data: right }, 'error_body'],
+  ['null', 'null', 'no_certificate'],
+  ['a list', '[1]', 'no_certificate'],
+  ['a number', '5', 'no_certificate'],
+  ['data that is a text', { data: 'x' }, 'no_certificate'],
+  ['data that is a list', { data: [] }, 'no_certificate'],
+  ['a certificate that is a number', but({ certificate: 5 }), 'no_certificate'],
+  ['a certificate cut off', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
+  ['no issuing CA', but({ issuing_ca: null }), 'no_issuing_ca'],
+  ['another issuing CA', but({ issuing_ca: stranger.ca.pem }), 'wrong_issuer'],
+  ['another key', but({ private_key: ca.issue('other').keyPem }), 'key_mismatch'],
+  ['a key that is none', but({ private_key: 'x' }), 'private_key_unreadable'],
+  ['no key at all', but({ private_key: undefined }), 'no_private_key'],
+  ['an empty key', but({ private_key: '' }), 'private_key_unreadable'],
+  ['another name', certificate('elsewhere'), 'wrong_subject'],
+  ["a CA's certificate", certificate('localhost', { extensions: [san, EXTENSIONS.ca] }), 'ca_certificate'],
+  ['a missing name', certificate('localhost'), 'wrong_sans'],
 ];
-
-/** @param {unknown} body */
-const bytes = (body) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+const bytes = (/** @type {unknown} */ body) =>
+  Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
 /** @param {Record<string, unknown>} [given] */
-function issueClassifier(given = {}) {
-  const made = plan(issue, { altNames: 'host-{n}.example.com', ...given });
-  return issue.createClassifier(made, { serials: createSerialMemory(), csrs: null });
+const open = (given = {}) =>
+  issue.createClassifier(planOf(issue, { altNames: 'host-{n}.example.com', ...given }), {
+    serials: createSerialMemory(),
+    csrs: null,
+  });
+
+for (const [what, body, outcome] of ROWS) {
+  test(`issue: ${what}: ${outcome}`, () => {
+    const verdict = open()(200, bytes(body), 3);
+    const success = outcome === 'issued';
+    assert.deepEqual(
+      [verdict.outcome, verdict.success, verdict.verification, verdict.kept],
+      [outcome, success, success ? 'passed' : 'failed', undefined],
+    );
+    assert.ok(Object.hasOwn(issue.outcomes, outcome));
+  });
 }
 
-describe('answers to issue', () => {
-  for (const [sentence, body, outcome] of ISSUED) {
-    test(sentence, () => {
-      const verdict = issueClassifier()(200, bytes(body), 3);
-      assert.equal(verdict.outcome, outcome);
-      assert.deepEqual(
-        [verdict.success, verdict.verification],
-        outcome === 'issued' ? [true, 'passed'] : [false, 'failed'],
-      );
-      assert.ok(Object.hasOwn(issue.outcomes, outcome));
-      assert.equal(verdict.kept, undefined);
-    });
-  }
+test('issue: bytes at their place, names by the index, a serial once, HTTP errors as refusals', () => {
+  const body = bytes({ data: right });
+  const lent = Buffer.concat([Buffer.from('xxxx'), body, Buffer.from('yyyy')]);
+  const classify = open();
+  assert.equal(open()(200, body, 4).outcome, 'wrong_sans');
+  assert.equal(classify(200, lent.subarray(4, -4), 3).outcome, 'issued');
+  assert.equal(classify(200, body, 3).outcome, 'serial_repeated');
+  const refused = { outcome: 'unavailable', success: false, verification: null };
+  assert.deepEqual(classify(503, body, 3), refused);
+});
 
-  test('a body on loan among other bytes is read at its place', () => {
-    const body = bytes({ data: right });
-    const lent = Buffer.concat([Buffer.from('xxxx'), body, Buffer.from('yyyy')]);
-    assert.equal(issueClassifier()(200, lent.subarray(4, -4), 3).outcome, 'issued');
-  });
-
-  test('names follow the index: the certificate of request 3 is not one for request 4', () => {
-    assert.equal(issueClassifier()(200, bytes({ data: right }), 4).outcome, 'wrong_sans');
-  });
-
-  test('a serial given out twice is a failure, and only then', () => {
-    const classify = issueClassifier();
-    const outcomes = [200, 200].map((status) => classify(status, bytes({ data: right }), 3).outcome);
-    assert.deepEqual(outcomes, ['issued', 'serial_repeated']);
-  });
-
-  test('with --keep serial and certificate are handed over, and nothing else that an answer may hold', () => {
-    const planted = { ...right, certificate: `${key}\n${leaf.pem}\n${key}`, serial_number: key };
-    const { kept, outcome } = issueClassifier({ keep: 'x' })(200, bytes({ data: planted }), 3);
-    assert.equal(outcome, 'issued');
-    assert.deepEqual(kept, {
-      serial: leaf.serialHex.toLowerCase().match(/../g)?.join(':'),
-      certificate: leaf.pem.trim(),
-    });
-  });
-
-  test('an HTTP error is a refusal, whatever it holds', () => {
-    assert.deepEqual(issueClassifier()(503, bytes({ data: right }), 3), {
-      outcome: 'unavailable',
-      success: false,
-      verification: null,
-    });
-  });
+test('issue: with --keep serial and certificate are handed over, and nothing else of the response', () => {
+  const { keyPem, pem, serial } = leaf;
+  const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, serial_number: keyPem });
+  const { kept, outcome } = open({ keep: 'x' })(200, bytes(planted), 3);
+  assert.equal(outcome, 'issued');
+  assert.deepEqual(kept, { serial: serialHex(serial), certificate: pem.trim() });
 });

@@ -32,7 +32,7 @@ test('kv-write: answers', () => {
   /** @type {import('./calls-support.js').Row[]} */
   const second = [
     ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
-    ['without a version nobody knows', 200, { data: {} }, 'no_version'],
+    ['without a version', 200, { data: {} }, 'no_version'],
     ['version 0 is none', 200, { data: { version: 0 } }, 'no_version'],
     ['nor is what is no number', 200, { data: { version: true } }, 'no_version'],
     ['no data at all', 200, { data: null }, 'no_version'],
@@ -117,7 +117,7 @@ test('what cannot be meant is refused', () => {
   assertUsage(() => planOf(write, { kvVersion: '3' }), /--kv-version/);
 });
 
-test('what is left is said with the flags that read it', () => {
+test('what is left is named with the flags that read it', () => {
   const text = (/** @type {Record<string, unknown>} */ given) =>
     describeLeft(planOf(write, { kvMount: 'kv', ...given }), { mount: 'kv', version: '2' }, 7);
   assert.equal(

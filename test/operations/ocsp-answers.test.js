@@ -1,143 +1,190 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { loadOperation } from '../../src/operations/index.js';
 import { readKinds } from '../../src/operations/ocsp-kinds.js';
-import { createRequestSet } from '../../src/operations/ocsp-requests.js';
+import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
+import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
 import { parseSerial } from '../../src/pki/serial.js';
-import { makePlan } from '../../src/plan.js';
-import { readEnvironment } from '../../src/vault/environment.js';
-import { TestCa } from '../pki/openssl-ca.js';
+import { shuffled } from '../../src/random.js';
+import { buildResponse, bytesOf, der, extension, refusal, single } from '../pki/ocsp-builder.js';
+import { TestCa } from '../pki/test-ca.js';
+import { planOf } from './calls-support.js';
 
 const ocsp = await loadOperation('ocsp');
-const ca = new TestCa();
-after(() => {
-  ca.close();
-});
-
-/** @param {import('../../src/operations/index.js').Operation} operation @param {Record<string, unknown>} given */
-const plan = (operation, given) =>
-  makePlan(operation, { seed: 1, ...given }, readEnvironment({}, { home: '/nowhere' }));
-
-const leaf = ca.issue('leaf');
-const REFUSED = {
-  malformed: [1, 'ocsp_malformed_request'],
-  later: [3, 'ocsp_try_later'],
-  unauthorized: [6, 'ocsp_unauthorized'],
+const { ca } = new TestCa();
+const issuerDer = ca.der;
+const STATUS = {
+  good: bytesOf('8000'),
+  revoked: der(0xa1, der(0x18, Buffer.from('20260101000000Z'))),
+  unknown: bytesOf('8200'),
 };
-const revoked = ca.issue('revoked', { status: 'R' });
-const unknown = ca.issue('unknown', { status: null });
 
-/** @param {import('../pki/openssl-ca.js').Issued} cert @param {Record<string, unknown>} [given] */
-async function askAbout(cert, given = {}) {
-  const made = plan(ocsp, given);
-  const set = await createRequestSet({
-    issuerDer: ca.ca.der,
-    serials: [parseSerial(cert.serialHex)],
-    order: Uint32Array.of(0),
-    hash: made.options.hash,
-    nonce: made.options.nonce,
-  });
+/** About one serial. @param {Record<string, unknown>} [given] @param {string} [serial] */
+async function open(given = {}, serial = '4a') {
+  const plan = planOf(ocsp, given);
+  const { hash, nonce, method, expect } = plan.options;
+  const order = Uint32Array.of(0);
+  const requests = await createRequestSet({ issuerDer, serials: [parseSerial(serial)], order, hash, nonce });
   const fixture = {
     origin: 'http://a-responder.with-a-long-name.example.com:8080',
     path: '/ocsp',
-    method: made.options.method,
-    issuerDer: ca.ca.der,
-    kinds: [{ ...readKinds([], made.options.expect)[0], requests: set }],
+    method,
+    issuerDer,
+    kinds: [{ ...readKinds([], expect)[0], requests }],
     namespace: 'team',
   };
-  return { classify: ocsp.createClassifier(made, fixture), request: ocsp.createRequester(made, fixture) };
+  const set = openRequestSet(requests, plan.load.seed);
+  /** @param {keyof typeof STATUS} status @param {number} [index] */
+  const respond = (status, index = 0) => {
+    const { certId, nonce: sent } = set.expectation(index);
+    const echo = sent && extension('1.3.6.1.5.5.7.48.1.2', false, der(4, sent));
+    const singles = [single({ certId: certId.raw, thisUpdate: Date.now(), status: STATUS[status] })];
+    return buildResponse({ signer: ca, singles, extensions: echo ? [echo] : [] });
+  };
+  return {
+    respond,
+    classify: ocsp.createClassifier(plan, fixture),
+    request: ocsp.createRequester(plan, fixture),
+  };
 }
 
 describe('answers to ocsp', () => {
-  /** @type {[string, import('../pki/openssl-ca.js').Issued, string, string, boolean][]} sentence, asked about, expected, outcome, success */
-  const statuses = [
-    ['good where good is expected', leaf, 'good', 'good', true],
-    ['revoked where good is expected', revoked, 'good', 'status_revoked', false],
-    ['unknown where good is expected', unknown, 'good', 'status_unknown', false],
-    ['revoked where revoked is expected', revoked, 'revoked', 'revoked', true],
-    ['good where revoked is expected', leaf, 'revoked', 'status_good', false],
-    ['unknown where unknown is expected', unknown, 'unknown', 'unknown', true],
-  ];
-  for (const [sentence, cert, expect, outcome, success] of statuses) {
-    test(sentence, async () => {
+  for (const [status, expect, outcome] of /** @type {const} */ ([
+    ['good', 'good', 'good'],
+    ['revoked', 'good', 'status_revoked'],
+    ['unknown', 'good', 'status_unknown'],
+    ['revoked', 'revoked', 'revoked'],
+    ['good', 'revoked', 'status_good'],
+    ['unknown', 'unknown', 'unknown'],
+  ])) {
+    test(`${status} where ${expect} is expected: ${outcome}`, async () => {
+      const success = status === expect;
       for (const nonce of [false, true]) {
-        const { classify, request } = await askAbout(cert, { expect, nonce });
-        const body = ca.respond(/** @type {Uint8Array} */ (request(0).body));
-        assert.deepEqual(classify(200, body, 0), {
-          outcome,
-          success,
-          verification: success ? 'passed' : 'failed',
-        });
+        const { classify, respond } = await open({ expect, nonce });
+        const expected = { outcome, success, verification: success ? 'passed' : 'failed' };
+        assert.deepEqual(classify(200, respond(status), 0), expected);
+        assert.equal(classify(500, respond(status), 0).success, false, 'HTTP 500 is no success');
         assert.ok(Object.hasOwn(ocsp.outcomes, outcome));
       }
     });
   }
 
-  test('an answer to another request has another nonce, one about another certificate another CertID', async () => {
-    const { classify, request } = await askAbout(leaf, { nonce: true });
-    const answer = ca.respond(/** @type {Uint8Array} */ (request(0).body));
-    assert.equal(classify(200, answer, 1).outcome, 'nonce_mismatch');
-    assert.equal((await askAbout(revoked)).classify(200, answer, 0).outcome, 'cert_id_mismatch');
+  test('a response to another request has another nonce, one about another certificate another CertID', async () => {
+    const { classify, respond } = await open({ nonce: true });
+    assert.equal(classify(200, respond('good'), 1).outcome, 'nonce_mismatch');
+    assert.equal((await open({}, '4b')).classify(200, respond('good'), 0).outcome, 'cert_id_mismatch');
   });
 
-  for (const [name, [code, outcome]] of Object.entries(REFUSED)) {
-    test(`${name} is an OCSP refusal with any HTTP status, and nothing to verify`, async () => {
-      const { classify } = await askAbout(leaf);
-      for (const status of [200, 400, 401, 500, 503]) {
-        assert.deepEqual(classify(status, Buffer.from([0x30, 3, 10, 1, Number(code)]), 0), {
-          outcome,
-          success: false,
-          verification: null,
-        });
+  test('a refusal is one with any HTTP status and nothing to verify, but where it is expected', async () => {
+    const { classify } = await open();
+    const lenient = (await open({ expect: 'unauthorized' })).classify;
+    for (const status of [200, 400, 401, 500, 503]) {
+      for (const [code, outcome] of /** @type {const} */ ([
+        [1, 'ocsp_malformed_request'],
+        [3, 'ocsp_try_later'],
+        [6, 'ocsp_unauthorized'],
+      ])) {
+        const refused = { outcome, success: false, verification: null };
+        assert.deepEqual(classify(status, refusal(code), 0), refused);
+        const expected =
+          code === 6 ? { outcome: 'unauthorized', success: true, verification: 'passed' } : refused;
+        assert.deepEqual(lenient(status, refusal(code), 0), expected);
       }
-    });
-  }
-
-  test('a refusal that is expected is a success, with any HTTP status', async () => {
-    const { classify } = await askAbout(unknown, { expect: 'unauthorized' });
-    for (const status of [200, 401]) {
-      assert.deepEqual(classify(status, Buffer.from([0x30, 3, 10, 1, 6]), 0), {
-        outcome: 'unauthorized',
-        success: true,
-        verification: 'passed',
-      });
-      assert.equal(classify(status, Buffer.from([0x30, 3, 10, 1, 3]), 0).outcome, 'ocsp_try_later');
     }
   });
 
-  test('what is no OCSP response: a failure of the answer in 2xx, else what the HTTP status says', async () => {
-    const { classify, request } = await askAbout(leaf);
+  test('what is no OCSP response: a failure in 2xx, else what the HTTP status means', async () => {
+    const { classify } = await open();
     for (const body of [Buffer.alloc(0), Buffer.from('<html>'), Buffer.alloc(100_000, 0x30)]) {
-      assert.deepEqual(classify(200, body, 0), {
-        outcome: 'not_ocsp',
-        success: false,
-        verification: 'failed',
-      });
+      const failed = { outcome: 'not_ocsp', success: false, verification: 'failed' };
+      assert.deepEqual(classify(200, body, 0), failed);
       assert.equal(classify(404, body, 0).outcome, 'not_found');
       assert.equal(classify(307, body, 0).outcome, 'redirected');
     }
-    const good = ca.respond(/** @type {Uint8Array} */ (request(0).body));
-    assert.equal(classify(500, good, 0).success, false, 'a good answer in HTTP 500 is no success');
   });
 
   test('POST carries the request, GET has it in its path; auto takes GET up to 255 bytes', async () => {
-    const post = (await askAbout(leaf, { method: 'post' })).request(0);
-    const get = (await askAbout(leaf, { method: 'get' })).request(0);
+    const [post, get] = [
+      (await open({ method: 'post' })).request(0),
+      (await open({ method: 'get' })).request(0),
+    ];
+    const { 'content-type': type, 'x-vault-namespace': namespace } = post.headers;
     assert.deepEqual(
-      [post.method, post.path, post.headers['content-type']],
-      ['POST', '/ocsp', 'application/ocsp-request'],
+      [post.method, post.path, type, namespace],
+      ['POST', '/ocsp', 'application/ocsp-request', 'team'],
     );
     assert.deepEqual([get.method, get.body, get.headers['content-type']], ['GET', null, undefined]);
-    assert.ok(
-      Buffer.from(decodeURIComponent(get.path.slice('/ocsp/'.length)), 'base64').equals(
-        Buffer.from(post.body ?? ''),
+    const encoded = decodeURIComponent(get.path.slice('/ocsp/'.length));
+    assert.deepEqual(Buffer.from(encoded, 'base64'), Buffer.from(post.body ?? ''));
+    assert.equal((await open({ method: 'auto' })).request(0).method, 'GET');
+    const long = { method: 'auto', nonce: true, hash: 'sha256' };
+    assert.equal((await open(long)).request(0).method, 'POST');
+  });
+});
+
+describe('requests for many serials', () => {
+  /** @param {Uint8Array[]} serials @param {{hash?: 'sha1' | 'sha256', nonce?: boolean, order?: Uint32Array}} [options] */
+  async function openSet(
+    serials,
+    { hash = 'sha1', nonce = false, order = shuffled(serials.length, 1) } = {},
+    seed = 1,
+  ) {
+    const set = await createRequestSet({ issuerDer, serials, order, hash, nonce });
+    return openRequestSet(structuredClone(set), seed);
+  }
+  const serial = fc.bigInt({ min: 1n, max: 2n ** 159n - 1n }).map((value) => parseSerial(value.toString(16)));
+
+  test('are those that pkijs would build for each, with any serial, hash and nonce', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(serial, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(/** @type {const} */ ('sha1'), /** @type {const} */ ('sha256')),
+        fc.boolean(),
+        async (serials, hash, nonce) => {
+          const order = Uint32Array.from(serials.keys());
+          const set = await openSet(serials, { hash, nonce, order });
+          for (const [i, each] of serials.entries()) {
+            const certId = await createCertId({ issuerDer, serial: each, hash });
+            const expected = set.expectation(i);
+            assert.ok(expected.certId.raw.equals(certId.raw));
+            assert.equal(expected.nonce?.length, nonce ? 32 : undefined);
+            assert.ok(set.request(i).equals(await buildOcspRequest({ certId, nonce: expected.nonce })));
+          }
+        },
       ),
+      { numRuns: 20 },
     );
-    assert.equal((await askAbout(leaf, { method: 'auto' })).request(0).method, 'GET');
-    assert.equal(
-      (await askAbout(leaf, { method: 'auto', nonce: true, hash: 'sha256' })).request(0).method,
-      'POST',
+  });
+
+  test('go through the order again and again, each with bytes of its own', async () => {
+    const serials = ['01', '02', '0300'].map((hex) => parseSerial(hex));
+    const set = await openSet(serials, { order: Uint32Array.of(2, 0, 1) });
+    const asked = [0, 1, 2, 3, 4, 5, 3_000_000_001].map((index) =>
+      serials.findIndex((each) => set.expectation(index).certId.raw.subarray(-each.length).equals(each)),
     );
-    assert.equal(post.headers['x-vault-namespace'], 'team');
+    assert.deepEqual(asked, [2, 0, 1, 2, 0, 1, 0]);
+    const first = set.request(0);
+    const before = Buffer.from(first);
+    set.request(1);
+    assert.ok(first.equals(before));
+  });
+
+  test('have nonces that differ for each request and seed, and follow from them', async () => {
+    const [one, same, other] = await Promise.all(
+      [1, 1, 2].map((seed) => openSet([parseSerial('7f')], { nonce: true }, seed)),
+    );
+    const hex = (/** @type {typeof one} */ set, /** @type {number} */ i) =>
+      set.expectation(i).nonce?.toString('hex');
+    assert.equal(new Set(Array.from({ length: 1000 }, (_, i) => hex(one, i))).size, 1000);
+    assert.equal(hex(one, 5), hex(same, 5));
+    assert.notEqual(hex(one, 5), hex(other, 5));
+  });
+
+  test('are always the same for one serial without a nonce only', async () => {
+    const [one, two] = [[parseSerial('01')], [parseSerial('01'), parseSerial('02')]];
+    assert.equal((await openSet(one)).constant, true);
+    assert.equal((await openSet(one, { nonce: true })).constant, false);
+    assert.equal((await openSet(two)).constant, false);
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
+import { describe, test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { ANSWERS, contraryOutcome, KINDS, readKinds, verdictsOf } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
@@ -9,76 +8,54 @@ import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { parseCertId } from '../../src/pki/ocsp-fields.js';
 import { OCSP_VERDICTS } from '../../src/pki/ocsp-verdicts.js';
 import { parseSerial } from '../../src/pki/serial.js';
-import { makePlan } from '../../src/plan.js';
-import { readEnvironment } from '../../src/vault/environment.js';
-import { buildResponse, der, single } from '../pki/ocsp-builder.js';
-import { TestCa } from '../pki/openssl-ca.js';
+import { buildResponse, bytesOf, der, refusal, single } from '../pki/ocsp-builder.js';
+import { TestCa } from '../pki/test-ca.js';
+import { assertUsage, planOf as planFor } from './calls-support.js';
 
 /** @typedef {import('../../src/operations/ocsp-kinds.js').KindName} KindName */
 
 const ocsp = await loadOperation('ocsp');
-const ca = new TestCa();
-const stranger = new TestCa({ name: 'Stranger' });
-after(() => {
-  ca.close();
-  stranger.close();
-});
+const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
 const ALL = 'good=90,revoked=5,never-issued=3,wrong-issuer=2';
 
 /** @param {Record<string, unknown>} given */
-const planOf = (given) => makePlan(ocsp, { seed: 1, ...given }, readEnvironment({}, { home: '/nowhere' }));
+const planOf = (given) => planFor(ocsp, given);
 
 describe('--about and --expect', () => {
-  /** @type {[string, string[], string[], unknown][]} sentence, about, expect, name, weight and expected answer of each */
-  const GOOD = [
-    ['nothing said', [], [], [[null, 1, 'good']]],
-    ['an answer of all', [], ['revoked'], [[null, 1, 'revoked']]],
-    ['a refusal', [], ['unauthorized'], [[null, 1, 'unauthorized']]],
-    [
-      'all kinds, with the answers of Vault',
-      ALL.split(','),
-      [],
+  test('each kind has a weight and an expected answer, by default that of Vault', () => {
+    const rows = [
+      ['', '', ',1,good'],
+      ['', 'revoked', ',1,revoked'],
+      ['', 'unauthorized', ',1,unauthorized'],
+      [ALL, '', 'good,90,good revoked,5,revoked never-issued,3,good wrong-issuer,2,unknown'],
+      [' revoked = 0.5 ', '', 'revoked,0.5,revoked'],
       [
-        ['good', 90, 'good'],
-        ['revoked', 5, 'revoked'],
-        ['never-issued', 3, 'good'],
-        ['wrong-issuer', 2, 'unknown'],
+        'never-issued=1,wrong-issuer=1',
+        'wrong-issuer=unauthorized,never-issued=unknown',
+        'never-issued,1,unknown wrong-issuer,1,unauthorized',
       ],
-    ],
-    ['a fraction, and blanks', [' revoked = 0.5 '], [], [['revoked', 0.5, 'revoked']]],
-    [
-      'other answers',
-      ['never-issued=1', 'wrong-issuer=1'],
-      ['wrong-issuer=unauthorized', 'never-issued=unknown'],
-      [
-        ['never-issued', 1, 'unknown'],
-        ['wrong-issuer', 1, 'unauthorized'],
-      ],
-    ],
-  ];
-  for (const [sentence, about, expect, kinds] of GOOD) {
-    test(sentence, () => {
-      assert.deepEqual(
-        readKinds(about, expect).map(({ name, weight, expect: answer }) => [name, weight, answer]),
+    ];
+    const list = (/** @type {string} */ text) => (text === '' ? [] : text.split(','));
+    for (const [about, expect, kinds] of rows) {
+      const read = readKinds(list(about), list(expect));
+      assert.equal(
+        read.map(({ name, weight, expect: answer }) => `${name ?? ''},${weight},${answer}`).join(' '),
         kinds,
       );
-    });
-  }
+    }
+  });
 
   /** @type {[Record<string, unknown>, RegExp][]} options, message and remedy */
   const BAD = [
     [{ about: 'good' }, /--about holds "good", which is not KIND=VALUE\. Write it as good=90/],
-    [{ about: 'good=1=2' }, /not KIND=VALUE/],
     [{ about: '=1' }, /not KIND=VALUE/],
     [
       { about: 'bad=1' },
       /"bad=1", which is no kind of certificate\. There are good, revoked, never-issued, wrong-issuer/,
     ],
-    [{ about: 'toString=1' }, /no kind of certificate/],
     [{ about: 'good=1,good=2' }, /--about names good twice/],
     [{ about: 'good=0' }, /"good=0", whose weight is not a number above zero.*leave out/],
-    [{ about: 'good=-1' }, /weight is not a number above zero/],
     [{ about: 'good=many' }, /weight is not a number above zero/],
     [{ about: 'good=1e99' }, /weight is not a number above zero/],
     [{ about: 'good=1', expect: 'good' }, /--expect holds "good", which is not KIND=VALUE.*of which kind/],
@@ -100,20 +77,13 @@ describe('--about and --expect', () => {
     ],
     [{ about: 'revoked=1', serials: 'a', issuer: 'b' }, /with --serials none is issued/],
     [{ revokedSerials: 'a' }, /nothing asks about revoked certificates\. Add --about revoked=WEIGHT/],
-    [{ revokedSerials: 'a', about: 'good=1' }, /nothing asks about revoked certificates/],
     [{ issuer: 'a' }, /--issuer is given, but neither --cert nor --serials/],
     [{ issuer: 'a', about: 'good=1' }, /--issuer is given, but certificates to ask about are issued/],
     [{ pool: 5 }, /--pool is given, but no such certificates are issued/],
-    [{ pool: 5, about: 'never-issued=1' }, /--pool is given/],
     [{ pool: 5, about: 'good=1', cert: 'a' }, /--pool is given/],
   ];
   for (const [given, message] of BAD) {
-    test(`refused: ${JSON.stringify(given)}`, () => {
-      assert.throws(
-        () => planOf(given),
-        (error) => error instanceof PkiLoadError && message.test(`${error.message} ${error.remedy}`),
-      );
-    });
+    test(`refused: ${JSON.stringify(given)}`, () => assertUsage(() => planOf(given), message));
   }
 
   test('what goes together is not refused', () => {
@@ -132,11 +102,10 @@ describe('--about and --expect', () => {
 
 const leaf = ca.issue('leaf');
 const revoked = ca.issue('revoked', { status: 'R' });
-const UNAUTHORIZED = Buffer.from([0x30, 3, 10, 1, 6]);
 const STATUS = {
-  good: Buffer.from('8000', 'hex'),
+  good: bytesOf('8000'),
   revoked: der(0xa1, der(0x18, Buffer.from('20260101000000Z'))),
-  unknown: Buffer.from('8200', 'hex'),
+  unknown: bytesOf('8200'),
 };
 
 /**
@@ -184,7 +153,7 @@ async function open(names, expect = [], { nonce = false } = {}) {
   };
 }
 
-/** @param {Uint8Array} certId @param {keyof typeof STATUS} status @param {{thisUpdate?: number, signer?: import('../pki/openssl-ca.js').Issued}} [how] */
+/** @param {Uint8Array} certId @param {keyof typeof STATUS} status @param {{thisUpdate?: number, signer?: import('../pki/test-ca.js').Issued}} [how] */
 const answer = (certId, status, { thisUpdate = Date.now(), signer = ca.ca } = {}) =>
   buildResponse({ signer, singles: [single({ certId, thisUpdate, status: STATUS[status] })] });
 
@@ -204,7 +173,7 @@ describe('answers to each kind', () => {
           const success = status === expect;
           assert.deepEqual(verdict, { outcome, success, verification: success ? 'passed' : 'failed' });
         }
-        const refused = classify(401, UNAUTHORIZED, 4);
+        const refused = classify(401, refusal(6), 4);
         assert.deepEqual(
           [refused.outcome, refused.success],
           expect === 'unauthorized'
@@ -215,7 +184,7 @@ describe('answers to each kind', () => {
     }
   });
 
-  test('of another issuer: unknown under the own CertID passes and is said; nothing else does', async () => {
+  test('of another issuer: unknown under the own CertID passes with a note; nothing else does', async () => {
     const { classify, sets } = await open(['wrong-issuer'], [], { nonce: true });
     const { certId, ownCertId } = sets[0].expectation(0);
     const own = Buffer.from(/** @type {{raw: Buffer}} */ (ownCertId).raw);
@@ -253,8 +222,8 @@ describe('answers to each kind', () => {
 
   test('each declared outcome can occur, and no other', () => {
     const kinds = [...NAMES, null].flatMap((name) => ANSWERS.map((expect) => ({ name, weight: 1, expect })));
-    const said = kinds.flatMap((kind) => Object.values(verdictsOf(kind)).map(({ outcome }) => outcome));
-    const seen = new Set([...said, ...Object.keys(REFUSAL_OUTCOMES)]);
+    const declared = kinds.flatMap((kind) => Object.values(verdictsOf(kind)).map(({ outcome }) => outcome));
+    const seen = new Set([...declared, ...Object.keys(REFUSAL_OUTCOMES)]);
     assert.deepEqual([...seen].sort(), Object.keys(ocsp.outcomes).sort());
   });
 
@@ -280,7 +249,7 @@ describe('requests of each kind', () => {
   test('serials that were never issued: positive, in shortest form, of 20 octets, none twice, from the seed', async () => {
     const [{ sets }, again] = [await open(['never-issued']), await open(['never-issued'])];
     const seen = new Set();
-    for (let index = 0; index < 5000; index++) {
+    for (let index = 0; index < 1000; index++) {
       const { serial: invented } = parseCertId(Buffer.from(sets[0].expectation(index).certId.raw));
       assert.equal(invented.length, 20);
       assert.ok(invented[0] > 0 && invented[0] < 0x80);
@@ -288,7 +257,7 @@ describe('requests of each kind', () => {
       assert.ok(again.sets[0].request(index).equals(sets[0].request(index)));
       assert.ok(sets[0].request(index).includes(Buffer.from(invented)));
     }
-    assert.equal(seen.size, 5000);
+    assert.equal(seen.size, 1000);
     assert.equal(sets[0].constant, false);
   });
 
@@ -309,7 +278,7 @@ describe('requests of each kind', () => {
   test('shares follow the weights within 3 sigma, by the seed and the index alone; judge and requester agree', async () => {
     const { request, classify, sets } = await open(NAMES);
     const counts = NAMES.map(() => 0);
-    const N = 10_000;
+    const N = 4000;
     const kindOf = (/** @type {number} */ index) => {
       const body = Buffer.from(/** @type {Uint8Array} */ (request(index).body));
       return sets.findIndex((set) => body.equals(set.request(index)));

@@ -105,25 +105,25 @@ const vault = (uses = 0) => ({
       : { data: { num_uses: uses, expire_time: null, ttl: 0 } },
 });
 
-describe('what is said of it', () => {
+describe('messages about a plan', () => {
   const kvMount = { kvMount: 'people', paths: 100_000 };
   /** @param {LoadPlan} load @param {Record<string, any>[]} mix @param {number} [uses] */
   async function left(load, mix, uses) {
     const plan = /** @type {any} */ ({ ...planOf(write, kvMount), load, mix });
     /** @type {string[]} */
-    const said = [];
+    const messages = [];
     const context = /** @type {any} */ ({
       plan,
       client: vault(uses),
       token: 't',
       keepAlive() {},
       onEnd() {},
-      notice: (/** @type {string} */ text) => said.push(text),
-      warn: (/** @type {string} */ text) => said.push(text),
+      notice: (/** @type {string} */ text) => messages.push(text),
+      warn: (/** @type {string} */ text) => messages.push(text),
     });
     const both = await loadMix(plan);
     await both.cleanup(context, await both.prepare(context));
-    return said;
+    return messages;
   }
   const entry = (/** @type {string} */ operation, /** @type {number} */ weight, options = {}) => ({
     name: operation,
@@ -148,18 +148,21 @@ describe('what is said of it', () => {
     ['a rate, warm-up and all', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
   ];
   for (const [sentence, load, most] of BOUNDS) {
-    test(`no more secrets stay than are said to: ${sentence}`, async () => {
-      const [said] = await left(load, [writes]);
-      assert.match(said, new RegExp(`^Up to ${most} secrets stay in people, .* --paths ${most} reads them`));
-      assert.equal(/ reads them, if so many were written\.$/.test(said), most === 1e5, said);
+    test(`no more secrets stay than the message says: ${sentence}`, async () => {
+      const [message] = await left(load, [writes]);
+      assert.match(
+        message,
+        new RegExp(`^Up to ${most} secrets stay in people, .* --paths ${most} reads them`),
+      );
+      assert.equal(/ reads them, if so many were written\.$/.test(message), most === 1e5, message);
     });
   }
 
   test('kv-write as a quarter of a mix leaves a quarter, with gaps where kv-read would miss some', async () => {
-    const [said, ...more] = await left(staged({}, [[60, 0, 100]]), [entry('token-lookup', 3), writes]);
-    const [, count] = /^Up to (\d+) secrets stay/.exec(said) ?? [];
-    assert.ok(Math.abs(Number(count) - 750) < 4 * Math.sqrt(3000 * 0.25 * 0.75), said);
-    assert.match(said, /may have gaps, so write them with kv-write by itself/);
+    const [message, ...more] = await left(staged({}, [[60, 0, 100]]), [entry('token-lookup', 3), writes]);
+    const [, count] = /^Up to (\d+) secrets stay/.exec(message) ?? [];
+    assert.ok(Math.abs(Number(count) - 750) < 4 * Math.sqrt(3000 * 0.25 * 0.75), message);
+    assert.match(message, /may have gaps, so write them with kv-write by itself/);
     assert.deepEqual(more, []);
   });
 

@@ -1,14 +1,10 @@
-/** A tiny DER writer and OCSP responses made by hand: for what `openssl ocsp` refuses to make. */
-import { createHash, createPrivateKey, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+/** A small DER writer, and OCSP responses made with it. */
+import { createHash } from 'node:crypto';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 
-/** @typedef {import('./openssl-ca.js').Issued} Issued */
+/** @typedef {import('./test-ca.js').Issued} Issued */
 
-/**
- * @param {number} tag
- * @param {...Uint8Array} contents
- */
+/** @param {number} tag @param {...Uint8Array} contents */
 export function der(tag, ...contents) {
   const body = Buffer.concat(contents);
   if (body.length < 0x80) return Buffer.concat([Buffer.from([tag, body.length]), body]);
@@ -29,6 +25,9 @@ export function oid(dotted) {
   return der(0x06, Buffer.from(octets));
 }
 
+/** @param {string} hex with spaces where they help */
+export const bytesOf = (hex) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+
 /** @param {number} ms */
 export function generalizedTime(ms) {
   return der(0x18, Buffer.from(`${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));
@@ -39,21 +38,8 @@ export function extension(id, critical, value) {
   return der(0x30, oid(id), ...(critical ? [Buffer.from([0x01, 0x01, 0xff])] : []), der(0x04, value));
 }
 
-/**
- * @param {object} options
- * @param {Uint8Array} options.certId
- * @param {number} options.thisUpdate
- * @param {number | null} [options.nextUpdate]
- * @param {Buffer} [options.status] CertStatus
- * @param {Buffer[]} [options.extensions] singleExtensions
- */
-export function single({
-  certId,
-  thisUpdate,
-  nextUpdate = null,
-  status = Buffer.from('8000', 'hex'),
-  extensions,
-}) {
+/** @param {{certId: Uint8Array, thisUpdate: number, nextUpdate?: number | null, status?: Buffer, extensions?: Buffer[]}} options */
+export function single({ certId, thisUpdate, nextUpdate = null, status = bytesOf('8000'), extensions }) {
   return der(
     0x30,
     certId,
@@ -72,8 +58,9 @@ export function single({
  * @param {Buffer[]} [options.certs]
  * @param {number} [options.producedAt]
  * @param {Buffer} [options.responderId] instead of the signer's name
+ * @param {Buffer} [options.version]
  * @param {string} [options.type] OID of the response type
- * @param {Buffer} [options.algorithm] AlgorithmIdentifier instead of that of an EC key with SHA-256
+ * @param {Buffer} [options.algorithm] AlgorithmIdentifier instead of that of the signer's key
  * @param {(tbs: Buffer) => Buffer} [options.signWith]
  */
 export function buildResponse({
@@ -83,25 +70,22 @@ export function buildResponse({
   certs = [],
   producedAt = Date.now(),
   responderId = der(0xa1, parseCertificate(signer.der).subject),
+  version = Buffer.alloc(0),
   type = '1.3.6.1.5.5.7.48.1.1',
-  algorithm = der(0x30, oid('1.2.840.10045.4.3.2')),
-  signWith = (tbs) => sign('sha256', tbs, createPrivateKey(readFileSync(signer.keyFile))),
+  algorithm = signer.algorithm,
+  signWith = (tbs) => signer.sign(tbs),
 }) {
   const tbs = der(
     0x30,
+    version,
     responderId,
     generalizedTime(producedAt),
     der(0x30, ...singles),
     ...(extensions ? [der(0xa1, der(0x30, ...extensions))] : []),
   );
   const signature = der(0x03, Buffer.from([0]), signWith(tbs));
-  const basic = der(
-    0x30,
-    tbs,
-    algorithm,
-    signature,
-    ...(certs.length > 0 ? [der(0xa0, der(0x30, ...certs))] : []),
-  );
+  const enclosed = certs.length > 0 ? [der(0xa0, der(0x30, ...certs))] : [];
+  const basic = der(0x30, tbs, algorithm, signature, ...enclosed);
   return der(0x30, der(0x0a, Buffer.from([0])), der(0xa0, der(0x30, oid(type), der(0x04, basic))));
 }
 

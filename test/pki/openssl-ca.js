@@ -1,24 +1,12 @@
-/**
- * Throw-away certificate authorities made by the real `openssl`, in a temporary directory that goes away with them.
- */
+/** A test CA that `openssl ocsp` responds for. */
 import '../need-openssl.js';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { TestCa as CaInMemory } from './test-ca.js';
 
-/** @typedef {{name: string, pem: string, der: Buffer, certFile: string, keyFile: string, serialHex: string}} Issued */
-
-/** Arguments of `openssl genpkey`. @type {Record<string, string[]>} */
-const KEY_ARGS = {
-  rsa: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'],
-  'rsa-pss': ['-algorithm', 'RSA-PSS', '-pkeyopt', 'rsa_keygen_bits:2048'],
-  ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-  ec384: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-384'],
-  ed25519: ['-algorithm', 'ED25519'],
-  ed448: ['-algorithm', 'ED448'],
-};
+/** @typedef {import('./test-ca.js').Issued} Issued */
 
 /**
  * @param {string[]} args
@@ -28,140 +16,13 @@ export function openssl(args, options = {}) {
   return execFileSync('openssl', args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 }
 
-/** @param {string} pem */
-export function pemToDer(pem) {
-  return Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64');
-}
-
-export class TestCa {
-  /** @param {{key?: string, name?: string}} [options] key: a name in KEY_ARGS */
-  constructor({ key = 'ec', name = 'Test CA' } = {}) {
-    this.key = key;
-    this.dir = mkdtempSync(join(tmpdir(), 'pki-test-'));
-    /** @type {string[]} */
-    this.index = [];
-    this.count = 0;
-    /** @type {Issued} */
-    this.ca = this.#selfSigned('ca', name);
-  }
-
-  close() {
-    rmSync(this.dir, { recursive: true, force: true });
-  }
-
-  /** @param {string} file */
-  path(file) {
-    return join(this.dir, file);
-  }
-
-  /** @param {string} file @param {string} key */
-  #makeKey(file, key) {
-    openssl(['genpkey', ...KEY_ARGS[key], '-out', this.path(`${file}.key`)]);
-    return this.path(`${file}.key`);
-  }
-
-  /** @param {string} file @param {string} name @returns {Issued} */
-  #selfSigned(file, name) {
-    const keyFile = this.#makeKey(file, this.key);
-    const certFile = this.path(`${file}.pem`);
-    const extensions = [
-      '-addext',
-      'basicConstraints=critical,CA:TRUE',
-      '-addext',
-      'keyUsage=keyCertSign,cRLSign',
-    ];
-    openssl([
-      'req',
-      '-x509',
-      '-new',
-      '-key',
-      keyFile,
-      '-subj',
-      `/O=Throw-away/CN=${name}`,
-      '-days',
-      '30',
-      '-out',
-      certFile,
-      ...extensions,
-    ]);
-    return this.#read(name, certFile, keyFile);
-  }
-
-  /** @param {string} name @param {string} certFile @param {string} keyFile @returns {Issued} */
-  #read(name, certFile, keyFile) {
-    const pem = readFileSync(certFile, 'utf8');
-    const serialHex = openssl(['x509', '-in', certFile, '-noout', '-serial'])
-      .toString()
-      .trim()
-      .replace('serial=', '');
-    return { name, pem, der: pemToDer(pem), certFile, keyFile, serialHex };
-  }
-
-  /**
-   * @param {string} name becomes the commonName
-   * @param {{key?: string, extensions?: string[], days?: number, status?: 'V' | 'R' | null, serial?: string, reason?: string,
-   *   extraArgs?: string[]}} [options]
-   * @returns {Issued}
-   */
-  issue(
-    name,
-    {
-      key = 'ec',
-      extensions = [],
-      days = 20,
-      status = 'V',
-      serial,
-      reason = 'keyCompromise',
-      extraArgs = [],
-    } = {},
-  ) {
-    this.count += 1;
-    const file = `cert${this.count}`;
-    const keyFile = this.#makeKey(file, key);
-    const certFile = this.path(`${file}.pem`);
-    writeFileSync(this.path(`${file}.ext`), extensions.join('\n'));
-    openssl([
-      'req',
-      '-new',
-      '-key',
-      keyFile,
-      '-subj',
-      name === '' ? '/' : `/CN=${name}`,
-      '-out',
-      this.path(`${file}.csr`),
-    ]);
-    const serialArgs =
-      serial === undefined ? ['-CAcreateserial', '-CAserial', this.path('serial')] : ['-set_serial', serial];
-    openssl([
-      'x509',
-      '-req',
-      '-in',
-      this.path(`${file}.csr`),
-      '-CA',
-      this.ca.certFile,
-      '-CAkey',
-      this.ca.keyFile,
-      ...serialArgs,
-      '-days',
-      String(days),
-      '-extfile',
-      this.path(`${file}.ext`),
-      '-out',
-      certFile,
-      ...extraArgs,
-    ]);
-    const issued = this.#read(name, certFile, keyFile);
-    const revoked = status === 'R' ? `260101000000Z,${reason}` : '';
-    if (status !== null)
-      this.index.push(`${status}\t491231235959Z\t${revoked}\t${issued.serialHex}\tunknown\t/CN=${name}`);
-    return issued;
-  }
-
-  /** Writes the index `openssl ocsp` answers from: what is not in it is unknown. */
-  indexFile() {
+export class TestCa extends CaInMemory {
+  /** What is not in the index is unknown. @param {Issued} signer */
+  #ocspArgs(signer) {
     writeFileSync(this.path('index.txt'), `${this.index.join('\n')}\n`);
     writeFileSync(this.path('index.txt.attr'), 'unique_subject = no\n');
-    return this.path('index.txt');
+    const keys = ['-rsigner', signer.certFile, '-rkey', signer.keyFile];
+    return ['ocsp', '-index', this.path('index.txt'), '-CA', this.ca.certFile, ...keys];
   }
 
   /**
@@ -171,21 +32,9 @@ export class TestCa {
    * @param {{signer?: Issued, args?: string[]}} [options]
    */
   respond(request, { signer = this.ca, args = ['-ndays', '1'] } = {}) {
-    const [reqin, respout] = [this.path('offline-req.der'), this.path('offline-resp.der')];
+    const [reqin, respout] = [this.path('request.der'), this.path('response.der')];
     writeFileSync(reqin, request);
-    const fixed = ['ocsp', '-index', this.indexFile(), '-CA', this.ca.certFile, '-noverify'];
-    openssl([
-      ...fixed,
-      '-rsigner',
-      signer.certFile,
-      '-rkey',
-      signer.keyFile,
-      '-reqin',
-      reqin,
-      '-respout',
-      respout,
-      ...args,
-    ]);
+    openssl([...this.#ocspArgs(signer), '-noverify', '-reqin', reqin, '-respout', respout, ...args]);
     return readFileSync(respout);
   }
 
@@ -209,25 +58,9 @@ export class TestCa {
    */
   async listen({ signer = this.ca, args = ['-ndays', '1'] } = {}) {
     const port = await freePort();
-    const fixed = ['ocsp', '-port', String(port), '-ignore_err', '-index', this.indexFile()];
-    const child = spawn(
-      'openssl',
-      [
-        ...fixed,
-        '-CA',
-        this.ca.certFile,
-        '-rsigner',
-        signer.certFile,
-        '-rkey',
-        signer.keyFile,
-        '-text',
-        ...args,
-      ],
-      {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
-    );
-    const exited = new Promise((resolve) => child.once('exit', resolve));
+    const all = [...this.#ocspArgs(signer), '-port', String(port), '-ignore_err', '-text', ...args];
+    const child = spawn('openssl', all, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const exited = once(child, 'exit');
     await new Promise((resolve, reject) => {
       let text = '';
       child.stderr.on('data', (chunk) => {
@@ -245,13 +78,10 @@ export class TestCa {
 }
 
 /** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  return port;
 }

@@ -1,93 +1,143 @@
 import assert from 'node:assert/strict';
-import { constants, generateKeyPairSync, sign } from 'node:crypto';
+import { constants, createHash, sign } from 'node:crypto';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { Remembered, RememberedBytes } from '../../src/pki/remembered.js';
 import { verifySignature } from '../../src/pki/signature.js';
-import { der, oid } from './ocsp-builder.js';
+import { bytesOf, der, oid } from './ocsp-builder.js';
+import { makeKeys } from './test-ca.js';
 
 const data = Buffer.from('what is signed');
-const NULL = Buffer.from([5, 0]);
-const PSS = '1.2.840.113549.1.1.10';
+const NULL = bytesOf('0500');
+const SHA256 = '2.16.840.1.101.3.4.2.1';
+const keys = Object.fromEntries(['rsa', 'ec', 'ed25519', 'ed448'].map((kind) => [kind, makeKeys(kind)]));
+/** Of the other families, none of which may pass. @param {string} kind */
+const wrongKey = (kind) => keys[kind === 'ec' ? 'ed25519' : 'ec'].publicKey;
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const ed = generateKeyPairSync('ed25519');
+/** @typedef {{oid: string, parameters: Buffer | null, signature: Buffer, key: import('node:crypto').KeyObject}} Signed */
 
-const sha256 = der(0x30, oid('2.16.840.1.101.3.4.2.1'), NULL);
-const sha256Bare = der(0x30, oid('2.16.840.1.101.3.4.2.1'));
+const sha256 = der(0x30, oid(SHA256), NULL);
+const bare = der(0x30, oid(SHA256));
 const mgf = (/** @type {Buffer[]} */ ...hash) => der(0x30, oid('1.2.840.113549.1.1.8'), ...hash);
-const salt = der(0xa2, der(0x02, Buffer.from([32])));
-const pssSignature = sign('sha256', data, {
-  key: rsa.privateKey,
-  padding: constants.RSA_PKCS1_PSS_PADDING,
-  saltLength: 32,
-});
+const salt = bytesOf('a203 020120');
+const pssSign = (/** @type {string} */ hash, /** @type {number} */ saltLength) =>
+  sign(hash, data, { key: keys.rsa.privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
+const signatures = { sha256: pssSign('sha256', 32), sha1: pssSign('sha1', 20), long: pssSign('sha256', 222) };
 
-/** @param {...Buffer} fields */
-const pss = (...fields) => ({
-  oid: PSS,
+/** @param {Buffer[]} fields @param {keyof typeof signatures} [by] @returns {Signed} */
+const pss = (fields, by = 'sha256') => ({
+  oid: '1.2.840.113549.1.1.10',
   parameters: der(0x30, ...fields),
-  signature: pssSignature,
-  key: rsa.publicKey,
+  signature: signatures[by],
+  key: keys.rsa.publicKey,
 });
+const [hash, mgf1] = [der(0xa0, sha256), der(0xa1, mgf(sha256))];
 
-/** @type {[string, 'valid' | 'bad' | 'unsupported', {oid: string, parameters: Buffer | null, signature: Buffer, key: import('node:crypto').KeyObject}][]} */
+/** @type {[string, 'valid' | 'bad' | 'unsupported', Signed][]} */
 const CASES = [
-  ['PSS', 'valid', pss(der(0xa0, sha256), der(0xa1, mgf(sha256)), salt)],
-  ['PSS with hashes without NULL', 'valid', pss(der(0xa0, sha256Bare), der(0xa1, mgf(sha256Bare)), salt)],
-  [
-    'PSS with its trailer said',
-    'valid',
-    pss(der(0xa0, sha256), der(0xa1, mgf(sha256)), salt, der(0xa3, der(0x02, Buffer.from([1])))),
-  ],
-  [
-    'PSS with another trailer',
-    'unsupported',
-    pss(der(0xa0, sha256), der(0xa1, mgf(sha256)), salt, der(0xa3, der(0x02, Buffer.from([2])))),
-  ],
-  ['PSS with two hashes', 'bad', pss(der(0xa0, sha256, sha256), der(0xa1, mgf(sha256)), salt)],
-  ['PSS with two MGFs', 'bad', pss(der(0xa0, sha256), der(0xa1, mgf(sha256), mgf(sha256)), salt)],
-  ['PSS with an MGF of two hashes', 'bad', pss(der(0xa0, sha256), der(0xa1, mgf(sha256, sha256)), salt)],
-  ['PSS with more behind the salt', 'bad', pss(der(0xa0, sha256), der(0xa1, mgf(sha256)), salt, NULL)],
+  ['PSS', 'valid', pss([hash, mgf1, salt])],
+  ['PSS with hashes without NULL', 'valid', pss([der(0xa0, bare), der(0xa1, mgf(bare)), salt])],
+  ['PSS with its trailer written', 'valid', pss([hash, mgf1, salt, bytesOf('a303020101')])],
+  ['PSS with all defaults', 'valid', pss([], 'sha1')],
+  ['PSS with the longest salt', 'valid', pss([hash, mgf1, bytesOf('a204 020200de')], 'long')],
+  ['PSS with another trailer', 'unsupported', pss([hash, mgf1, salt, bytesOf('a303020102')])],
+  ['PSS with two hashes', 'bad', pss([der(0xa0, sha256, sha256), mgf1, salt])],
+  ['PSS with two MGFs', 'bad', pss([hash, der(0xa1, mgf(sha256), mgf(sha256)), salt])],
+  ['PSS with an MGF of two hashes', 'bad', pss([hash, der(0xa1, mgf(sha256, sha256)), salt])],
+  ['PSS with more behind the salt', 'bad', pss([hash, mgf1, salt, NULL])],
+  ['PSS with a negative salt length', 'bad', pss([hash, mgf1, bytesOf('a203 0201a0')])],
+  ['PSS with a salt length of four octets', 'bad', pss([hash, mgf1, bytesOf('a206 020401000020')])],
   [
     'PSS with another parameter of the hash than NULL',
     'unsupported',
-    pss(der(0xa0, der(0x30, oid('2.16.840.1.101.3.4.2.1'), der(0x04))), der(0xa1, mgf(sha256)), salt),
+    pss([der(0xa0, der(0x30, oid(SHA256), der(0x04))), mgf1, salt]),
   ],
-  ['PSS without MGF, which is SHA-1 then', 'unsupported', pss(der(0xa0, sha256), salt)],
-  ['PSS with another salt length', 'bad', pss(der(0xa0, sha256), der(0xa1, mgf(sha256)))],
-  ...fixed('ECDSA', '1.2.840.10045.4.3.2', ec, 'sha256', 'valid'),
-  ...fixed('Ed25519', '1.3.101.112', ed, null, 'unsupported'),
-  ...fixed('RSA', '1.2.840.113549.1.1.11', rsa, 'sha256', 'valid'),
+  ['PSS without MGF, which is SHA-1 then', 'unsupported', pss([hash, salt])],
+  ['PSS with another MGF', 'unsupported', pss([hash, der(0xa1, der(0x30, oid('1.2.3'), sha256)), salt])],
+  ['PSS with an MGF without a hash', 'unsupported', pss([hash, der(0xa1, mgf()), salt])],
+  ['PSS with another salt length', 'bad', pss([hash, mgf1])],
+  ['PSS without parameters', 'unsupported', { ...pss([]), parameters: null }],
+  ['PSS by an EC key', 'bad', { ...pss([hash, mgf1, salt]), key: keys.ec.publicKey }],
+  ['an unknown algorithm', 'unsupported', { ...pss([]), oid: '1.2.3.4' }],
+  ...fixed('rsa', '1.2.840.113549.1.1.5', 'sha1'),
+  ...fixed('rsa', '1.2.840.113549.1.1.11', 'sha256'),
+  ...fixed('rsa', '1.2.840.113549.1.1.12', 'sha384'),
+  ...fixed('rsa', '1.2.840.113549.1.1.13', 'sha512'),
+  ...fixed('ec', '1.2.840.10045.4.1', 'sha1'),
+  ...fixed('ec', '1.2.840.10045.4.3.2', 'sha256'),
+  ...fixed('ec', '1.2.840.10045.4.3.3', 'sha384'),
+  ...fixed('ec', '1.2.840.10045.4.3.4', 'sha512'),
+  ...fixed('ed25519', '1.3.101.112', null),
+  ...fixed('ed448', '1.3.101.113', null),
 ];
 
-/**
- * @param {string} name
- * @param {string} id
- * @param {import('node:crypto').KeyPairKeyObjectResult} pair
- * @param {string | null} hash
- * @param {'valid' | 'unsupported'} withNull
- * @returns {typeof CASES}
- */
-function fixed(name, id, { privateKey, publicKey }, hash, withNull) {
-  const signature = sign(hash, data, privateKey);
-  const given = { oid: id, signature, key: publicKey };
+/** @param {string} kind @param {string} id @param {string | null} digest @returns {typeof CASES} */
+function fixed(kind, id, digest) {
+  const { privateKey, publicKey: key } = keys[kind];
+  const given = { oid: id, signature: sign(digest, data, privateKey), key, parameters: null };
+  const name = `${kind} ${digest ?? ''}`;
   return [
-    [name, 'valid', { ...given, parameters: null }],
-    [`${name} with NULL`, withNull, { ...given, parameters: NULL }],
-    [`${name} with other parameters`, 'unsupported', { ...given, parameters: Buffer.from([4, 0]) }],
-    [
-      `${name} by another key`,
-      'bad',
-      { ...given, parameters: null, key: publicKey === ec.publicKey ? ed.publicKey : ec.publicKey },
-    ],
+    [name, 'valid', given],
+    [`${name} with NULL`, digest === null ? 'unsupported' : 'valid', { ...given, parameters: NULL }],
+    [`${name} with other parameters`, 'unsupported', { ...given, parameters: bytesOf('0400') }],
+    [`${name} with a longer parameter`, 'unsupported', { ...given, parameters: bytesOf('040100') }],
+    [`${name} by another key`, 'bad', { ...given, key: wrongKey(kind) }],
   ];
 }
 
 for (const [name, result, { key, ...signed }] of CASES) {
   test(`${name}: ${result}`, () => {
     assert.equal(verifySignature({ ...signed, data }, key), result);
-    if (result === 'valid') {
-      assert.equal(verifySignature({ ...signed, data: Buffer.from('what is not') }, key), 'bad');
-    }
+    const other = verifySignature({ ...signed, data: Buffer.from('what is not') }, key);
+    assert.equal(other, result === 'valid' ? 'bad' : result);
   });
 }
+
+test('remembered: what is full forgets its oldest, and a bound of 0 remembers nothing', () => {
+  const [texts, bytes, none] = [new Remembered(2), new RememberedBytes(2), new RememberedBytes(0)];
+  for (const name of ['a', 'b', 'b', 'a', 'c']) {
+    assert.equal(texts.set(name, name), name);
+    assert.equal(bytes.set(Buffer.from(name), name), name);
+    assert.equal(none.set(Buffer.from(name), name), name);
+  }
+  for (const [name, known] of Object.entries({ a: undefined, b: 'b', c: 'c' })) {
+    assert.equal(texts.get(name), known);
+    assert.equal(bytes.get(Buffer.from(name)), known);
+    assert.equal(none.get(Buffer.from(name)), undefined);
+  }
+  const empty = new Remembered(0);
+  empty.set('a', 1);
+  assert.equal(empty.get('a'), undefined);
+});
+
+test('remembered: bytes that differ in any octet are told apart, also where the hash does not look', () => {
+  const original = createHash('sha512').update('x').digest();
+  const memory = new RememberedBytes(100);
+  memory.set(Buffer.from(original), 'original');
+  for (const at of original.keys()) {
+    const other = Buffer.from(original);
+    other[at] ^= 1;
+    assert.equal(memory.get(other), undefined, `octet ${at}`);
+  }
+  assert.equal(memory.get(Uint8Array.from(original)), 'original');
+  const second = Buffer.from(original);
+  second[0] ^= 1;
+  memory.set(second, 'of the same hash');
+  assert.equal(memory.get(second), 'of the same hash');
+  assert.equal(memory.get(original), undefined);
+});
+
+test('remembered: for any bytes what was set last, or nothing', () => {
+  const lists = fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), lists, (max, list) => {
+      const memory = new RememberedBytes(max);
+      for (const bytes of [...list, ...list]) {
+        const known = memory.get(bytes);
+        if (known !== undefined) assert.deepEqual(known, [...bytes]);
+        else memory.set(Buffer.from(bytes), [...bytes]);
+        assert.deepEqual(memory.get(bytes), [...bytes]);
+      }
+    }),
+  );
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { createRequester } from '../../src/http/request.js';
+import { connectTo, exchange } from './raw-server.js';
+
+/** Takes two connections and no more: what comes then is not even refused. */
+const FULL = `const { createServer } = require('node:net');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer();
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
+  });`;
+
+test('a server that takes no connection is given up in time, and no socket stays behind', async () => {
+  const worker = new Worker(FULL, { eval: true });
+  const port = await new Promise((resolve) => worker.once('message', resolve));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
+  const before = sockets();
+  const fill = Array.from({ length: 6 }, () => connectTo(`http://127.0.0.1:${port}`));
+  const opened = await Promise.allSettled(fill.map((one) => one.open(200)));
+  const reasons = opened.flatMap((one) => (one.status === 'rejected' ? one.reason.message : []));
+  assert.ok(reasons.length >= 3, `${reasons.length}`);
+  assert.deepEqual([...new Set(reasons)], ['did not take the connection in time']);
+  const { events } = exchange(fill[5]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  fill[5].abort();
+  for (const one of fill) await one.close();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual([events.sent, events.ends], [0, 0]);
+  assert.equal(sockets(), before);
+  await worker.terminate();
+});
+
+test('a host name that does not exist (RFC 6761)', async () => {
+  const requester = createRequester({ origin: 'http://nothing.invalid', timeoutMs: 60_000 });
+  await assert.rejects(requester.request({ path: '/' }), { code: 'host_not_found', exitCode: 2 });
+  await requester.close();
+});

@@ -1,0 +1,3 @@
+import { checkMutants } from './mutations/check.js';
+
+checkMutants(20_000);

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createAuthorities } from '../../src/dev/authority.js';
+import { createResponder } from '../../src/dev/ocsp-responder.js';
+import { Store } from '../../src/dev/store.js';
+import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { createOcspChecker, DEFAULT_SKEW_MS } from '../../src/pki/ocsp-check.js';
+import {
+  buildOcspRequest,
+  chooseOcspMethod,
+  createCertId,
+  createOcspRequestTemplate,
+  ocspGetPath,
+} from '../../src/pki/ocsp-request.js';
+import { OcspParseError, parseCertId, parseOcspResponse } from '../../src/pki/ocsp-response.js';
+import { isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-verdicts.js';
+import {
+  buildResponse,
+  bytesOf,
+  der,
+  extension,
+  keyHashResponderId,
+  oid,
+  refusal,
+  single,
+} from './ocsp-builder.js';
+import { EXTENSIONS, nameOf, TestCa } from './test-ca.js';
+
+const DAY = 86_400_000;
+const [ca, stranger, namesake] = [new TestCa(), new TestCa({ name: 'Stranger' }), new TestCa()];
+const leaf = ca.issue('leaf');
+const OCSP_SIGNING = { extensions: [EXTENSIONS.ocspSigning], days: 5 };
+const delegate = ca.issue('delegate', OCSP_SIGNING);
+const NONCE = bytesOf('00112233445566778899aabbccddeeff');
+const NONCE_OID = '1.3.6.1.5.5.7.48.1.2';
+const certId = await createCertId({ issuerDer: ca.ca.der, serial: leaf.serial, hash: 'sha1' });
+const sha256Id = await createCertId({ issuerDer: ca.ca.der, serial: leaf.serial, hash: 'sha256' });
+const THIS = Math.floor(Date.now() / 1000) * 1000;
+const LATE = THIS - DEFAULT_SKEW_MS;
+const EARLY = THIS + DEFAULT_SKEW_MS;
+const signer = ca.ca;
+
+/** @param {Partial<Parameters<typeof single>[0]>} [more] */
+const one = (more) => single({ certId: certId.raw, thisUpdate: THIS, ...more });
+/** @param {Partial<Parameters<typeof buildResponse>[0]>} [more] */
+const made = (more) => buildResponse({ signer, singles: [one()], ...more });
+/** @param {Partial<Parameters<typeof single>[0]>} more */
+const of = (more) => made({ singles: [one(more)] });
+/** @param {typeof signer} by @param {Partial<Parameters<typeof buildResponse>[0]>} [more] */
+const by = (by, more) => made({ signer: by, certs: [by.der], ...more });
+/** @param {...Buffer} extensions */
+const extended = (...extensions) => made({ extensions });
+const nonce = (/** @type {Uint8Array} */ value) => extension(NONCE_OID, false, der(0x04, value));
+const critical = extension('1.2.3.4', true, bytesOf('0500'));
+const otherId = Buffer.from(certId.raw);
+otherId[otherId.length - 1] ^= 1;
+/** @param {Buffer} algorithm @param {Buffer} [name] */
+const idWith = (algorithm, name = Buffer.from(certId.issuerNameHash)) =>
+  der(0x30, algorithm, der(4, name), der(4, certId.issuerKeyHash), der(2, certId.serial));
+const absent = der(0x30, oid('1.3.14.3.2.26'));
+const revokedAt = der(0x18, Buffer.from('20260101000000Z'));
+const basicOf = (/** @type {Buffer} */ inner) =>
+  der(0x30, bytesOf('0a0100'), der(0xa0, der(0x30, oid('1.3.6.1.5.5.7.48.1.1'), der(4, inner))));
+const unsupported = ca.issue('delegate', { ...OCSP_SIGNING });
+unsupported.der = Buffer.from(
+  unsupported.der.toString('hex').replaceAll('2a8648ce3d040302', '2a8648ce3d04037f'),
+  'hex',
+);
+const oddKey = ca.issue('delegate', { ...OCSP_SIGNING });
+oddKey.der = Buffer.from(
+  oddKey.der.toString('hex').replaceAll('2a8648ce3d030107', '2a8648ce3d03017f'),
+  'hex',
+);
+
+/** @type {[string, string, Buffer, Parameters<ReturnType<typeof createOcspChecker>['check']>[1]?][]} */
+const ROWS = [
+  ['a plain response', 'good', made()],
+  ['revoked', 'revoked', of({ status: der(0xa1, revokedAt) })],
+  ['revoked for a reason', 'revoked', of({ status: der(0xa1, revokedAt, bytesOf('a003 0a0105')) })],
+  ['unknown', 'unknown', of({ status: bytesOf('8200') })],
+  ['status malformedRequest', 'ocsp_malformed_request', refusal(1)],
+  ['status internalError', 'ocsp_internal_error', refusal(2)],
+  ['status tryLater', 'ocsp_try_later', refusal(3)],
+  ['status 4, which is not used', 'ocsp_unknown_error_status', refusal(4)],
+  ['status sigRequired', 'ocsp_sig_required', refusal(5)],
+  ['status unauthorized', 'ocsp_unauthorized', refusal(6)],
+  ['status 7', 'ocsp_unknown_error_status', refusal(7)],
+  ['a refusal with more behind it', 'not_ocsp', der(0x30, bytesOf('0a0101 0500'))],
+  ['successful without a response', 'not_ocsp', refusal(0)],
+  ['an empty body', 'not_ocsp', Buffer.alloc(0)],
+  ['a web page', 'not_ocsp', Buffer.from('<html>502 Bad Gateway</html>')],
+  ['a certificate', 'not_ocsp', ca.ca.der],
+  ['a trailing byte', 'not_ocsp', Buffer.concat([made(), Buffer.alloc(1)])],
+  ['a trailing byte of the basic response', 'not_ocsp', basicOf(Buffer.concat([der(0x30), Buffer.alloc(1)]))],
+  ['version 1, written', 'good', made({ version: bytesOf('a003 020100') })],
+  ['version 2', 'not_ocsp', made({ version: bytesOf('a003 020101') })],
+  ['another response type', 'ocsp_wrong_type', made({ type: '1.3.6.1.5.5.7.48.1.99' })],
+  ['a good that is no NULL', 'not_ocsp', of({ status: bytesOf('8001 00') })],
+  ['a fourth status', 'not_ocsp', of({ status: bytesOf('8300') })],
+  ['more in a revocation', 'not_ocsp', of({ status: der(0xa1, revokedAt, bytesOf('0500')) })],
+  ['an unknown critical extension', 'unknown_critical_extension', extended(critical)],
+  ['one of a single response', 'unknown_critical_extension', of({ extensions: [critical] })],
+  [
+    'an unknown extension that is not critical',
+    'good',
+    extended(extension('1.2.3.4', false, bytesOf('0500'))),
+  ],
+  [
+    'the critical extensions that are understood',
+    'good',
+    of({
+      extensions: ['1.3.6.1.5.5.7.48.1.3', '1.3.6.1.5.5.7.48.1.6', '1.3.6.1.5.5.7.48.1.9']
+        .concat('2.5.29.21', '2.5.29.24')
+        .map((id) => extension(id, true, bytesOf('0500'))),
+    }),
+  ],
+  ['the same nonce', 'good', extended(nonce(NONCE))],
+  ['a critical nonce', 'good', extended(extension(NONCE_OID, true, der(0x04, NONCE)))],
+  ['another nonce', 'nonce_mismatch', extended(nonce(Buffer.alloc(16)))],
+  ['the beginning of the nonce', 'nonce_mismatch', extended(nonce(NONCE.subarray(0, 8)))],
+  ['a nonce that was not sent', 'good', extended(nonce(NONCE)), { certId, nonce: null, nowMs: THIS }],
+  ['two nonces', 'not_ocsp', extended(nonce(NONCE), nonce(NONCE))],
+  ['a nonce with more behind it', 'not_ocsp', extended(extension(NONCE_OID, false, bytesOf('0400 0500')))],
+  ['more in an extension', 'not_ocsp', extended(der(0x30, oid('1.2.3'), bytesOf('0400 0500')))],
+  ['extensions without one, as Go sends them', 'good', extended()],
+  ['a name with an empty part', 'not_ocsp', made({ responderId: der(0xa1, der(0x30, der(0x31))) })],
+  ['a responder without a name', 'responder_not_authorized', made({ responderId: der(0xa1, der(0x30)) })],
+  ['no response at all', 'cert_id_mismatch', made({ singles: [] })],
+  [
+    'the right response behind another',
+    'good',
+    made({ singles: [one({ certId: otherId, status: der(0xa1, revokedAt) }), one()] }),
+  ],
+  ['of two the first', 'revoked', made({ singles: [one({ status: der(0xa1, revokedAt) }), one()] })],
+  [
+    'unknown, with another CertID, as Vault answers',
+    'cert_id_mismatch',
+    of({ certId: otherId, status: bytesOf('8200') }),
+  ],
+  ['a CertID of the other hash', 'cert_id_mismatch', of({ certId: sha256Id.raw })],
+  ['absent hash parameters', 'good', of({ certId: idWith(absent) })],
+  [
+    'absent in the request instead',
+    'good',
+    made(),
+    { certId: { raw: idWith(absent) }, nonce: null, nowMs: THIS },
+  ],
+  ['absent parameters of another name', 'cert_id_mismatch', of({ certId: idWith(absent, Buffer.alloc(20)) })],
+  [
+    'absent parameters of another hash',
+    'cert_id_mismatch',
+    of({ certId: idWith(der(0x30, oid('1.3.14.3.2.27'))) }),
+  ],
+  ['nextUpdate past by the skew', 'good', of({ thisUpdate: LATE - DAY, nextUpdate: LATE })],
+  ['nextUpdate past by more', 'expired', of({ thisUpdate: LATE - DAY, nextUpdate: LATE - 1000 })],
+  ['no nextUpdate, ten days later', 'good', of({ thisUpdate: THIS - 10 * DAY })],
+  ['thisUpdate ahead by the skew', 'good', of({ thisUpdate: EARLY })],
+  ['thisUpdate ahead by more', 'not_yet_valid', of({ thisUpdate: EARLY + 1000 })],
+  [
+    'an unknown signature algorithm',
+    'unsupported_signature_algorithm',
+    made({ algorithm: der(0x30, oid('1.2.3.4')) }),
+  ],
+  ['ECDSA called RSA', 'bad_signature', made({ algorithm: der(0x30, oid('1.2.840.113549.1.1.11')) })],
+  [
+    'a certificate that is none, beside a valid signature',
+    'not_ocsp',
+    made({ certs: [der(0x30, bytesOf('0500'))] }),
+  ],
+  ['the key id of the CA', 'good', made({ responderId: keyHashResponderId(signer) })],
+  ['a CA that is not known', 'responder_not_authorized', by(stranger.ca)],
+  ['one of the same name and another key', 'bad_signature', by(namesake.ca)],
+  [
+    'the same by key id',
+    'responder_not_authorized',
+    by(namesake.ca, { responderId: keyHashResponderId(namesake.ca) }),
+  ],
+  ['a delegate', 'good', by(delegate)],
+  ['a delegate by key id', 'good', by(delegate, { responderId: keyHashResponderId(delegate) })],
+  ['a delegate behind the certificate of the CA', 'good', by(delegate, { certs: [ca.ca.der, delegate.der] })],
+  ['a delegate without its certificate', 'responder_not_authorized', by(delegate, { certs: [] })],
+  ['a delegate without OCSPSigning', 'responder_not_authorized', by(leaf)],
+  [
+    'a delegate for clientAuth',
+    'responder_not_authorized',
+    by(ca.issue('c', { extensions: [EXTENSIONS.clientAuth] })),
+  ],
+  [
+    'a delegate of another CA of the same name',
+    'responder_not_authorized',
+    by(namesake.issue('d', OCSP_SIGNING)),
+  ],
+  ['a delegate of another CA', 'responder_not_authorized', by(stranger.issue('d', OCSP_SIGNING))],
+  ['a delegate whose algorithm is not known', 'unsupported_signature_algorithm', by(unsupported)],
+  ['a delegate whose key cannot be read', 'responder_not_authorized', by(oddKey)],
+  [
+    'the right delegate behind one of its name',
+    'good',
+    by(delegate, { certs: [unsupported.der, delegate.der] }),
+  ],
+  ['a wrong signature of a delegate', 'bad_signature', by(delegate, { signWith: (tbs) => leaf.sign(tbs) })],
+  [
+    'the SHA-256 of a delegate',
+    'responder_not_authorized',
+    by(delegate, { responderId: keyHashResponderId(delegate, 'sha256') }),
+  ],
+  [
+    'a delegate under the name of the CA',
+    'bad_signature',
+    by(delegate, { responderId: der(0xa1, nameOf('Test CA', 'Throw-away')) }),
+  ],
+];
+
+for (const [name, verdict, bytes, expected = { certId, nonce: NONCE, nowMs: THIS }] of ROWS) {
+  test(`${name}: ${verdict}`, () => {
+    const checker = createOcspChecker({ issuerDer: signer.der });
+    for (const round of [bytes, new Uint8Array(bytes)]) assert.equal(checker.check(round, expected), verdict);
+  });
+}
+
+test('a delegate must be valid now, give or take the skew', () => {
+  const { notBefore, notAfter } = parseCertificate(delegate.der);
+  const checker = createOcspChecker({ issuerDer: signer.der });
+  for (const [nowMs, verdict] of /** @type {const} */ ([
+    [notBefore - DEFAULT_SKEW_MS, 'good'],
+    [notBefore - DEFAULT_SKEW_MS - 1, 'responder_cert_expired'],
+    [notAfter + DEFAULT_SKEW_MS, 'good'],
+    [notAfter + DEFAULT_SKEW_MS + 1, 'responder_cert_expired'],
+  ])) {
+    const bytes = by(delegate, { singles: [one({ thisUpdate: notBefore - DAY })] });
+    assert.equal(checker.check(bytes, { certId, nonce: null, nowMs }), verdict);
+  }
+});
+
+test('every field of a response is read', () => {
+  const status = der(0xa1, revokedAt, bytesOf('a003 0a0105'));
+  const full = by(delegate, {
+    singles: [one({ status, nextUpdate: THIS + DAY })],
+    extensions: [nonce(NONCE)],
+    producedAt: THIS - 1000,
+    responderId: keyHashResponderId(delegate),
+    certs: [ca.ca.der, delegate.der],
+  });
+  const { tbs, signature, ...parsed } =
+    /** @type {import('../../src/pki/ocsp-response.js').BasicResponse} */ (parseOcspResponse(full));
+  assert.ok(full.includes(Buffer.concat([tbs, delegate.algorithm])) && full.includes(signature));
+  const keyHash = createHash('sha1').update(parseCertificate(delegate.der).spkiBits).digest();
+  assert.deepEqual(parsed, {
+    status: 'successful',
+    typeOid: '1.3.6.1.5.5.7.48.1.1',
+    version: 0,
+    responderId: { kind: 'keyHash', value: keyHash },
+    producedAt: THIS - 1000,
+    responses: [
+      {
+        certId,
+        status: 'revoked',
+        revokedAt: Date.UTC(2026, 0, 1),
+        reason: 5,
+        thisUpdate: THIS,
+        nextUpdate: THIS + DAY,
+      },
+    ],
+    nonce: NONCE,
+    signatureOid: '1.2.840.10045.4.3.2',
+    signatureParameters: null,
+    certs: [ca.ca.der, delegate.der],
+  });
+  const plain = /** @type {typeof parsed} */ (parseOcspResponse(made()));
+  assert.deepEqual(plain.responderId, { kind: 'name', value: parseCertificate(ca.ca.der).subject });
+  assert.deepEqual([plain.nonce, plain.certs, plain.responses[0].nextUpdate], [null, [], null]);
+  assert.throws(() => parseCertId(Buffer.concat([certId.raw, Buffer.alloc(1)])), OcspParseError);
+});
+
+test('identical bytes are verified once, and yet time, nonce and CertID are checked each time', () => {
+  const checker = createOcspChecker({ issuerDer: signer.der });
+  const bytes = by(delegate, {
+    singles: [one({ nextUpdate: THIS + DAY })],
+    extensions: [nonce(NONCE)],
+  });
+  const right = { certId, nonce: NONCE, nowMs: THIS };
+  for (let i = 0; i < 3; i++) assert.equal(checker.check(bytes, right), 'good');
+  assert.equal(checker.check(bytes, { ...right, nowMs: THIS + 2 * DAY }), 'expired');
+  assert.equal(checker.check(bytes, { ...right, nonce: Buffer.alloc(32) }), 'nonce_mismatch');
+  assert.equal(checker.check(bytes, { ...right, certId: { raw: otherId } }), 'cert_id_mismatch');
+  assert.deepEqual(checker.verifications(), { responses: 1, certificates: 1 });
+  assert.equal(checker.check(by(delegate), right), 'good');
+  assert.deepEqual(checker.verifications(), { responses: 2, certificates: 1 });
+});
+
+test('what is remembered is bounded, oldest first, in count and size, and survives reuse of the buffer', () => {
+  const [a, b, c] = [1, 2, 3].map((seconds) => made({ producedAt: THIS - seconds * 1000 }));
+  const checker = createOcspChecker({ issuerDer: signer.der, maxRemembered: 2 });
+  const expected = { certId, nonce: null, nowMs: THIS };
+  const buffer = Buffer.from(a);
+  assert.equal(checker.check(buffer, expected), 'good');
+  buffer.fill(0);
+  /** @type {[Buffer[], number][]} */
+  const rounds = [
+    [[a, b, a, b], 2],
+    [[c, b], 3],
+    [[a], 4],
+  ];
+  for (const [list, responses] of rounds) {
+    for (const bytes of list) assert.equal(checker.check(bytes, expected), 'good');
+    assert.equal(checker.verifications().responses, responses);
+  }
+  const large = extended(extension('1.2.3.4', false, Buffer.alloc(16_384)));
+  for (let i = 0; i < 2; i++) assert.equal(checker.check(large, expected), 'good');
+  assert.equal(checker.verifications().responses, 6);
+});
+
+test('the embedded responder, with an RSA key, is believed; no flipped bit is, no piece is a response', async () => {
+  const { intermediate } = await createAuthorities('rsa');
+  const respond = createResponder(intermediate, new Store());
+  const asked = await createCertId({ issuerDer: intermediate.der, serial: leaf.serial, hash: 'sha256' });
+  const bytes = Buffer.from((await respond(await buildOcspRequest({ certId: asked, nonce: NONCE }))) ?? []);
+  const checker = createOcspChecker({ issuerDer: intermediate.der, maxRemembered: 0 });
+  const expected = { certId: asked, nonce: NONCE, nowMs: Date.now() };
+  assert.ok(isOcspStatus(checker.check(bytes, expected)));
+  const parsed = parseOcspResponse(bytes);
+  assert.ok(parsed.status === 'successful' && parsed.tbs !== null);
+  for (const part of [parsed.tbs, parsed.signature]) {
+    const start = bytes.indexOf(part);
+    for (let at = 0; at < part.length; at++) {
+      const damaged = Buffer.from(bytes);
+      damaged[start + at] ^= 1 << (at % 8);
+      assert.ok(!isOcspStatus(checker.check(damaged, expected)), `octet ${at}`);
+    }
+  }
+  for (let length = 0; length < bytes.length; length++) {
+    assert.throws(() => parseOcspResponse(bytes.subarray(0, length)), OcspParseError);
+  }
+});
+
+test('a CertID and a request have the octets of RFC 6960, with and without a nonce', async () => {
+  const issuer = parseCertificate(ca.ca.der);
+  for (const [hash, id] of /** @type {const} */ ([
+    ['sha1', '1.3.14.3.2.26'],
+    ['sha256', '2.16.840.1.101.3.4.2.1'],
+  ])) {
+    for (const serial of ['05', '00f00dcafe', '7fffffffffffffff', `00fe${'01'.repeat(19)}`].map(bytesOf)) {
+      const digest = (/** @type {Buffer} */ bytes) => der(4, createHash(hash).update(bytes).digest());
+      const algorithm = der(0x30, oid(id), bytesOf('0500'));
+      const raw = der(0x30, algorithm, digest(issuer.subject), digest(issuer.spkiBits), der(2, serial));
+      const made = await createCertId({ issuerDer: ca.ca.der, serial, hash });
+      assert.deepEqual(made.raw, raw);
+      const list = der(0x30, der(0x30, raw));
+      assert.deepEqual(await buildOcspRequest({ certId: made }), der(0x30, der(0x30, list)));
+      const request = der(0x30, der(0x30, list, der(0xa2, der(0x30, nonce(NONCE)))));
+      assert.deepEqual(await buildOcspRequest({ certId: made, nonce: NONCE }), request);
+    }
+  }
+});
+
+test('a template patched with a nonce is the request with that nonce: 32 octets, or 0 to 128', async () => {
+  for (const [nonceLength, length] of [
+    [undefined, 32],
+    [1, 1],
+    [128, 128],
+  ]) {
+    const template = await createOcspRequestTemplate({ certId, nonceLength });
+    assert.equal(template.nonceLength, length);
+    const value = Buffer.alloc(Number(length), 7);
+    template.bytes.set(value, template.nonceOffset);
+    assert.deepEqual(template.bytes, await buildOcspRequest({ certId, nonce: value }));
+  }
+  const without = await createOcspRequestTemplate({ certId, nonceLength: 0 });
+  assert.deepEqual(without, { bytes: await buildOcspRequest({ certId }), nonceOffset: -1, nonceLength: 0 });
+  for (const nonceLength of [129, -1, 1.5]) {
+    await assert.rejects(createOcspRequestTemplate({ certId, nonceLength }), RangeError);
+  }
+});
+
+test('the path of a GET decodes to the request; auto is GET up to 255 bytes of URL', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 1 }),
+      fc.constantFrom('/v1/pki/ocsp', '/a//', ''),
+      (bytes, base) => {
+        const path = ocspGetPath(base, bytes);
+        const prefix = `${base.replace(/\/*$/, '')}/`;
+        const last = path.slice(prefix.length);
+        assert.ok(path.startsWith(prefix));
+        assert.match(last, /^[A-Za-z0-9%]+$/);
+        assert.deepEqual(Buffer.from(decodeURIComponent(last), 'base64'), Buffer.from(bytes));
+      },
+    ),
+  );
+  const origin = 'http://127.0.0.1:8200';
+  assert.equal(chooseOcspMethod(origin, `/${'a'.repeat(254 - origin.length)}`), 'GET');
+  assert.equal(chooseOcspMethod(origin, `/${'a'.repeat(255 - origin.length)}`), 'POST');
+});
+
+test('exactly three verdicts are accepted', () => {
+  const verdicts = /** @type {(keyof typeof OCSP_VERDICTS)[]} */ (Object.keys(OCSP_VERDICTS));
+  assert.deepEqual(verdicts.filter(isOcspStatus), ['good', 'revoked', 'unknown']);
+});
