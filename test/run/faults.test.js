@@ -1,20 +1,97 @@
-/** A Vault that passes preflight and then misbehaves: every answer has a name, every arrival is accounted for. */
+/**
+ * Every fault of a target has a name. A real connection takes each answer from a real server, the classifiers of `issue` and
+ * `ocsp` judge it. That whole runs account for every arrival: library.test.js.
+ */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { startDevServer } from '../../src/dev/spawn.js';
-import { assertDone, EC, rightResult, runCli } from '../cli/support.js';
-import { runHere, startFaultProxy } from './support.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createAuthorities } from '../../src/dev/authority.js';
+import { createConnection } from '../../src/http/connection.js';
+import { createSlots } from '../../src/load/slots.js';
+import { loadOperation } from '../../src/operations/index.js';
+import { readKinds } from '../../src/operations/ocsp-kinds.js';
+import { createRequestSet } from '../../src/operations/ocsp-requests.js';
+import { createSerialMemory } from '../../src/operations/serial-set.js';
+import { parseSerial } from '../../src/pki/serial.js';
+import { makePlan } from '../../src/plan.js';
+import { readEnvironment } from '../../src/vault/environment.js';
+import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
+/** @typedef {(status: number, body: Uint8Array, index: number) => {outcome: string}} Classify */
+
+const TIMEOUT_MS = 5000;
+
+const clock = { nowMs: 0 };
+const fault = { behaviour: 'ok', settings: DEFAULTS, waits: false };
+let onRequest = () => {};
+const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
+  onRequest();
+  BEHAVIOURS[fault.behaviour]({
+    req: req.resume(),
+    res,
+    socket: req.socket,
+    settings: fault.settings,
+    elapsedMs: () => 0,
+  });
 });
-after(() => server.stop());
+/** @type {Record<string, Classify>} */
+const classifiers = {};
+let origin = '';
 
-/** Let through before the faults begin; `ocsp` has a certificate issued before the run. */
-const PASSED = 5;
-const LOAD = { role: 'example-dot-com-ec', rate: '50/s', requests: 20, concurrency: 20 };
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { intermediate } = await createAuthorities('ec');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  origin = `http://127.0.0.1:${port}`;
+  const [issue, ocsp] = await Promise.all(['issue', 'ocsp'].map(loadOperation));
+  const plan = (/** @type {typeof issue} */ operation) =>
+    makePlan(operation, { seed: 1 }, readEnvironment({}));
+  const issuerDer = Buffer.from(intermediate.pem.replace(/-----[^-]+-----/g, ''), 'base64');
+  const { hash, nonce, expect, method } = plan(ocsp).options;
+  const set = { issuerDer, serials: [parseSerial('01')], order: Uint32Array.of(0), hash, nonce };
+  const kinds = [{ ...readKinds([], expect)[0], requests: await createRequestSet(set) }];
+  const fixture = { origin, path: '/ocsp', method, issuerDer, kinds, namespace: null };
+  classifiers.issue = issue.createClassifier(plan(issue), { serials: createSerialMemory(), csrs: null });
+  classifiers.ocsp = ocsp.createClassifier(plan(ocsp), fixture);
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  clock.nowMs = 0;
+});
+
+/** @param {Classify} classify @returns {Promise<string>} outcome of one request; time passes once the target has it */
+async function outcomeOf(classify) {
+  const connection = createConnection({ origin, tls: { rejectUnauthorized: true } });
+  try {
+    return await new Promise((resolve) => {
+      const slots = createSlots({
+        clock: () => clock.nowMs,
+        connections: [connection],
+        request: () => ({ method: 'POST', path: '/v1/x', headers: {}, body: 'asked' }),
+        timeoutMs: TIMEOUT_MS,
+        restAfterFailedConnect: false,
+        onDone: (_slot, _done, failure, status, body) =>
+          resolve(failure ?? classify(status, body ?? new Uint8Array(0), 0).outcome),
+        onFree() {},
+      });
+      onRequest = () => {
+        if (fault.waits)
+          setTimeout(() => {
+            clock.nowMs = TIMEOUT_MS;
+            slots.expire();
+          }, 20);
+      };
+      slots.fire(0, 0);
+    });
+  } finally {
+    await connection.close();
+  }
+}
 
 /** @param {number} status @param {string} body */
 const answer = (status, body) => ({ status, body: Buffer.from(body).toString('base64') });
@@ -59,40 +136,20 @@ const FAULTS = [
   ['large', { bytes: 2 * 1024 * 1024 }, 'answer_too_large', 'answer_too_large'],
 ];
 
-/** @type {[string, 0 | 1, number, string][]} command, which of the outcomes, let through, outcome of a success */
-const COMMANDS = [
-  ['issue', 0, PASSED, 'issued'],
-  ['ocsp', 1, PASSED + 1, 'good'],
-];
-
-for (const [command, which, passed, success] of COMMANDS) {
-  describe(`${command} with an answer that is`, { concurrency: 4 }, () => {
-    for (const [behaviour, settings, ...outcomes] of FAULTS) {
+for (const [which, command] of ['issue', 'ocsp'].entries()) {
+  describe(`${command} with an answer that is`, () => {
+    for (const [behaviour, changes, ...outcomes] of FAULTS) {
       const outcome = outcomes[which];
       if (outcome === null) continue;
-      const named = Object.keys(settings).length === 0 ? '' : ` ${JSON.stringify(settings)}`;
-      test(`${behaviour}${named}: ${outcome}`, async (t) => {
-        const proxy = await startFaultProxy(server.url, { passed });
-        t.after(proxy.close);
-        proxy.inject(behaviour, settings);
-        // Short only where it is waited for: a busy machine is slow to give the right answers, too.
-        const timeout = outcome === 'timeout' ? '5s' : '60s';
-        const result = await runHere(command, { ...LOAD, url: proxy.url, timeout }, server.token);
-        assert.deepEqual(result.outcomes, { [success]: PASSED, [outcome]: 15 });
-        assert.equal(result.totals.planned, 20);
+      const named = Object.keys(changes).length === 0 ? '' : ` ${JSON.stringify(changes)}`;
+      test(`${behaviour}${named}: ${outcome}`, async () => {
+        Object.assign(fault, {
+          behaviour,
+          settings: { ...DEFAULTS, ...changes },
+          waits: outcome === 'timeout',
+        });
+        assert.equal(await outcomeOf(classifiers[command]), outcome);
       });
     }
-  });
-}
-
-for (const [command, , passed] of COMMANDS) {
-  test(`${command} from the command line: the same, without a stack trace`, async (t) => {
-    const proxy = await startFaultProxy(server.url, { passed });
-    t.after(proxy.close);
-    proxy.inject('garbage');
-    const args = [command, ...EC, '--rate', '50/s', '--requests', '20', '--format', 'json'];
-    const ended = await runCli(args, { env: { VAULT_ADDR: proxy.url, VAULT_TOKEN: server.token } });
-    assertDone(ended);
-    assert.equal(rightResult(ended.stdout).outcomes.bad_http, 15);
   });
 }
