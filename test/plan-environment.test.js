@@ -17,7 +17,7 @@ function plan(given, env) {
 /** @type {[string, Given, Record<string, string>, (made: import('../src/plan.js').Plan) => unknown, unknown][]} */
 const PRECEDENCE = [
   [
-    'the address comes from VAULT_ADDR',
+    'VAULT_ADDR is the address',
     {},
     { VAULT_ADDR: 'https://v:1/' },
     ({ target }) => target.url,
@@ -30,14 +30,7 @@ const PRECEDENCE = [
     ({ target }) => target.url,
     'https://b:1',
   ],
-  [
-    '--url wins over both',
-    { url: 'http://u' },
-    { BAO_ADDR: 'not a url' },
-    ({ target }) => target.url,
-    'http://u',
-  ],
-  ['--namespace wins', { namespace: 'n' }, { VAULT_NAMESPACE: 'e' }, ({ target }) => target.namespace, 'n'],
+  ['--url wins over', { url: 'http://u' }, { BAO_ADDR: 'not a url' }, ({ target }) => target.url, 'http://u'],
   ['the environment gives a namespace', {}, { VAULT_NAMESPACE: 'e' }, ({ target }) => target.namespace, 'e'],
   [
     '--dev knows nothing of the environment',
@@ -47,21 +40,7 @@ const PRECEDENCE = [
     [null, 'http://127.0.0.1:8200'],
   ],
   ['a time-out from the environment', {}, { VAULT_CLIENT_TIMEOUT: '3' }, ({ load }) => load.timeoutMs, 3000],
-  ['--timeout wins', { timeout: '1s' }, { VAULT_CLIENT_TIMEOUT: '3' }, ({ load }) => load.timeoutMs, 1000],
-  [
-    'VAULT_SKIP_VERIFY counts',
-    {},
-    { VAULT_SKIP_VERIFY: 'true' },
-    ({ target }) => target.tls.skipVerify,
-    true,
-  ],
-  [
-    'unless the flag says no',
-    { tlsSkipVerify: 'false' },
-    { VAULT_SKIP_VERIFY: 'true' },
-    ({ target }) => target.tls.skipVerify,
-    false,
-  ],
+  ['VAULT_SKIP_VERIFY', {}, { VAULT_SKIP_VERIFY: 'true' }, ({ target }) => target.tls.skipVerify, true],
   [
     'files from both',
     { caCert: 'mine' },

@@ -107,7 +107,7 @@ describe('sign', () => {
     ],
 
     [
-      'a curve nobody offers',
+      'another curve',
       () => csr(SECP256K1),
       'example-dot-com-ec',
       /^role requires a minimum of a 256-bit key/,
