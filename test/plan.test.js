@@ -17,38 +17,42 @@ function plan(given = {}, env = {}, operation = issue) {
 
 /** @typedef {Record<string, any>} Given */
 
-/** @type {[string, Given, (made: import('../src/plan.js').Plan) => unknown, unknown][]} sentence, options, what of the plan, value */
-const DEFAULTS = [
-  ['without a rate it is closed', {}, ({ load }) => [load.model, load.ratePerSecond], ['closed', null]],
-  ['with a rate it is', { rate: '1800/h' }, ({ load }) => [load.model, load.ratePerSecond], ['open', 0.5]],
-  ['it measures for 30 s', {}, ({ load }) => [load.durationMs, load.requests], [30_000, null]],
-  ['requests replace 30 s', { requests: 5 }, ({ load }) => [load.durationMs, load.requests], [null, 5]],
-  ['both given', { requests: 5, duration: '1s' }, ({ load }) => [load.durationMs, load.requests], [1000, 5]],
+/** Options, environment, what of the plan, value. @type {[Given, Record<string, string>, string, unknown][]} */
+const VALUES = [
+  [{}, {}, 'load.model load.ratePerSecond', ['closed', null]],
+  [{ rate: '1800/h' }, {}, 'load.model load.ratePerSecond', ['open', 0.5]],
+  [{}, {}, 'load.durationMs load.requests', [30_000, null]],
+  [{ requests: 5 }, {}, 'load.durationMs load.requests', [null, 5]],
+  [{ requests: 5, duration: '1s' }, {}, 'load.durationMs load.requests', [1000, 5]],
+  [{}, {}, 'load.concurrency load.arrivals load.rampUpMs load.warmupMs', [10, 'constant', 0, 0]],
+  [{}, {}, 'load.overflow load.threads load.pacing load.coldStart', ['queue', 1, 'auto', false]],
+  [{ coldStart: true }, {}, 'load.coldStart', [true]],
+  [{}, {}, 'target.url target.mount target.namespace dev', ['http://127.0.0.1:8200', 'pki_int', null, false]],
+  [{}, {}, 'load.timeoutMs', [10_000]],
+  [{ timeout_ms: '250' }, {}, 'load.timeoutMs', [250]],
+  [{}, { VAULT_CLIENT_TIMEOUT: '3' }, 'load.timeoutMs', [3000]],
+  [{ timeout: '1s' }, { VAULT_CLIENT_TIMEOUT: '3' }, 'load.timeoutMs', [1000]],
+  [{ mount: '/a/b/' }, {}, 'target.mount', ['a/b']],
+  [{ seed: '4294967295' }, {}, 'load.seed', [0xffff_ffff]],
+  [{}, { VAULT_ADDR: 'https://v:1/' }, 'target.url', ['https://v:1']],
+  [{}, { VAULT_ADDR: 'https://v:1', BAO_ADDR: 'https://b:1' }, 'target.url', ['https://b:1']],
+  [{ url: 'http://u' }, { BAO_ADDR: 'not a url' }, 'target.url', ['http://u']],
+  [{}, { VAULT_NAMESPACE: 'e' }, 'target.namespace', ['e']],
+  [{ namespace: 'n' }, { VAULT_NAMESPACE: 'e' }, 'target.namespace', ['n']],
+  [{ dev: true }, { VAULT_NAMESPACE: 'e', VAULT_ADDR: 'not a url' }, 'target.namespace', [null]],
+  [{}, { VAULT_SKIP_VERIFY: 'true' }, 'target.tls.skipVerify', [true]],
+  [{ tlsSkipVerify: 'false' }, { VAULT_SKIP_VERIFY: 'true' }, 'target.tls.skipVerify', [false]],
+  [{ caCert: 'mine' }, { VAULT_CACERT: 'theirs' }, 'target.tls.caCert', ['mine']],
   [
-    'the rest of the load',
     {},
-    ({ load: { concurrency, arrivals, rampUpMs, warmupMs, timeoutMs, overflow, threads, pacing } }) => [
-      concurrency,
-      arrivals,
-      rampUpMs,
-      warmupMs,
-      timeoutMs,
-      overflow,
-      threads,
-      pacing,
-    ],
-    [10, 'constant', 0, 0, 10_000, 'queue', 1, 'auto'],
+    { VAULT_CLIENT_CERT: 'c', VAULT_CLIENT_KEY: 'k' },
+    'target.tls.clientCert target.tls.clientKey',
+    ['c', 'k'],
   ],
-  [
-    'the target',
-    {},
-    ({ target: { url, mount, namespace }, dev }) => [url, mount, namespace, dev],
-    ['http://127.0.0.1:8200', 'pki_int', null, false],
-  ],
-  ['a time-out in milliseconds', { timeout_ms: '250' }, ({ load }) => load.timeoutMs, 250],
-  ['a mount loses its slashes', { mount: '/a/b/' }, ({ target }) => target.mount, 'a/b'],
-  ['the largest seed', { seed: '4294967295' }, ({ load }) => load.seed, 0xffff_ffff],
 ];
+
+/** @param {any} made @param {string} path */
+const at = (made, path) => path.split('.').reduce((inner, name) => inner[name], made);
 
 /** @type {[string, Given, string, RegExp, string?][]} sentence, options, code, message, operation */
 const REFUSED = [
@@ -83,8 +87,28 @@ const REFUSED = [
 ];
 
 describe('a plan', () => {
-  for (const [sentence, given, pick, value] of DEFAULTS) {
-    test(sentence, () => assert.deepEqual(pick(plan(given)), value));
+  for (const [given, env, paths, values] of VALUES) {
+    test(`of ${JSON.stringify(given)} in ${JSON.stringify(env)} has ${paths} ${values}`, () => {
+      const made = plan(given, env);
+      assert.deepEqual(
+        paths.split(' ').map((path) => at(made, path)),
+        values,
+      );
+    });
+  }
+
+  for (const address of [
+    'vault.example.com:8200',
+    'unix:///run/vault',
+    'http://me:hunter2@host',
+    'http://h?x',
+  ]) {
+    test(`refuses ${address} in VAULT_ADDR, and does not repeat a password`, () => {
+      assert.throws(() => plan({}, { VAULT_ADDR: address }), {
+        code: 'bad_url',
+        message: /^(?!.*hunter2).*VAULT_ADDR/s,
+      });
+    });
   }
 
   for (const [sentence, given, code, message, operation] of REFUSED) {
