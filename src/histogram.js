@@ -98,3 +98,21 @@ export function valueAtRank(histogram, rank) {
   const us = histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
   return Math.min(us, histogram.maxValue) / 1000;
 }
+
+/**
+ * As `histogram.mean`, whose iterator works out the value of every empty bucket too: most of the time that a report took.
+ *
+ * @param {Histogram} histogram not empty
+ * @returns {number} ms
+ */
+export function meanOf(histogram) {
+  const buckets = /** @type {import('hdr-histogram-js/dist/JsHistogram.js').JsHistogram} */ (histogram);
+  let us = 0;
+  for (let i = 0, left = buckets.totalCount; left > 0; i++) {
+    const count = buckets.getCountAtIndex(i);
+    if (count === 0) continue;
+    us += buckets.medianEquivalentValue(buckets.valueFromIndex(i)) * count;
+    left -= count;
+  }
+  return us / buckets.totalCount / 1000;
+}

@@ -5,6 +5,7 @@ import {
   createHistogram,
   decodeHistogram,
   encodeHistogram,
+  meanOf,
   recordMs,
   sumHistograms,
   valueAtRank,
@@ -49,6 +50,7 @@ describe('a histogram of latencies', () => {
           );
         }
         assert.equal(histogram.totalCount, values.length);
+        if (values.length > 0) assert.equal(meanOf(histogram), histogram.mean / 1000);
       }),
     );
   });

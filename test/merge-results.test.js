@@ -100,7 +100,7 @@ describe('the sum of the parts of a plan', () => {
           assertSame(mergeResults(syntheticParts(given, threads).map(read)), syntheticRun(given));
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 5 },
     );
   });
 

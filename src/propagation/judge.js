@@ -3,7 +3,7 @@
  * that, but for what this program was late to see the answer. How late is not known; that its polls were as late at most is taken for
  * it, and what would not be met on bounds that are so much longer is not proven. A certificate of which nobody said revoked never helps.
  */
-import { createHistogram, recordMs, valueAtRank } from '../histogram.js';
+import { createHistogram, meanOf, recordMs, valueAtRank } from '../histogram.js';
 import { judgeRequirement } from '../results/requirements/judge.js';
 import { formatCount, formatLatency } from '../units.js';
 
@@ -83,7 +83,7 @@ function quantilesOf(histogram) {
     count,
     valueAtRank: (rank) => valueAtRank(histogram, rank),
     min: count === 0 ? null : valueAtRank(histogram, 1),
-    mean: count === 0 ? null : histogram.mean / 1000,
+    mean: count === 0 ? null : meanOf(histogram),
     max: count === 0 ? null : histogram.maxValue / 1000,
   };
 }

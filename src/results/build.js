@@ -1,5 +1,5 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
-import { encodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { countErrors, shareOfErrors } from './errors.js';
 import { sumArrays, sumRecords, total } from './merge.js';
 
@@ -142,7 +142,7 @@ export function buildLatency(histogram) {
   return {
     count,
     min: Math.min(valueAtRank(histogram, 1), histogram.maxValue / 1000),
-    mean: histogram.mean / 1000,
+    mean: meanOf(histogram),
     p50: at(0.5),
     p90: at(0.9),
     p95: at(0.95),

@@ -78,7 +78,7 @@ test('an answer is read the same however it is cut to pieces, one after the othe
       };
       assert.deepEqual(readAll(split(bytes, cuts), reader), expected);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -229,7 +229,7 @@ test("mutated answers: what is read as whole, Node's client reads the same way",
       whole++;
       assert.deepEqual({ status: ours.status, body: ours.body }, theirs, JSON.stringify(mutated));
     }),
-    { numRuns: 3000 },
+    { numRuns: 200 },
   );
-  assert.ok(whole > 200, `${whole}`);
+  assert.ok(whole > 10, `${whole}`);
 });

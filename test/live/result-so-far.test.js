@@ -114,7 +114,7 @@ describe('the result so far', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 12 },
     );
   });
 
@@ -190,7 +190,7 @@ describe('the rate so far', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 20 },
     );
   });
 });

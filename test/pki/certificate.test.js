@@ -157,7 +157,7 @@ test('whatever the file, only a PkiLoadError is thrown', () => {
         }
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 200 },
   );
 });
 

@@ -163,9 +163,9 @@ test('whatever the bytes, nothing but DerError is thrown', () => {
         refused += 1;
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: 200 },
   );
-  assert.ok(refused > 1000);
+  assert.ok(refused > 100);
 });
 
 test('nesting 100,000 deep costs the reader nothing', () => {

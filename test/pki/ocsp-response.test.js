@@ -382,9 +382,9 @@ test('a mutated response is never accepted unless the signed bytes and the signa
       if (isOcspStatus(verdict)) assert.ok(signedParts(mutated).equals(signedParts(bytes)));
       else rejected += 1;
     }),
-    { numRuns: 6000 },
+    { numRuns: 200 },
   );
-  assert.ok(rejected > 2000);
+  assert.ok(rejected > 60);
 });
 
 test('whatever the bytes, the parser throws nothing but OcspParseError', () => {
@@ -405,9 +405,9 @@ test('whatever the bytes, the parser throws nothing but OcspParseError', () => {
         }
       },
     ),
-    { numRuns: 6000 },
+    { numRuns: 200 },
   );
-  assert.ok(parsed > 100);
+  assert.ok(parsed > 3);
 });
 
 /** Of Vault 1.21.1, RSA-2048 CA, POST, as it came on 2026-11-21. */

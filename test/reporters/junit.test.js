@@ -118,7 +118,7 @@ test('whatever text comes, it is read back as it was, without what XML or a term
       assert.equal(name, readable(text));
       assert.equal(problems[0].message, readable(reason));
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 

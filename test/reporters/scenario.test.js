@@ -1,143 +1,15 @@
 /** Results of scenarios in every form that shows them. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import stringWidth from 'string-width';
-import { SCRIPT } from '../../src/reporters/html/script.js';
-import { STYLE } from '../../src/reporters/html/style.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { render as textOf } from '../../src/reporters/scenario-text.js';
-import {
-  mixedRun,
-  REQUIRED,
-  STAGES,
-  scenarioOf,
-  stagedRun,
-  startScenario,
-  troubledRun,
-} from '../results/scenario-sample.js';
+import { mixedRun, scenarioOf, troubledRun } from '../results/scenario-sample.js';
+import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
-/** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
-const UPDATE = process.env.UPDATE_GOLDEN === '1';
-
-/** @type {import('../../src/results/schema.js').Result['measurement']} */
-const INVALID = {
-  verdict: 'invalid',
-  reasons: [{ code: 'send_lag', text: 'Requests went out late.', remedy: 'Use less load.' }],
-};
-
-const FACTORS = [1, 1.02, 0.99, 1.01, 1.03];
-
-/** @param {number} by @param {number} at */
-const taken = (by, at) => FACTORS.map((factor, i) => mixedRun(factor * by, 3 * i + at));
-
-/** @param {number} by @param {number} minute @param {'met' | 'not met'} verdict */
-const staged = (by, minute, verdict) =>
-  stagedRun(by, minute, {
-    requirements: [{ ...REQUIRED, verdict, reason: `p99 is ${12 * by} ms.` }],
-  });
-
-/** @returns {ScenarioResult} write, then read, on two targets */
-function writeThenRead() {
-  const summary = startScenario({
-    name: 'Storage backends',
-    runs: ['write', 'read'],
-    targets: ['inmem', 'file'],
-    repeat: 1,
-  });
-  for (const step of [0, 1, 2, 3]) summary.add(step, mixedRun(1 + step, step));
-  return summary.result({ durationMs: 61_000 });
-}
-
-const HOSTILE = '</script><b>\u001b[2J|`*\u202e "&\'';
-
-/** Two kinds of errors in one target, one of them in all its runs; none in the other. */
-const TROUBLED = scenarioOf({
-  inmem: [0, 2, 4].map((minute) =>
-    troubledRun(minute, { timedOut: minute + 1, sealed: minute === 4 ? 40 : 0 }),
-  ),
-  raft: [1, 3, 5].map((minute) => mixedRun(1, minute)),
-});
-
-/** @type {Record<string, ScenarioResult>} by what it shows */
-const SCENARIOS = {
-  'scenario-compared': scenarioOf({ inmem: taken(1, 0), raft: taken(1.5, 1), postgresql: taken(2, 2) }),
-  'scenario-errors': TROUBLED,
-  'scenario-stages': scenarioOf(
-    { 'vault-1': [staged(1, 0, 'met')], 'vault-2': [staged(20, 1, 'not met')] },
-    { plan: { stages: STAGES, ratePerSecond: 50 }, name: 'Burst load' },
-  ),
-  'scenario-runs': writeThenRead(),
-  'scenario-interrupted': scenarioOf(
-    {
-      a: [mixedRun(1, 0), mixedRun(1, 2, { interrupted: true })],
-      b: [mixedRun(1, 1, { measurement: INVALID })],
-      c: [],
-    },
-    { interrupted: true, repeat: 4, failed: { c: 'http://c refused the connection. Start it.' } },
-  ),
-  'scenario-hostile': scenarioOf(
-    { [HOSTILE]: [troubledRun(0, { sealed: 2, name: HOSTILE })], plain: [mixedRun(1.1, 1)] },
-    { name: HOSTILE, runs: [HOSTILE], failed: { plain: HOSTILE } },
-  ),
-};
-
-/**
- * @param {string} name of the file
- * @param {string} text
- */
-function isAgreed(name, text) {
-  const file = new URL(`./golden/${name}`, import.meta.url);
-  if (UPDATE) writeFileSync(file, text);
-  assert.equal(text, readFileSync(file, 'utf8'));
-}
-
-/** @param {string} html @returns {string} without what is the same in every page */
-function withoutAssets(html) {
-  return html
-    .replace(STYLE, '')
-    .replace(SCRIPT, '')
-    .replace(/'sha256-[^']+'/g, "'sha256-'");
-}
-
-for (const [name, scenario] of Object.entries(SCENARIOS)) {
-  describe(name, () => {
-    test('as text is as agreed, in 80 columns', async () => {
-      const text = await renderDocument('text', scenario);
-      for (const line of text.split('\n')) assert.ok(stringWidth(line) <= 80, line);
-      isAgreed(`${name}.txt`, text);
-    });
-
-    test('as Markdown is as agreed', async () =>
-      isAgreed(`${name}.md`, await renderDocument('md', scenario)));
-
-    test('lets no control character through, nor a figure that is none', async () => {
-      for (const form of ['text', 'md', 'junit', 'html']) {
-        const text = await renderDocument(form, scenario);
-        assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}|\u202e/u, form);
-        assert.doesNotMatch(
-          form === 'html' ? withoutAssets(text) : text,
-          /NaN|undefined|Infinity|\[object/,
-          form,
-        );
-      }
-    });
-
-    test('as JSON is what it is', async () => {
-      assert.deepEqual(
-        JSON.parse(await renderDocument('json', scenario)),
-        JSON.parse(JSON.stringify(scenario)),
-      );
-    });
-  });
-}
-
-test('the page is as agreed', async () => {
-  isAgreed('scenario-stages.html', withoutAssets(await renderDocument('html', SCENARIOS['scenario-stages'])));
-});
+const INVALID = INVALID_RUN.measurement;
 
 test('the page has a box plot of each figure over runs, with a box and a dot for each run of each target', async () => {
   const html = await renderDocument('html', SCENARIOS['scenario-compared']);

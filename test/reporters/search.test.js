@@ -1,61 +1,16 @@
-/** Searches in every form; goldens are written anew with UPDATE_GOLDEN=1. */
+/** Searches in every form. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { targetError } from '../../src/errors.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { brokenOff, explain } from '../../src/results/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
-
-const GOLDEN = new URL('golden/', import.meta.url);
-
-/** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
-
-/** @type {Record<string, () => Promise<Search>>} */
-const SAMPLES = {
-  search: () => sampleSearch(),
-  'search-highest': () => sampleSearch({ highest: 80 }),
-  'search-peak': samplePeak,
-  'search-generator': generatorSearch,
-  'search-none': () =>
-    sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
-  'search-broken-off': brokenSearch,
-};
-
-/** The target does not take a third step. */
-async function brokenSearch() {
-  /** @type {Search[]} */
-  const written = [];
-  const { startedAt, durationSeconds } = await sampleSearch(
-    {},
-    { onStep: async (soFar) => void written.push(soFar) },
-  );
-  const error = targetError('connection_refused', 'http://192.0.2.1:8200 refused.', 'Start it.');
-  return { ...brokenOff(written[1], error), startedAt, durationSeconds };
-}
+import { SEARCHES } from './documents.js';
 
 /** @param {string} html */
 const mainOf = (html) => String(/<main>[\s\S]*<\/main>/.exec(html));
-
-for (const [name, make] of Object.entries(SAMPLES)) {
-  for (const [format, extension] of [
-    ['text', 'txt'],
-    ['md', 'md'],
-    ['junit', 'xml'],
-  ]) {
-    test(`${name}.${extension} is as it was`, async () => {
-      const text = await renderDocument(format, await make());
-      const file = new URL(`${name}.${extension}`, GOLDEN);
-      if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
-      assert.equal(text, readFileSync(file, 'utf8'));
-      if (format !== 'text') return;
-      for (const line of text.split('\n')) assert.ok(stringWidth(line) <= 80, line);
-    });
-  }
-}
 
 test('JSON is the search, whole, and is read back', async () => {
   const search = await sampleSearch();
@@ -151,7 +106,7 @@ for (const format of ['text', 'md', 'junit', 'html']) {
 
 test('a page without an error, and one without a step', async () => {
   assert.match(await renderDocument('html', await sampleSearch({ highest: 80 })), /No request failed/);
-  const none = await renderDocument('html', await SAMPLES['search-none']());
+  const none = await renderDocument('html', await SEARCHES['search-none']());
   assert.match(none, /<h1>Highest rate: none was confirmed<\/h1>/);
   assert.doesNotMatch(mainOf(none), /<figure|NaN|Infinity|undefined/);
 });

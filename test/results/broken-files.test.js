@@ -13,7 +13,7 @@ import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { runsOf, slower, TEN } from './runs.js';
 
 /** How often each is tried; more of them by hand: BROKEN_FILES=5000 node --test test/results/broken-files.test.js */
-const numRuns = Number(process.env.BROKEN_FILES ?? 60);
+const numRuns = Number(process.env.BROKEN_FILES ?? 10);
 
 const LOAD = { ratePerSecond: 50, durationMs: 3000, seed: 3 };
 const REQUIREMENTS = ['p99<10s', 'errors<50%'];

@@ -301,7 +301,7 @@ test('whatever the latencies, their figures are borne out by their histogram, be
       const { length } = values;
       assert.deepEqual(checkLatencies(all, { response: length, service: length, sendLag: length }, ''), []);
     }),
-    { numRuns: 300 },
+    { numRuns: 60 },
   );
 });
 
@@ -315,7 +315,7 @@ test('however latencies are shared out, and in whatever order they are added up,
       assert.deepEqual(checkSums(whole, parts), []);
       assert.equal(checkSums(whole, [...parts, blocksOf(latency([1]))]).length, 3);
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 

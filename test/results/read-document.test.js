@@ -232,7 +232,7 @@ describe('the place where JSON ends', () => {
         }
         assert.equal(placeOfJsonError(source) === null, isJson, source);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

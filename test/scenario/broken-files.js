@@ -100,7 +100,7 @@ export const BROKEN = [
   {
     why: 'a merge key',
     text: `name: n\nload: &l {rate: 5}\nruns: [{name: r, load: {<<: *l}}]\n${MIX}`,
-    says: 's.yaml:3:25: runs[0].load.<<: not known here. Merge keys (<<) are of YAML 1.1: repeat what they stand for, or use an alias for the whole. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, seed.',
+    says: 's.yaml:3:25: runs[0].load.<<: not known here. Merge keys (<<) are of YAML 1.1: repeat what they stand for, or use an alias for the whole. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, cold-start, seed.',
   },
   {
     why: 'a list as a key',
@@ -211,12 +211,12 @@ export const BROKEN = [
   {
     why: 'an option of the target in the load',
     text: `${HEAD}load: {mount: pki}\n`,
-    says: 's.yaml:3:8: load.mount: not known here. It belongs into target. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, seed.',
+    says: 's.yaml:3:8: load.mount: not known here. It belongs into target. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, cold-start, seed.',
   },
   {
     why: 'a slip in the load',
     text: `${HEAD}load:\n  raet: 5\n`,
-    says: 's.yaml:4:3: load.raet: not known here. Did you mean rate? Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, seed.',
+    says: 's.yaml:4:3: load.raet: not known here. Did you mean rate? Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, cold-start, seed.',
   },
   {
     why: 'another name of the address',
@@ -266,7 +266,7 @@ export const BROKEN = [
   {
     why: 'a part of a plan',
     text: `${HEAD}load: {shard: 0/2}\n`,
-    says: 's.yaml:3:8: load.shard: not known here. It is given on the command line, --shard: another part on each machine. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, seed.',
+    says: 's.yaml:3:8: load.shard: not known here. It is given on the command line, --shard: another part on each machine. Known here: model, rate, concurrency, duration, requests, arrivals, ramp-up, warmup, overflow, timeout, timeout_ms, threads, pacing, cold-start, seed.',
   },
   {
     why: 'a name of every object as key',

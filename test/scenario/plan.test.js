@@ -35,6 +35,7 @@ const FLAGS = [
   ['timeout', '7s', ({ load }) => load.timeoutMs, 7000],
   ['threads', '2', ({ load }) => load.threads, 2],
   ['pacing', 'sleep', ({ load }) => load.pacing, 'sleep'],
+  ['cold-start', true, ({ load }) => load.coldStart, true],
   ['seed', '7', ({ load }) => load.seed, 7],
 ];
 

@@ -6,6 +6,7 @@ import {
   createHistogram,
   decodeHistogram,
   encodeHistogram,
+  meanOf,
   recordMs,
   valueAtRank,
   valueAtShare,
@@ -73,7 +74,7 @@ function checkFigures(block, histogram) {
   /** @type {[keyof LatencyBlock, number][]} */
   const borneOut = [
     ['min', valueAtRank(histogram, 1)],
-    ['mean', histogram.mean / 1000],
+    ['mean', meanOf(histogram)],
     ...SHARES.map(
       ([name, share]) => /** @type {[keyof LatencyBlock, number]} */ ([name, valueAtShare(histogram, share)]),
     ),

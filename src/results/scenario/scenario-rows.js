@@ -2,7 +2,7 @@
  * Results of one step, one after the other -> its rows. What was added is kept as sums, so that a hundred runs cost no more
  * memory than one, and a file that is written after each run no more time.
  */
-import { createHistogram, sumHistograms, valueAtRank, valueAtShare } from '../../histogram.js';
+import { createHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../../histogram.js';
 import { summarise } from '../runs/run-metrics.js';
 
 /** @typedef {import('../schema.js').Result} Result */
@@ -166,7 +166,7 @@ function timesOf(histogram) {
   const at = (/** @type {number} */ share) => valueAtShare(histogram, share);
   return {
     min: Math.min(valueAtRank(histogram, 1), histogram.maxValue / 1000),
-    mean: histogram.mean / 1000,
+    mean: meanOf(histogram),
     p50: at(0.5),
     p95: at(0.95),
     p99: at(0.99),

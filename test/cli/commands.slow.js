@@ -1,0 +1,43 @@
+/** Files that cannot be written when the run ends. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { assertDone, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
+
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let server;
+before(async () => {
+  server = await startDevServer({ caKeyType: 'ec' });
+});
+after(() => server.stop());
+
+test('what cannot be written at the end is written everywhere else, and told', async (t) => {
+  const path = scratch(t);
+  const [gone, there] = [path('gone'), path('r.json')];
+  mkdirSync(gone);
+  const outs = ['--out', `${gone}/r.json`, '--out', there];
+  const cli = startCli(['ocsp', ...EC, '--duration', '5s', ...outs], { env: environmentOf(server) });
+  await cli.shows(/^\d+ s/m);
+  rmSync(gone, { recursive: true, force: true });
+  const ended = await cli.ended;
+  assertDone(ended, 1);
+  assert.match(
+    ended.stderr,
+    /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder is not there\./m,
+  );
+  assert.match(ended.stdout, /^Measurement /m);
+  assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);
+});
+
+test('and does not hide that a requirement is not met', async (t) => {
+  const gone = scratch(t)('gone');
+  mkdirSync(gone);
+  const args = ['ocsp', ...EC, '--duration', '5s', '--require', 'rate>=1e9/h', '--out', `${gone}/r.md`];
+  const cli = startCli(args, { env: environmentOf(server) });
+  await cli.shows(/^\d+ s/m);
+  rmSync(gone, { recursive: true, force: true });
+  const ended = await cli.ended;
+  assertDone(ended, 99);
+  assert.match(ended.stderr, /^vault-pki-load: --out .*gone\/r\.md cannot be written/m);
+});

@@ -1,0 +1,80 @@
+/** A short run of each of the other commands on the embedded server. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { startDevServer } from '../../src/dev/spawn.js';
+import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
+import {
+  assertDone,
+  assertNoStack,
+  EC,
+  environmentOf,
+  rightResult,
+  runCli,
+  scratch,
+  startCli,
+} from './support.js';
+
+/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+let server;
+before(async () => {
+  server = await startDevServer({ caKeyType: 'ec' });
+});
+after(() => server.stop());
+
+/** @param {string[]} args */
+const cli = (...args) => runCli(args, { env: environmentOf(server) });
+
+test('run: a mix of two operations in a stage, into files of several formats', async (t) => {
+  const path = scratch(t);
+  const file = path(
+    'day.yaml',
+    `name: day
+load: {rate: 40, duration: 1s, seed: 3}
+mix:
+  - {operation: issue, weight: 1, options: {role: example-dot-com-ec}}
+  - {operation: ocsp, weight: 3, options: {role: example-dot-com-ec}}
+require: ['errors<50%']
+`,
+  );
+  const outs = ['json', 'html', 'md', 'txt', 'csv', 'xml', 'prom'].map((extension) => path(`r.${extension}`));
+  const ended = await cli('run', file, ...outs.flatMap((out) => ['--out', out]));
+  assertDone(ended);
+  const result = rightResult(readFileSync(outs[0], 'utf8'));
+  assert.equal(result.totals.succeeded, 40);
+  assert.deepEqual(Object.keys(result.operations).sort(), ['issue', 'ocsp']);
+  for (const out of outs) assert.match(readFileSync(out, 'utf8'), /40/, out);
+});
+
+test('--shard and merge: two parts are one result', async (t) => {
+  const path = scratch(t);
+  const files = [path('p0.json'), path('p1.json')];
+  const load = ['--rate', '20/s', '--requests', '10', '--seed', '11'];
+  for (const [k, file] of files.entries()) {
+    assertDone(await cli('issue', ...EC, ...load, '--shard', `${k}/2`, '--out', file, '--quiet'));
+  }
+  const { totals, shard } = rightResult((await runCli(['merge', ...files, '--format', 'json'])).stdout);
+  assert.deepEqual([totals.planned, totals.succeeded, shard], [10, 10, undefined]);
+});
+
+test('propagation: every revocation is seen', async () => {
+  const { code, stdout, stderr } = await cli(
+    ...['propagation', ...EC, '--pause', '0', '--certificates', '2', '--format', 'json', '--quiet'],
+  );
+  assertNoStack(stderr);
+  assert.ok(code === 0 || code === 98, stderr);
+  const { certificates } = validatePropagation(JSON.parse(stdout));
+  assert.deepEqual(certificates, { planned: 2, begun: 2, outcomes: { revoked: 2 } });
+});
+
+test('Ctrl-C: what was measured is reported, exit code 130', async () => {
+  const run = startCli(['ocsp', ...EC, '--rate', '50/s', '--duration', '10m', '--format', 'json'], {
+    env: environmentOf(server),
+  });
+  await run.shows(/^\d+ s\//m);
+  run.kill('SIGINT');
+  const { code, stdout, stderr } = await run.ended;
+  assert.equal(code, 130, stderr);
+  const { interrupted, totals } = rightResult(stdout);
+  assert.ok(interrupted && totals.succeeded > 0 && totals.failed === 0);
+});
