@@ -199,7 +199,7 @@ describe('an alarm whose sender awaits nothing', () => {
       { idle: () => true },
     );
     alarm.set(1);
-    for (let i = 0; i < 1000 && immediate !== null && rung.mock.callCount() === 0; i++) {
+    for (let i = 0; i < 100 && immediate !== null && rung.mock.callCount() === 0; i++) {
       /** @type {() => void} */
       const call = immediate;
       immediate = null;
@@ -219,7 +219,7 @@ describe('an alarm whose sender awaits nothing', () => {
   test('does not watch a clock that stands still for ever', () => {
     const { rung, turns } = watchIdle(0);
     assert.equal(rung, 0);
-    assert.equal(turns, 1001);
+    assert.equal(turns, 101);
   });
 
   test('counts no time in which it did not run as spun', () => {
