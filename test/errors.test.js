@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { EXIT, PkiLoadError, packError, targetError, unpackError, usageError } from '../src/errors.js';
 
 test('exit codes are what scripts rely on', () => {
@@ -53,39 +51,15 @@ for (const [why, error, expected] of ERRORS) {
   });
 }
 
-const THROWER = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  import(workerData.module).then(({ packError, targetError }) => {
-    const error = targetError('sealed', 'Vault is sealed.', 'Unseal it.');
-    if (workerData.posts) parentPort.postMessage(packError(error));
-    else process.nextTick(() => { throw error; });
-  });`;
-
-for (const [how, posts, event] of /** @type {[string, boolean, string][]} */ ([
-  ['thrown in a thread', false, 'error'],
-  ['sent by a thread', true, 'message'],
-])) {
-  test(`an error ${how} keeps its class, code, exit code and remedy`, async () => {
-    const module = new URL('../src/errors.js', import.meta.url).href;
-    const worker = new Worker(THROWER, { eval: true, workerData: { module, posts } });
-    const [plain] = await once(worker, event);
-    const error = unpackError(plain);
-    assert.ok(error instanceof PkiLoadError);
-    const { code, exitCode, full } = error;
-    assert.deepEqual(
-      { code, exitCode, full },
-      { code: 'sealed', exitCode: 2, full: 'Vault is sealed. Unseal it.' },
-    );
-    await worker.terminate();
-  });
-}
-
-test('a fault of another kind crosses as what it is', () => {
-  const fault = new TypeError('x is not a function');
-  const { name, message, stack } = unpackError(packError(fault));
-  assert.deepEqual(
-    { name, message, stack },
-    { name: 'TypeError', message: fault.message, stack: fault.stack },
+test('an error crosses threads as what it is', () => {
+  const { message, ...packed } = unpackError(
+    structuredClone(packError(targetError('sealed', 'Sealed.', 'Unseal.'))),
   );
+  assert.deepEqual(packed, { ...targetError('sealed', 'Sealed.', 'Unseal.') });
+  assert.equal(message, 'Sealed.');
+  assert.ok(unpackError(packError(targetError('a', 'b'))) instanceof PkiLoadError);
+  const fault = new TypeError('x is not a function');
+  const other = unpackError(packError(fault));
+  assert.deepEqual([other.name, other.message, other.stack], ['TypeError', fault.message, fault.stack]);
   assert.equal(unpackError(packError('text')).message, 'text');
 });

@@ -82,13 +82,6 @@ describe('a histogram of latencies', () => {
     );
   });
 
-  test('grows while it records: a long latency after many short ones', () => {
-    const values = [...Array(1000).fill(0.05), DAY_MS, 0.05];
-    const histogram = histogramOf(values);
-    assert.equal(valueAtRank(histogram, 1001), 0.05);
-    assert.ok(Math.abs(valueAtRank(histogram, 1002) / DAY_MS - 1) < 0.001);
-  });
-
   /** @type {[string, number, number][]} sentence, given, counted as, both ms */
   const ODD = [
     ['below zero counts as zero', -3, 0],
@@ -110,18 +103,5 @@ describe('a histogram of latencies', () => {
     const histogram = createHistogram();
     assert.throws(() => recordMs(histogram, Number.NaN), RangeError);
     assert.equal(histogram.totalCount, 0);
-  });
-
-  test('the highest rank is never above the longest latency, within its bucket', () => {
-    const histogram = histogramOf([3, 5, 123.456]);
-    assert.ok(Math.abs(valueAtRank(histogram, 3) - 123.456) <= 0.064);
-  });
-
-  test('ranks hold in a million samples', () => {
-    const histogram = createHistogram();
-    for (let i = 1; i <= 1_000_000; i++) recordMs(histogram, i / 1000);
-    for (const rank of [1, 2, 500_000, 990_000, 999_000, 999_999, 1_000_000]) {
-      assert.ok(Math.abs(valueAtRank(histogram, rank) / (rank / 1000) - 1) < 0.001, `${rank}`);
-    }
   });
 });

@@ -20,10 +20,8 @@ const VALUES = [
   ['no list is an empty one', { type: 'list' }, undefined, []],
   ['digits are an integer', { type: 'integer' }, '10', 10],
   ['digits may be grouped', { type: 'integer' }, '1_000', 1000],
-  ['an integer may come as one', { type: 'integer' }, 7, 7],
   ['a bare duration is seconds', { type: 'duration' }, '20', 20_000],
   ['a duration with units', { type: 'duration' }, '1m30s', 90_000],
-  ['a number is seconds too', { type: 'duration' }, 0.5, 500],
   ['milliseconds are milliseconds', { type: 'milliseconds' }, '250.5', 250.5],
   ['a bare rate is a second', { type: 'rate' }, '20', 20],
   ['a rate an hour', { type: 'rate' }, '3600/h', 1],
@@ -31,12 +29,7 @@ const VALUES = [
   ['a flag is true', { type: 'flag' }, true, true],
   ['a flag may be written out', { type: 'flag' }, 'false', false],
   ['a flag not given is false', { type: 'flag' }, undefined, false],
-  [
-    'a URL loses the slash at its end',
-    { type: 'url' },
-    'https://[::1]:8200/base//',
-    'https://[::1]:8200/base',
-  ],
+  ['a URL loses the slash at end', { type: 'url' }, 'https://[::1]:8200/base//', 'https://[::1]:8200/base'],
   ['nothing given and no default is null', { type: 'text' }, undefined, null],
   ['null counts as not given', { type: 'integer', default: 3 }, null, 3],
   ['a default is read like a value', { type: 'duration', default: '2s' }, undefined, 2000],
@@ -52,20 +45,13 @@ const REFUSED = [
   ['an empty text', { type: 'text' }, '', 'empty_option', /is empty.*Give it a value/],
   ['a newline', { type: 'text' }, 'a\nb', 'bad_option', /control character.*Remove it/],
   ['a NUL', { type: 'file' }, 'a\0', 'bad_option', /control character/],
-  ['a list with a tab', { type: 'list' }, ['a', 'b\t'], 'bad_option', /control character/],
   ['a text given twice', { type: 'text' }, ['a', 'b'], 'repeated_option', /2 times.*once/],
-  ['an integer given twice', { type: 'integer' }, [1, 2, 3], 'repeated_option', /3 times.*once/],
   ['a flag given twice', { type: 'flag' }, [true, true], 'repeated_option', /2 times.*once/],
   ['letters for an integer', { type: 'integer' }, 'ten', 'bad_option', /"ten".*whole number.*digits/],
-  ['nothing for an integer', { type: 'integer' }, '', 'bad_option', /whole number/],
   ['a sign', { type: 'integer' }, '-1', 'bad_option', /"-1".*whole number/],
   ['a fraction for an integer', { type: 'integer' }, 1.5, 'bad_option', /"1.5".*whole number/],
-  ['an exponent', { type: 'integer' }, '1e3', 'bad_option', /whole number/],
-  ['hexadecimal', { type: 'integer' }, '0x10', 'bad_option', /whole number/],
   ['an integer beyond exactness', { type: 'integer' }, '9007199254740993', 'bad_option', /whole number/],
   ['NaN', { type: 'integer' }, Number.NaN, 'bad_option', /whole number/],
-  ['a boolean for an integer', { type: 'integer' }, true, 'bad_option', /whole number/],
-  ['an object for an integer', { type: 'integer' }, {}, 'bad_option', /whole number/],
   ['too small an integer', { type: 'integer', min: 1 }, '0', 'out_of_range', /"0"; it must be at least 1\./],
   ['too large an integer', { type: 'integer', max: 10_000 }, '10001', 'out_of_range', /at most 10000\./],
   ['a duration without a known unit', { type: 'duration' }, '5 parsecs', 'bad_duration', /such as 30s/],
@@ -91,8 +77,6 @@ const REFUSED = [
   ['a port that is none', { type: 'url' }, 'http://host:99999', 'bad_url', /address/],
   ['a password in a URL', { type: 'url' }, 'http://me:hunter2@host', 'bad_url', /password.*Leave them out/],
   ['a query', { type: 'url' }, 'http://host/?a=b', 'bad_url', /query.*\?a=b.*Leave it out/],
-  ['an empty query', { type: 'url' }, 'http://host?', 'bad_url', /query/],
-  ['an empty fragment', { type: 'url' }, 'http://host#', 'bad_url', /fragment/],
 ];
 
 describe('an option', () => {
@@ -122,19 +106,5 @@ describe('an option', () => {
     assert.equal(readOptions({ 'a-b_c': spec }, { aBC: 'x' }).aBC, 'x');
     assert.equal(readOptions({ 'a-b_c': spec }, { 'a-b_c': 'x' }).aBC, 'x');
     assert.equal(camelCase('timeout_ms'), 'timeoutMs');
-  });
-
-  test('is checked after it was read, with its name', () => {
-    const check = (/** @type {number} */ value, /** @type {string} */ flag) => {
-      throw new Error(`${flag} ${value}`);
-    };
-    assert.throws(() => read({ type: 'integer', check }, '4'), { message: '--some-flag 4' });
-  });
-
-  test('shows only the beginning of a long value', () => {
-    assert.throws(
-      () => read({ type: 'integer' }, 'x'.repeat(10_000)),
-      ({ message }) => message.length < 200,
-    );
   });
 });

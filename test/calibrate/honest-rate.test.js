@@ -29,39 +29,17 @@ const HONEST = [
   ['valid, on time and right, each just so', {}, true],
   ['suspect because the target is on the same machine', against('suspect', 'machine_saturated'), true],
   ['suspect for late sending, which is measured here', against('suspect', 'send_lag'), true],
-  ['suspect for late reading', against('suspect', 'read_lag'), true],
-  ['suspect for want of a core', against('suspect', 'cpu_starved'), true],
-  [
-    'suspect for all of that',
-    against('suspect', 'machine_saturated', 'cpu_starved', 'read_lag', 'send_lag'),
-    true,
-  ],
+  ['suspect for all', against('suspect', 'machine_saturated', 'cpu_starved', 'read_lag', 'send_lag'), true],
   ['suspect for anything else', against('suspect', 'still_changing'), false],
   ['suspect for that and more', against('suspect', 'send_lag', 'too_few_samples'), false],
   ['invalid', against('invalid', 'tool_saturated'), false],
-  ['invalid for late sending', against('invalid', 'send_lag'), false],
-  [
-    'invalid for late reading, on a shared machine',
-    against('invalid', 'machine_saturated', 'read_lag'),
-    false,
-  ],
+  ['invalid for late reading, shared machine', against('invalid', 'machine_saturated', 'read_lag'), false],
   ['too late', TOO_LATE, false],
-  ['suspect for late sending, and too late', { ...against('suspect', 'send_lag'), ...TOO_LATE }, false],
   ['p99 off by more than a tenth', { p99Ms: compare(5.6, 5) }, false],
-  ['p99 too low by more than a tenth', { p99Ms: compare(4.4, 5) }, false],
   ['p50 off by more than a tenth, p99 not', { p50Ms: compare(0.7, 0.5), p99Ms: compare(5.1, 5) }, false],
-  ['p50 too low by more than a tenth', { p50Ms: compare(4.4, 5) }, false],
-  [
-    'suspect for late sending, and p50 is off',
-    { ...against('suspect', 'send_lag'), p50Ms: compare(5.6, 5) },
-    false,
-  ],
+  ['suspect for late sending, p50 off', { ...against('suspect', 'send_lag'), p50Ms: compare(5.6, 5) }, false],
   ['a request that never came', { samples: 999 }, false],
-  [
-    'nothing came',
-    { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } },
-    false,
-  ],
+  ['no sample', { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } }, false],
   ['nothing was answered', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
 ];
 
@@ -161,20 +139,9 @@ test('everything is honest: up to a little above the peak of a closed loop', asy
   assert.deepEqual([ratePerSecond, brokenAtPerSecond], [6000, null]);
 });
 
-test('one rate is tried where the peak is below the lowest', async () => {
-  const { rates } = await search(0, { peakPerSecond: 3, duration: 100 });
-  assert.deepEqual(rates, [1200, 1200, 1200]);
-});
-
 test('every try says what it was judged by', async () => {
   const { tries, limits } = await search(3000);
   for (const one of tries) assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
   assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
   assert.deepEqual(limits, { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 });
-});
-
-test('a p50 that is wrong at every rate: none is honest', async () => {
-  const { ratePerSecond, tries } = await search(1e9, { p50Factor: 1.11 });
-  assert.equal(ratePerSecond, null);
-  assert.equal(tries[0].p50Ms.error, 0.11);
 });

@@ -94,7 +94,7 @@ describe('sight', () => {
 /** @type {[string, [number, number][], number | null][]} time and CPU time so far on the target's clock */
 const BUSY = [
   [
-    'CPU time within the run over the time it was noted for',
+    'CPU time within the run only',
     [
       [400, 0],
       [500, 10],

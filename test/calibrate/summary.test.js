@@ -56,11 +56,6 @@ const LIMITS = [
     [/^At 2,400\/s: A sending thread had no time/],
   ],
   [
-    'the verdict of an invalid run',
-    broken({ measurement: { verdict: 'invalid', reasons: sentLate } }),
-    [/^At 2,400\/s: The tool itself sent late\.$/],
-  ],
-  [
     'a wrong p99, not what is suspected of late sending besides',
     broken({
       p99Ms: compare(3.1, 2.29),
@@ -69,25 +64,11 @@ const LIMITS = [
     [/^At 2,400\/s a p99 of 3\.1 ms/, /^At 2,400\/s: A sending thread had no time/],
   ],
   [
-    'a p99 that is too low',
-    broken({ p99Ms: compare(2, 2.5) }),
-    [/^At 2,400\/s a p99 of 2 ms was reported, where the target took 2\.5 ms\.$/],
-  ],
-  [
     'a wrong p50',
     broken({ p50Ms: compare(0.7, 0.5) }),
     [/^At 2,400\/s a p50 of 700 µs was reported, where the target took 500 µs\.$/],
   ],
-  [
-    'both wrong',
-    broken({ p50Ms: compare(0.7, 0.5), p99Ms: compare(3.1, 2.29) }),
-    [/^At 2,400\/s a p50 of 700 µs/, /^At 2,400\/s a p99 of 3\.1 ms/],
-  ],
-  [
-    'requests that never came',
-    broken({ samples: 2300 }),
-    [/^At 2,400\/s the target saw 2,300 of 2,400 requests\.$/],
-  ],
+  ['missing requests', broken({ samples: 2300 }), [/^At 2,400\/s the target saw 2,300 of 2,400 requests\.$/]],
   [
     'a target that was itself late',
     tookMs(2.8),
@@ -96,7 +77,6 @@ const LIMITS = [
       /^At 2,400\/s the calibration's own target took 2\.8 ms \(p99\) instead of 2\.08 ms/,
     ],
   ],
-  ['a target as late as waking up and a tenth make it: not that', tookMs(2.79), [/^At 2,400\/s: A sending/]],
   [
     'others on the machine, and what it led to',
     { environment: { ...environment, loadAverage: 2.26 } },
@@ -115,16 +95,6 @@ const LIMITS = [
     [
       /^The highest rate that was tried was honest, though 2 of 4 tries, at it or below, were not; the closed loop's peak/,
     ],
-  ],
-  [
-    'nothing in the end, but a try failed on the way',
-    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [FAILED[0], tryAt(1000)] } },
-    [/^The highest .* though 1 of 2 tries, at it or below, was not; the closed loop's peak/],
-  ],
-  [
-    'one core, and what else there is',
-    { environment: { ...environment, cpus: 1 } },
-    [/^There is one core, .* the target is part of every figure\.$/, /^At 2,400\/s a p99/],
   ],
 ];
 
@@ -149,33 +119,14 @@ const REMEDIES = [
     [/^Try --pacing spin/],
   ],
   [
-    'late while it spins: nothing of the tool',
-    {
-      lateness: LATE,
-      environment: { ...environment, cpus: 3 },
-      settings: { ...settings, concurrency: 1, pacing: 'spin' },
-    },
-    [],
-  ],
-  [
     'late on one core: no spinning, but cores',
     { lateness: LATE, environment: { ...environment, cpus: 1 } },
     [/^Use a machine with more cores than --threads\.$/],
   ],
-  ['late, and no more than one core for all else: nothing of the tool', { lateness: LATE }, []],
-  [
-    'spinning where one core is left for all else: no spinning',
-    { settings: { ...settings, pacing: 'spin' } },
-    [/^Try --pacing auto/],
-  ],
+  ['spinning with two cores', { settings: { ...settings, pacing: 'spin' } }, [/^Try --pacing auto/]],
   ['idle cores: threads', { environment: { ...environment, cpus: 8 } }, [/^Try --threads 7\.$/]],
   [
-    'no more threads than connections',
-    { environment: { ...environment, cpus: 64 }, settings: { ...settings, concurrency: 20, threads: 4 } },
-    [/^Try --threads 20\.$/],
-  ],
-  [
-    'as many threads as connections: no more',
+    'no more threads',
     { environment: { ...environment, cpus: 64 }, settings: { ...settings, threads: 10 } },
     [],
   ],

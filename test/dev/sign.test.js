@@ -20,21 +20,8 @@ const file = scratch({ after });
  */
 function csr(newKey, ...more) {
   const [key, out] = [file('csr-key.pem', ''), file('csr.pem', '')];
-  const made = openssl(
-    ...[
-      'req',
-      '-new',
-      '-nodes',
-      ...newKey,
-      '-keyout',
-      key,
-      '-out',
-      out,
-      '-subj',
-      '/O=ignored/CN=csr.example.com',
-      ...more,
-    ],
-  );
+  const files = ['-keyout', key, '-out', out, '-subj', '/O=ignored/CN=csr.example.com'];
+  const made = openssl('req', '-new', '-nodes', ...newKey, ...files, ...more);
   assert.equal(made.status, 0, made.text);
   return { csr: readFileSync(out, 'utf8'), key };
 }
@@ -82,48 +69,24 @@ describe('sign', () => {
     });
   }
 
+  const san = (/** @type {string} */ name) => csr(EC, '-addext', `subjectAltName=${name}`);
+  const [ROLE, RSA_ROLE] = ['example-dot-com-ec', 'example-dot-com'];
   /** Sentence, what to send, the role, and the error of Vault 1.21.1. */
   const cases = /** @type {[string, () => object, string, RegExp][]} */ ([
-    ['no CSR', () => ({}), 'example-dot-com-ec', /^"csr" is empty$/],
-    ['no PEM', () => ({ csr: 'zz' }), 'example-dot-com-ec', /^csr contains no data$/],
+    ['no CSR', () => ({}), ROLE, /^"csr" is empty$/],
+    ['no PEM', () => ({ csr: 'zz' }), ROLE, /^csr contains no data$/],
+    ['nonsense', () => ({ csr: pem(Buffer.alloc(3)) }), ROLE, /^certificate request could not be parsed: /],
+    ['a wrong signature', () => ({ csr: pem(tampered(csr(EC).csr)) }), ROLE, /^request signature invalid$/],
+    ['another key type', () => csr(RSA), ROLE, /^role requires keys of type ec$/],
     [
-      'a PEM of nonsense',
-      () => ({ csr: pem(Buffer.alloc(3)) }),
-      'example-dot-com-ec',
-      /^certificate request could not be parsed: /,
-    ],
-    [
-      'a wrong signature',
-      () => ({ csr: pem(tampered(csr(EC).csr)) }),
-      'example-dot-com-ec',
-      /^request signature invalid$/,
-    ],
-    ['another key type', () => csr(RSA), 'example-dot-com-ec', /^role requires keys of type ec$/],
-    [
-      'a key too short',
+      'a short key',
       () => csr(['-newkey', 'rsa:1024']),
-      'example-dot-com',
+      RSA_ROLE,
       /^role requires a minimum of a 2048-bit key/,
     ],
-
-    [
-      'a curve nobody offers',
-      () => csr(SECP256K1),
-      'example-dot-com-ec',
-      /^role requires a minimum of a 256-bit key/,
-    ],
-    [
-      'a name not allowed',
-      () => csr(EC, '-addext', 'subjectAltName=DNS:evil.com'),
-      'example-dot-com-ec',
-      /^subject alternate name evil.com not allowed by this role$/,
-    ],
-    [
-      'a URI',
-      () => csr(EC, '-addext', 'subjectAltName=URI:spiffe://x/y'),
-      'example-dot-com-ec',
-      /^URI Subject Alternative Names are not allowed/,
-    ],
+    ['another curve', () => csr(SECP256K1), ROLE, /^role requires a minimum of a 256-bit key/],
+    ['a name', () => san('DNS:evil.com'), ROLE, /^subject alternate name evil.com not allowed by this role$/],
+    ['a URI', () => san('URI:spiffe://x/y'), ROLE, /^URI Subject Alternative Names are not allowed/],
   ]);
   for (const [name, body, role, error] of cases) {
     it(`refuses ${name}`, async () => {
@@ -132,6 +95,50 @@ describe('sign', () => {
       assert.match(json.errors[0], error);
     });
   }
+});
+
+/** @param {object} body @param {string} [role] */
+const sign = (body, role = '') => ask(server, 'POST', `pki_int/sign-verbatim${role}`, body);
+
+describe('sign-verbatim, as Vault 1.21.1 does it', () => {
+  it('certifies names that no role allows, without an extended key usage, and stores the certificate', async () => {
+    const asked = csr(
+      EC,
+      '-subj',
+      '/CN=any name at all',
+      '-addext',
+      'subjectAltName=DNS:not.allowed,IP:10.0.0.1',
+    ).csr;
+    const { status, json } = await sign({ csr: asked, common_name: 'ignored.example.com' });
+    assert.equal(status, 200, JSON.stringify(json));
+    const { certificate, serial_number: serial } = json.data;
+    const x509 = new X509Certificate(certificate);
+    assert.equal(x509.subject, 'CN=any name at all');
+    assert.equal(x509.subjectAltName, 'DNS:not.allowed, IP Address:10.0.0.1');
+    assert.equal(x509.keyUsage, undefined, 'Node calls the extended key usage so');
+    assert.match(json.warnings.join(), /common_name field was provided/);
+    assert.equal((await ask(server, 'GET', `pki_int/cert/${serial}`)).status, 200);
+  });
+
+  it('a role says how long, and whether it is stored; nothing else', async () => {
+    const { json } = await sign(
+      { csr: csr(EC, '-subj', '/CN=any name at all').csr, ttl: '1h' },
+      '/example-dot-com-ec-no-store',
+    );
+    const { certificate, serial_number: serial } = json.data;
+    assert.equal(new X509Certificate(certificate).subject, 'CN=any name at all');
+    assert.equal((await ask(server, 'GET', `pki_int/cert/${serial}`)).status, 404);
+  });
+
+  it('refuses a role that there is not, and what is no CSR', async () => {
+    for (const [asked, role, error] of /** @type {[object, string, string][]} */ ([
+      [csr(EC), '/nosuch', 'unknown role: nosuch'],
+      [{}, '', '"csr" is empty'],
+    ])) {
+      const { status, json } = await sign(asked, role);
+      assert.deepEqual([status, json.errors], [400, [error]]);
+    }
+  });
 });
 
 /** @param {Buffer} der */

@@ -105,29 +105,6 @@ describe('open loop', () => {
     assert.deepEqual([fired.length, seen.ends, seen.endedAt], [before, 1, 100]);
   });
 
-  test('a backlog of a million is a number, and is worked off in order', () => {
-    const schedule = {
-      count: 1_000_000,
-      firstMeasured: 0,
-      endMs: 1e6,
-      dueMs: (/** @type {number} */ i) => i / 1000,
-    };
-    const { pacer, time, fired } = pace({
-      arrivals: { schedule },
-      slots: 1,
-      serviceMs: (i) => (i === 0 ? 1000 : -1),
-    });
-    pacer.start();
-    time.block(1000);
-    assert.equal(pacer.waiting(), 999_999);
-    time.runUntil(1000);
-    assert.equal(fired.length, 1_000_000);
-    assert.ok(
-      fired.every(({ index, intended, at }, i) => index === i && intended === i / 1000 && at >= intended),
-    );
-    assert.ok(pacer.ended());
-  });
-
   test('requests that fail at once do not pile up on the stack', () => {
     const { pacer, seen } = pace({
       arrivals: { schedule: scheduleOf(Array.from({ length: 50_000 }, () => 0)) },
@@ -136,12 +113,6 @@ describe('open loop', () => {
     });
     pacer.start();
     assert.deepEqual([seen.ends, seen.deepest], [1, 1]);
-  });
-
-  test('no schedule, no waiting: an empty one ends at once', () => {
-    const { pacer, seen } = pace({ arrivals: { schedule: scheduleOf([]) }, slots: 1, serviceMs: () => 1 });
-    pacer.start();
-    assert.deepEqual([seen.ends, pacer.waiting()], [1, 0]);
   });
 });
 
@@ -198,7 +169,7 @@ describe('any open loop', () => {
           if (stopAtMs === 1e9) assert.equal(left, 0);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

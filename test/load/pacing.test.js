@@ -15,7 +15,7 @@ const table = [
   ['spin always does', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
   ['a closed loop waits for answers alone', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
   [
-    'a closed loop does not spin when asked to',
+    'a closed loop never spins',
     { model: 'closed', ratePerSecond: null, pacing: 'spin' },
     1,
     2,

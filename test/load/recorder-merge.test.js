@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
+import { decodeHistogram, encodeHistogram } from '../../src/histogram.js';
 import { mergeSnapshots } from '../../src/results/merge.js';
-import { createSeconds } from '../../src/results/seconds.js';
 import { sample, setUp } from './recording.js';
 
 const what = fc.oneof(
@@ -62,71 +61,6 @@ describe('recorders of three shards', () => {
         const together = mergeSnapshots(three.map(({ recorder }) => recorder.finish()));
         const alone = mergeSnapshots([one.recorder.finish()]);
         assert.deepEqual(plain(together), plain(alone));
-      }),
-    );
-  });
-
-  test('their seconds together are those of one', () => {
-    fc.assert(
-      fc.property(samples, (list) => {
-        // Of three as well, so that it hands out the histogram of its send lags.
-        const one = setUp({ warmupMs: WARMUP_MS, shards: 3 });
-        const three = [0, 1, 2].map(() => setUp({ warmupMs: WARMUP_MS, shards: 3 }));
-        for (const { shard, sample: each } of list) {
-          one.recorder.record({ ...each, operation: 0 });
-          three[shard].recorder.record({ ...each, operation: 0 });
-        }
-        for (const { recorder } of [one, ...three]) recorder.finish();
-        const [alone, together] = [createSeconds(1), createSeconds(3)];
-        for (const row of one.rows) alone.add(row);
-        for (const { rows } of three) for (const row of rows) together.add(row);
-        alone.closeAll();
-        together.closeAll();
-        assert.deepEqual(plain(together.rows), plain(alone.rows));
-        assert.deepEqual([together.sums, together.errors], [alone.sums, alone.errors]);
-      }),
-    );
-  });
-
-  test('their histograms are text for text what one would have written, in any order', () => {
-    fc.assert(
-      fc.property(samples, (list) => {
-        const alone = setUp({ warmupMs: WARMUP_MS, operations: 2 });
-        const shards = [0, 1, 2].map(() => setUp({ warmupMs: WARMUP_MS, operations: 2, shards: 3 }));
-        for (const { shard, sample: each } of list) {
-          alone.recorder.record(each);
-          shards[shard].recorder.record(each);
-        }
-        const snapshots = shards.map(({ recorder }) => recorder.finish()).toReversed();
-        const { lag } = alone.recorder.finish();
-        assert.equal(encodeHistogram(sumHistograms(snapshots.map((one) => one.lag))), lag);
-      }),
-    );
-  });
-
-  test('what is told in between adds up, with the seconds that are over and the one that is not', () => {
-    fc.assert(
-      fc.property(samples, fc.nat(60), (list, cut) => {
-        const { recorder, rows } = setUp({ warmupMs: WARMUP_MS, operations: 2 });
-        for (const { sample: each } of list.slice(0, cut)) recorder.record(each);
-        const { open, ...soFar } = recorder.soFar();
-        const told = rows.length;
-        const done = (/** @type {{succeeded: number, failed: number}[]} */ some) =>
-          some.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);
-        const counted = soFar.operations.flatMap(({ outcomes }) =>
-          Object.entries(outcomes).flatMap(([name, { count }]) => (name === 'never_sent' ? [] : [count])),
-        );
-        assert.equal(
-          done([...rows, ...(open === null ? [] : [open])]),
-          counted.reduce((a, b) => a + b, 0),
-        );
-        assert.equal(open?.second ?? told, told, 'the second that is open is the next one');
-        // Telling changes nothing.
-        for (const { sample: each } of list.slice(cut)) recorder.record(each);
-        const undisturbed = setUp({ warmupMs: WARMUP_MS, operations: 2 });
-        for (const { sample: each } of list) undisturbed.recorder.record(each);
-        assert.deepEqual(recorder.finish(), undisturbed.recorder.finish());
-        assert.deepEqual(rows, undisturbed.rows);
       }),
     );
   });

@@ -10,54 +10,22 @@ const HOUR = 3_600_000;
 
 /** @type {[string, Partial<LoadPlan>, number, number, number][]} sentence, plan, count, first measured, end in ms */
 const COUNTS = [
-  ['20/s for 20 s are exactly 400', { durationMs: 20_000 }, 400, 0, 20_000],
   ['1000/h for 1 h are exactly 1000', { ratePerSecond: 1000 / 3600, durationMs: HOUR }, 1000, 0, HOUR],
-  [
-    '1000/h for a month are exactly 744,000',
-    { ratePerSecond: 1000 / 3600, durationMs: 744 * HOUR },
-    744_000,
-    0,
-    744 * HOUR,
-  ],
   ['an arrival due at the very end is not in', { ratePerSecond: 1, durationMs: 3000 }, 3, 0, 3000],
   ['an arrival due just before the end is in', { ratePerSecond: 1, durationMs: 3001 }, 4, 0, 3001],
   ['a rate of a third rounds up', { ratePerSecond: 1 / 3, durationMs: 10_000 }, 4, 0, 10_000],
-  ['a rate of 9.9 rounds up', { ratePerSecond: 9.9, durationMs: 1000 }, 10, 0, 1000],
   ['less than one gap still has its first', { ratePerSecond: 1 / 3600, durationMs: 30_000 }, 1, 0, 30_000],
-  ['the shortest run has one', { durationMs: 1 }, 1, 0, 1],
   ['a million a second', { ratePerSecond: 1e6, durationMs: 60_000 }, 60_000_000, 0, 60_000],
   ['requests end it before the time does', { durationMs: 20_000, requests: 100 }, 100, 0, 5000],
-  ['requests that are one short end it one gap early', { durationMs: 20_000, requests: 399 }, 399, 0, 19_950],
-  ['as many requests as fit change nothing', { durationMs: 20_000, requests: 400 }, 400, 0, 20_000],
   ['requests that do not fit change nothing', { durationMs: 20_000, requests: 401 }, 400, 0, 20_000],
-  ['requests alone are enough', { requests: 7 }, 7, 0, 350],
   ['a warm-up comes on top of the time', { durationMs: 20_000, warmupMs: 5000 }, 500, 100, 25_000],
   ['a warm-up comes on top of the requests', { requests: 7, warmupMs: 5000 }, 107, 100, 5350],
   ['a warm-up shorter than a gap has one arrival', { requests: 3, warmupMs: 10 }, 4, 1, 200],
+  ['due as the warm-up ends', { ratePerSecond: 9.9, durationMs: 1000, warmupMs: 60_000 }, 604, 594, 61_000],
+  ['half arrive on a ramp', { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000 }, 500, 0, 10_000],
+  ['a quarter in half a ramp', { ratePerSecond: 100, durationMs: 5000, rampUpMs: 10_000 }, 125, 0, 5000],
   [
-    'an arrival due as the warm-up ends is measured, though its due time is no round number',
-    { ratePerSecond: 9.9, durationMs: 1000, warmupMs: 60_000 },
-    604,
-    594,
-    61_000,
-  ],
-  [
-    'a ramp has half its arrivals: t^2 r / 2T',
-    { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000 },
-    500,
-    0,
-    10_000,
-  ],
-  ['a ramp and what follows', { ratePerSecond: 100, durationMs: 15_000, rampUpMs: 10_000 }, 1000, 0, 15_000],
-  [
-    'a ramp cut in its middle has a quarter of its arrivals',
-    { ratePerSecond: 100, durationMs: 5000, rampUpMs: 10_000 },
-    125,
-    0,
-    5000,
-  ],
-  [
-    'a ramp that the requests end, ends where the next would be due',
+    'requests end a ramp',
     { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000, requests: 125 },
     125,
     0,
@@ -123,39 +91,6 @@ describe('any schedule', () => {
         assert.ok(count === 0 || before < endMs, `the last at ${before}, the end at ${endMs}`);
         if (plan.requests !== null) assert.ok(count - firstMeasured <= plan.requests);
         if (plan.durationMs !== null) assert.ok(endMs <= plan.warmupMs + plan.durationMs);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test('shards k of N fire together what one fires, N = 1..8, asked in any order', () => {
-    fc.assert(
-      fc.property(anyLoad, fc.integer({ min: 1, max: 8 }), (plan, shards) => {
-        const one = createSchedule(plan);
-        const expected = Array.from({ length: one.count }, (_, i) => one.dueMs(i));
-        /** @type {number[]} */
-        const fired = [];
-        for (let shard = shards - 1; shard >= 0; shard--) {
-          const own = createSchedule(structuredClone(plan));
-          assert.equal(own.count, one.count);
-          for (let i = shard; i < own.count; i += shards) fired[i] = own.dueMs(i);
-        }
-        assert.deepEqual(fired, expected);
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  test('random access gives what access in order gives', () => {
-    fc.assert(
-      fc.property(anyLoad, fc.array(fc.nat(), { minLength: 1, maxLength: 50 }), (plan, picks) => {
-        const [inOrder, random] = [createSchedule(plan), createSchedule(plan)];
-        if (inOrder.count === 0) return;
-        const times = Array.from({ length: inOrder.count }, (_, i) => inOrder.dueMs(i));
-        for (const pick of picks) {
-          const index = pick % inOrder.count;
-          assert.equal(random.dueMs(index), times[index]);
-        }
       }),
       { numRuns: 100 },
     );

@@ -85,16 +85,6 @@ describe('a slot', () => {
     );
   });
 
-  test('forgets when its last request was sent', () => {
-    const { slots, exchanges, done } = setUp();
-    slots.fire(0, 0);
-    exchanges[0].onSent();
-    exchanges[0].onAnswer(200, Buffer.alloc(0));
-    slots.fire(1, 0);
-    exchanges[0].onFailure('connection_reset', true);
-    assert.ok(Number.isNaN(done[1].sent));
-  });
-
   test('is not taken for slow where this thread stood still: the next request was late for the tool', () => {
     /** @param {number} beats how many of 10 came while the first request was in flight, for 100 ms @returns {number} */
     const lagAfter = (beats) => {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { decodeHistogram, valueAtRank } from '../../src/histogram.js';
 import { mergeBacklogs, watchBacklog } from '../../src/load/watch/backlog.js';
 import { between } from '../../src/load/watch/machine.js';
 import { createProber } from '../../src/load/watch/prober.js';
-import { createWatch, runQueueMs } from '../../src/load/watch/sender.js';
+import { createWatch } from '../../src/load/watch/sender.js';
 
 /** A watch whose time and figures are set by hand. */
 function setUp() {
@@ -117,19 +115,6 @@ describe('what a sending thread observes of itself', () => {
     assert.equal(kept.length, 50_000);
     assert.ok(gc.count > 0 && gc.totalMs > 0 && gc.longestMs <= gc.totalMs, JSON.stringify(gc));
   });
-});
-
-const onLinux = { skip: process.platform === 'linux' ? false : 'Linux only' };
-
-test('the kernel tells each thread its own wait for a core', onLinux, async () => {
-  assert.ok(Number(runQueueMs()) >= 0);
-  const script = `
-    import(${JSON.stringify(new URL('../../src/load/watch/sender.js', import.meta.url).href)}).then(({ runQueueMs }) =>
-      require('node:worker_threads').parentPort.postMessage(runQueueMs()));`;
-  const worker = new Worker(script, { eval: true });
-  const [waited] = await once(worker, 'message');
-  assert.equal(typeof waited, 'number');
-  await worker.terminate();
 });
 
 describe('looks at how late things are noticed', () => {
@@ -259,8 +244,5 @@ describe('the machine between two readings', () => {
       { wallMs, idleShare, pressureShare },
       { wallMs: 0, idleShare: null, pressureShare: null },
     );
-  });
-  test('without pressure information says so', () => {
-    assert.equal(between({ ...from, pressureMs: null }, to).pressureShare, null);
   });
 });

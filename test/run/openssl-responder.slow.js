@@ -85,7 +85,7 @@ for (const key of ['rsa', 'ec']) {
       ['no certificates', () => ({ args: ['-resp_no_certs', '-ndays', '1'] }), 'good'],
       ['no nextUpdate', () => ({ args: [] }), 'good'],
     ];
-    for (const [what, options, outcome] of ODD) {
+    for (const [what, options, outcome] of key === 'ec' ? ODD : []) {
       test(`${what}: ${outcome}`, async () => {
         assert.deepEqual((await ask(certs.good, {}, options())).outcomes, { [outcome]: 5 });
       });
@@ -97,7 +97,7 @@ for (const key of ['rsa', 'ec']) {
       ['a thisUpdate in the future', -25, 'not_yet_valid'],
       ['a clock that is a little fast', 0.01, 'good'],
     ];
-    for (const [what, hours, outcome] of CLOCKS) {
+    for (const [what, hours, outcome] of key === 'ec' ? CLOCKS : []) {
       test(`${what}: ${outcome}`, async (t) => {
         const module = `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};`;
         const env = { NODE_OPTIONS: `--import=${scratch(t)('clock.mjs', module)}` };

@@ -1,4 +1,4 @@
-/** The target is killed in the middle of a run and comes back on the same port three seconds later. */
+/** The target is killed in the middle of a run and comes back on the same port 1.5 seconds later. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { startTarget } from '../targets/start.js';
 import { cannedOcsp } from './support.js';
 
 const BEFORE_MS = 1500;
-const OUTAGE_MS = 3000;
+const OUTAGE_MS = 1500;
 const REPORT = ['--format', 'json'];
 
 /** Outcomes that name a target which is not there. */
@@ -47,28 +47,23 @@ async function runThroughOutage(args, { die, comeBack, env }) {
 }
 
 describe('a target that dies and comes back', { concurrency: 2 }, () => {
-  for (const threads of ['1', '2']) {
-    test(`open loop, ${threads} thread(s): every arrival of the outage is there, as a failure`, async (t) => {
-      const { args, response } = cannedOcsp(t);
-      const target = await startTarget({ behaviour: 'ok', body: response });
-      t.after(() => target.stop());
-      const load = ['--rate', '50/s', '--duration', '10s', '--threads', threads];
-      const { totals, outcomes } = await runThroughOutage(
-        [...args, '--ocsp-url', target.url, ...load],
-        target,
-      );
-      assert.equal(totals.planned, 500);
-      assert.equal(totals.sent, 500);
-      // Three seconds' worth, or more where the target is slow to come back.
-      assert.ok(totals.failed >= 130 && totals.succeeded >= 50, JSON.stringify(outcomes));
-    });
-  }
+  test('open loop, two threads: every arrival of the outage is there, as a failure', async (t) => {
+    const { args, response } = cannedOcsp(t);
+    const target = await startTarget({ behaviour: 'ok', body: response });
+    t.after(() => target.stop());
+    const load = ['--rate', '50/s', '--duration', '6s', '--threads', '2'];
+    const { totals, outcomes } = await runThroughOutage([...args, '--ocsp-url', target.url, ...load], target);
+    assert.equal(totals.planned, 300);
+    assert.equal(totals.sent, 300);
+    // 1.5 seconds' worth, or more where the target is slow to come back.
+    assert.ok(totals.failed >= 60 && totals.succeeded >= 50, JSON.stringify(outcomes));
+  });
 
   test('closed loop: slots rest between attempts, so the outage is not a storm of failures', async (t) => {
     const { args, response } = cannedOcsp(t);
     const target = await startTarget({ behaviour: 'ok', body: response });
     t.after(() => target.stop());
-    const load = ['--concurrency', '4', '--duration', '10s'];
+    const load = ['--concurrency', '4', '--duration', '6s'];
     const { totals } = await runThroughOutage([...args, '--ocsp-url', target.url, ...load], target);
     assert.ok(totals.failed >= 4 && totals.failed < 500, `${totals.failed} failures`);
   });
@@ -77,7 +72,7 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
     let server = await startDevServer({ caKeyType: 'ec' });
     const { token, url } = server;
     t.after(() => server.stop());
-    const load = ['--rate', '40/s', '--duration', '10s', '--overflow', 'drop', '--require', 'errors<100%'];
+    const load = ['--rate', '40/s', '--duration', '6s', '--overflow', 'drop', '--require', 'errors<100%'];
     const { totals } = await runThroughOutage(['issue', ...EC, ...load], {
       env: environmentOf(server),
       die: () => process.kill(server.pid, 'SIGKILL'),
@@ -85,7 +80,7 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
         server = await startDevServer({ caKeyType: 'ec', port: Number(new URL(url).port), token });
       },
     });
-    assert.equal(totals.planned, 400);
-    assert.ok(totals.failed + totals.dropped >= 100);
+    assert.equal(totals.planned, 240);
+    assert.ok(totals.failed + totals.dropped >= 50);
   });
 });

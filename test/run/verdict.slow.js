@@ -50,7 +50,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
 
   test('with more than the target can take, the backlog grows', async (t) => {
     const subject = await target(t, { delayMs: 20, queue: true });
-    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '4s', concurrency: 1 });
+    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '3s', concurrency: 1 });
     assert.equal(result.totals.neverSent, 0, 'it was worked off in the end');
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.ok(!codes(result).includes('tool_saturated'), 'the target was');
@@ -60,7 +60,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
 
   test('so it does where all of it waits inside the target', async (t) => {
     const subject = await target(t, { delayMs: 20, queue: true });
-    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '4s', concurrency: 400 });
+    const result = await runHere('ocsp', { ...subject, rate: 100, duration: '3s', concurrency: 400 });
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.notEqual(result.measurement.verdict, 'valid');
     assert.equal(result.measurement.observed?.backlogShare, 0, 'nobody waited for a connection');
@@ -75,33 +75,31 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     assert.equal(result.measurement.verdict, 'invalid');
   });
 
-  for (const threads of [1, 2]) {
-    test(`what was observed is in the result: ${threads} thread(s)`, async (t) => {
-      const subject = await target(t, { delayMs: 5 });
-      const result = await runHere('ocsp', {
-        ...subject,
-        rate: 100,
-        duration: '2s',
-        warmup: '500ms',
-        threads,
-      });
-      const { observed } = result.measurement;
-      assert.ok(observed !== undefined);
-      assert.equal(observed.unlaggedMs.count, result.latencyMs.response.count);
-      assert.equal(observed.lagMs.count, result.totals.sent);
-      assert.ok(Number(observed.unlaggedMs.p99) <= Number(result.latencyMs.response.p99));
-      assert.ok(observed.reactionMs.count > 20 * threads, `${observed.reactionMs.count} looks`);
-      assert.ok(Number(observed.reactionMs.min) > 0);
-      assert.ok(Number(observed.cpu.processCores) > 0);
-      assert.equal(observed.connectionSetups, 0);
-      validateResult(JSON.parse(JSON.stringify(result)));
+  test('what was observed by two threads is in the result', async (t) => {
+    const subject = await target(t, { delayMs: 5 });
+    const result = await runHere('ocsp', {
+      ...subject,
+      rate: 100,
+      duration: '2s',
+      warmup: '500ms',
+      threads: 2,
     });
-  }
+    const { observed } = result.measurement;
+    assert.ok(observed !== undefined);
+    assert.equal(observed.unlaggedMs.count, result.latencyMs.response.count);
+    assert.equal(observed.lagMs.count, result.totals.sent);
+    assert.ok(Number(observed.unlaggedMs.p99) <= Number(result.latencyMs.response.p99));
+    assert.ok(observed.reactionMs.count > 40, `${observed.reactionMs.count} looks`);
+    assert.ok(Number(observed.reactionMs.min) > 0);
+    assert.ok(Number(observed.cpu.processCores) > 0);
+    assert.equal(observed.connectionSetups, 0);
+    validateResult(JSON.parse(JSON.stringify(result)));
+  });
 
   test('a target that gets slower from second to second has not settled', async (t) => {
     const begun = performance.now();
-    const subject = await target(t, { delayMs: () => 5 + (performance.now() - begun) / 100 });
-    const result = await runHere('ocsp', { ...subject, rate: 50, duration: '15s', concurrency: 20 });
+    const subject = await target(t, { delayMs: () => 5 + (performance.now() - begun) / 50 });
+    const result = await runHere('ocsp', { ...subject, rate: 50, duration: '10s', concurrency: 20 });
     assert.ok(codes(result).includes('still_changing'), codes(result).join());
     assert.notEqual(result.measurement.verdict, 'valid');
   });

@@ -1,3 +1,4 @@
+/** The targets of slow runs: in a process of their own. What each behaviour sends is seen in test/run/faults.test.js. */
 import assert from 'node:assert/strict';
 import { createConnection } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -30,8 +31,6 @@ function ask(port, { enough = () => false } = {}) {
   });
 }
 
-const whole = (/** @type {string} */ text) => text.includes('\r\n\r\n');
-
 describe('a target', () => {
   /** @type {import('./start.js').Target} */
   let target;
@@ -39,56 +38,6 @@ describe('a target', () => {
     target = await startTarget({ behaviour: 'ok', body: 'hello', contentType: 'text/plain' });
   });
   after(() => target.stop());
-
-  /** @type {[string, RegExp, 'closed' | 'reset' | 'enough', ((text: string) => boolean)?][]} name, answer, end, when to stop */
-  const table = [
-    [
-      'ok',
-      /^HTTP\/1.1 200 [\s\S]+content-length: 5[\s\S]+\r\n\r\nhello$/i,
-      'enough',
-      (text) => text.endsWith('hello'),
-    ],
-    ['error-in-200', /^HTTP\/1.1 200 [\s\S]*"errors":\["1 error/, 'enough', whole],
-    ['not-json', /^HTTP\/1.1 200 [\s\S]*text\/html/, 'enough', whole],
-    ['empty-body', /^HTTP\/1.1 200 [\s\S]*content-length: 0/, 'enough', whole],
-    ['error-500', /^HTTP\/1.1 500 /, 'enough', whole],
-    ['rate-limited', /^HTTP\/1.1 429 /, 'enough', whole],
-    [
-      'chunked',
-      /transfer-encoding: chunked[\s\S]*\r\n1\r\nh\r\n1\r\ne\r\n/,
-      'enough',
-      (text) => text.endsWith('0\r\n\r\n'),
-    ],
-    ['drip', /\r\n\r\nhello$/, 'enough', (text) => text.endsWith('hello')],
-    ['http-1.0', /^HTTP\/1.0 200 OK\r\n[\s\S]*\r\n\r\nhello$/, 'closed'],
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the garbage is control characters
-    ['garbage', /^\x00\x01\xfe\xff/, 'closed'],
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a TLS record
-    ['tls-alert', /^\x15\x03\x01/, 'closed'],
-    ['close-before-answer', /^$/, 'closed'],
-    ['reset', /^$/, 'reset'],
-    ['close-in-head', /^HTTP\/1.1 200 OK\r\nContent-Ty$/, 'closed'],
-    ['close-in-body', /Content-Length: 500\r\n\r\n\{"data":\{"a$/, 'closed'],
-    ['close-in-chunk', /\r\n\r\n20\r\n\{"data":\{"a$/, 'closed'],
-    ['stalls-in-body', /Content-Length: 500\r\n\r\n\{"data":\{"a$/, 'enough', (text) => text.endsWith('"a')],
-    ['truncated-json', /^HTTP\/1.1 200 [\s\S]*BEGIN CERT/, 'enough', (text) => text.includes('BEGIN CERT')],
-    ['redirect-self', /^HTTP\/1.1 307 [\s\S]*location: \/a\/path\r\n/i, 'enough', whole],
-    ['redirect-elsewhere', /^HTTP\/1.1 307 [\s\S]*location: http:\/\/127.0.0.1:1\/\r\n/i, 'enough', whole],
-  ];
-  for (const [name, expected, end, enough] of table) {
-    test(`${name} does what it says`, async () => {
-      await target.behave(name, { delayMs: 5 });
-      const answer = await ask(target.port, { enough });
-      assert.match(answer.text, expected);
-      assert.equal(answer.end, end);
-    });
-  }
-
-  test('large sends as many bytes as it was told', async () => {
-    await target.behave('large', { bytes: 1_000_000 });
-    const { text } = await ask(target.port, { enough: (all) => all.length > 1_000_000 });
-    assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, 1_000_000);
-  });
 
   test('silent takes the request and says nothing', async () => {
     await target.behave('silent');

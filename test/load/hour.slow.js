@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { createPacer } from '../../src/load/pacing/pacer.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { createSlots } from '../../src/load/slots.js';
+import { load } from './load-plan.js';
 import { setUp } from './recording.js';
 import { createVirtualTime } from './virtual-time.js';
 
@@ -43,25 +44,7 @@ function begin() {
   const time = createVirtualTime();
   const { recorder, rows } = setUp({ measuredMs: HOUR_MS });
   const seen = { late: 0, done: 0 };
-  const schedule = createSchedule({
-    model: 'open',
-    shard: null,
-    coldStart: false,
-    startAt: null,
-    stages: null,
-    concurrency: SLOTS,
-    timeoutMs: 1000,
-    overflow: 'queue',
-    threads: 1,
-    pacing: 'auto',
-    ratePerSecond: RATE,
-    durationMs: HOUR_MS,
-    requests: null,
-    arrivals: 'constant',
-    seed: 1,
-    rampUpMs: 0,
-    warmupMs: 0,
-  });
+  const schedule = createSchedule(load({ concurrency: SLOTS, ratePerSecond: RATE, durationMs: HOUR_MS }));
   const slots = createSlots({
     clock: time.clock,
     connections: Array.from({ length: SLOTS }, () => connectionIn(time)),

@@ -25,10 +25,7 @@ async function rehearseWith(changes, request) {
 describe('the rehearsal', () => {
   /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>][]} */
   const loads = [
-    ['an open loop by a timer', { ratePerSecond: 20 }],
     ['an open loop by a thread', { ratePerSecond: 1000 }],
-    ['an open loop that spins', { pacing: 'spin' }],
-    ['an open loop that sleeps', { pacing: 'sleep', arrivals: 'poisson' }],
     ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];
