@@ -6,7 +6,6 @@ import { compareGroups } from '../../src/results/comparison/compare.js';
 import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
 
 const run = startBatch({ after });
