@@ -253,14 +253,4 @@ describe('--repeat', { concurrency: 2 }, () => {
     );
     assert.deepEqual(validateRunSet(JSON.parse(readFileSync(json, 'utf8'))).runs, runs);
   });
-
-  test('the exit code is that of the worst run', async () => {
-    const load = ['--requests', '20', '--repeat', '2', '--require', 'rate>=1e9/h', '--quiet'];
-    const { code, stdout } = await runCli(['ocsp', ...EC, ...load, '--format', 'json'], {
-      env: environmentOf(server),
-    });
-    const { runs } = validateRunSet(JSON.parse(stdout));
-    const invalid = runs.some(({ measurement }) => measurement.verdict === 'invalid');
-    assert.equal(code, invalid ? 98 : 99);
-  });
 });
