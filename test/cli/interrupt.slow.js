@@ -128,16 +128,4 @@ describe('before anything was sent', () => {
     assert.equal(stdout, '');
     assertNoStack(stderr);
   });
-
-  test('the embedded server of dev ends on Ctrl-C with exit code 0', async () => {
-    const cli = startCli(['dev', '--port', '0', '--ca-key-type', 'ec']);
-    await Promise.race([cli.ended, cli.prints(/Ctrl-C ends it\./)]);
-    cli.kill('SIGINT');
-    const { code, stdout, stderr } = await cli.ended;
-    assert.equal(code, 0, stderr);
-    assert.match(
-      stdout,
-      /for tests only[\s\S]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
-    );
-  });
 });

@@ -32,7 +32,7 @@ describe('parts of a plan on the embedded server', () => {
       '--concurrency',
       '20',
     ];
-    const startAt = new Date(Date.now() + 8_000).toISOString();
+    const startAt = new Date(Date.now() + 15_000).toISOString();
     const names = ['--cn', 'h-{n}.example.com', '--require', 'rate>=55/s'];
     const files = [path('p0.json'), path('p1.json')];
     const ended = await Promise.all(

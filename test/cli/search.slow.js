@@ -109,60 +109,65 @@ const LOOK_UPS = [
   'p50<1s',
 ];
 
-test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
-  const { state, env } = await startLookups(t);
-  const path = scratch(t);
-  const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
-  writeFileSync(summary, 'Before.\n');
-  mkdirSync(folder);
-  // Arrivals are drawn anew for each step, which prepares for itself.
-  const cli = startCli(
-    [
-      ...LOOK_UPS,
-      '--arrivals',
-      'poisson',
-      '--pause',
-      '3s',
-      '--out',
-      json,
-      '--out',
-      `${folder}/s.txt`,
-      '--github-summary',
-    ],
-    { env: { ...env, GITHUB_STEP_SUMMARY: summary } },
-  );
-  await cli.shows(/^20\/s: /m);
-  rmSync(folder, { recursive: true });
-  state.isBusy = true;
-  const { code, stdout, stderr } = await cli.ended;
-  assert.equal(code, 2, stderr);
-  assert.match(stdout, /It broke off, and no level was confirmed\./);
-  assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
-  const search = searchIn(readFileSync(json, 'utf8'));
-  assert.deepEqual(
-    [search.unfinished, search.interrupted, search.answer, search.why, search.steps.length],
-    [undefined, false, null, 'broken off', 1],
-  );
-  const { code: why, text } = search.failure ?? {};
-  assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
-  assert.match(readFileSync(summary, 'utf8'), /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./);
-});
-
-test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
-  const { env } = await startLookups(t);
-  const receiver = createServer(() => {});
-  await listening(t, receiver);
-  const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
-    env,
+describe('a search that ends early', { concurrency: 2 }, () => {
+  test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
+    const { state, env } = await startLookups(t);
+    const path = scratch(t);
+    const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
+    writeFileSync(summary, 'Before.\n');
+    mkdirSync(folder);
+    // Arrivals are drawn anew for each step, which prepares for itself.
+    const cli = startCli(
+      [
+        ...LOOK_UPS,
+        '--arrivals',
+        'poisson',
+        '--pause',
+        '3s',
+        '--out',
+        json,
+        '--out',
+        `${folder}/s.txt`,
+        '--github-summary',
+      ],
+      { env: { ...env, GITHUB_STEP_SUMMARY: summary } },
+    );
+    await cli.shows(/^20\/s: /m);
+    rmSync(folder, { recursive: true });
+    state.isBusy = true;
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /It broke off, and no level was confirmed\./);
+    assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
+    const search = searchIn(readFileSync(json, 'utf8'));
+    assert.deepEqual(
+      [search.unfinished, search.interrupted, search.answer, search.why, search.steps.length],
+      [undefined, false, null, 'broken off', 1],
+    );
+    const { code: why, text } = search.failure ?? {};
+    assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
+    assert.match(
+      readFileSync(summary, 'utf8'),
+      /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./,
+    );
   });
-  await cli.shows(/^20\/s: /m);
-  // The second is for what the first does not end.
-  cli.kill('SIGINT');
-  await cli.shows(/Interrupted: waiting/);
-  cli.kill('SIGINT');
-  const { code, stdout } = await cli.ended;
-  assert.equal(code, 130);
-  assert.match(stdout, /It was interrupted: no level was confirmed\./);
+
+  test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
+    const { env } = await startLookups(t);
+    const receiver = createServer(() => {});
+    await listening(t, receiver);
+    const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
+      env,
+    });
+    await cli.shows(/^20\/s: /m);
+    // The second is for what the first does not end.
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    cli.kill('SIGINT');
+    const { code, stdout } = await cli.ended;
+    assert.equal(code, 130);
+    assert.match(stdout, /It was interrupted: no level was confirmed\./);
+  });
 });
 
 /** Of a mount that a search has made for itself. */
@@ -209,19 +214,6 @@ describe('on the embedded server', () => {
     // One preparation for all steps.
     assert.equal(stderr.match(/Issued one certificate/g)?.length, 1);
     assert.match(readFileSync(html, 'utf8'), /<h1>Highest rate: /);
-  });
-
-  test('issue --max-concurrency: a peak, without a requirement', async () => {
-    const { code, stdout } = await runCli(
-      ['issue', ...EC, '--max-concurrency', '2', '--duration', '1s', '--format', 'json', '--quiet'],
-      { env: environmentOf(server) },
-    );
-    assertSearched(code);
-    const search = searchIn(stdout);
-    assert.equal(search.searched, 'concurrency');
-    assert.equal(search.steps[0].level, 1);
-    assert.ok(search.steps.every(({ level }) => level <= 2));
-    if (search.answer !== null) assert.ok(search.answer.perSecond > 0);
   });
 
   test('a step that can no longer be met is cut short, and says so', async (t) => {
