@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { REASONS } from '../src/load/verdict/judge.js';
 import { loadOperation, operations } from '../src/operations/index.js';
 import { scenarioSchema } from '../src/scenario/declaration.js';
 import { SHAPES } from '../src/scenario/stages.js';
@@ -80,4 +81,15 @@ test('the example is a scenario, and --dry-run prints of it what the README show
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('the README shows what issue --help prints, and the options of ocsp', async () => {
+  const [issue, ocsp] = await Promise.all(['issue', 'ocsp'].map((command) => runCli([command, '--help'])));
+  assert.ok(readme.includes(`\n${issue.stdout.trimEnd()}\n`));
+  const [own] = ocsp.stdout.split('\nTarget:')[0].match(/OCSP:[\s\S]*/) ?? [];
+  assert.ok(own !== undefined && readme.includes(`\n${own.trimEnd()}\n`));
+});
+
+test('the README explains every reason there is against a measurement', () => {
+  for (const code of Object.keys(REASONS)) assert.ok(readme.includes(`| \`${code}\` |`), code);
 });

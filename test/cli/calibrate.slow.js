@@ -1,9 +1,9 @@
 /** `calibrate` as a user runs it, with the shortest measurements there are: what it says must agree with itself. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isHonest } from '../../src/calibrate/honest-rate.js';
-import { assertNoStack, assertRefused, runCli, scratch, startBatch, startCli } from './support.js';
+import { assertNoStack, runCli, scratch, startCli } from './support.js';
 
 const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
 
@@ -123,10 +123,6 @@ test('Ctrl-C ends it with exit code 130, and the target goes too', async () => {
 /** What is done to the target's process once its alarm thread is there. @type {[string, string][]} */
 const DEATHS = [
   [
-    'whose alarm thread dies',
-    "process.once('worker', (thread) => thread.once('message', () => thread.terminate()));",
-  ],
-  [
     'that is seen to be gone before its end is told',
     `const { Server } = await import('node:net');
     const { listen } = Server.prototype;
@@ -154,28 +150,3 @@ for (const [what, death] of DEATHS)
     assert.match(stderr, /^vault-pki-load: The calibration's own target failed: its process has ended\.$/m);
     assertNoStack(stderr);
   });
-
-const run = startBatch({ after });
-
-/** @type {[string, RegExp][]} words of the command line; what is said */
-const MISUSE = [
-  ['--threads 0', /--threads is "0"; it must be at least 1\.$/m],
-  ['--threads 11', /--threads 11 is more than --concurrency 10.* Raise --concurrency to at least 11\.$/m],
-  ['--threads two', /--threads is "two", which is not a whole number/],
-  ['--concurrency 0', /--concurrency is "0"; it must be at least 1/],
-  ['--pacing fast', /--pacing is "fast", which is not one of auto, spin, sleep\.$/m],
-  ['--duration 0', /--duration is "0"; it must be at least 100 ms\.$/m],
-  ['--duration 1m', /--duration is "1m"; it must be at most 10 s\.$/m],
-  ['--max-lateness never', /--max-lateness is "never", which is not a duration/],
-  ['--format yaml', /--format is "yaml", which is not one of text, json\.$/m],
-  ['--json --format text', /--json and --format text are both given\. Give one of them\.$/m],
-  ['--json=yes', /--json takes no value, but got "yes"/],
-  ['--out calibration.json', /There is no option --out\. See: vault-pki-load calibrate --help$/m],
-  ['--dev', /There is no option --dev\./],
-];
-
-describe('misuse of calibrate is one line, and nothing is started:', () => {
-  for (const [words, message] of MISUSE) {
-    test(words, async () => assertRefused(await run(['calibrate', ...words.split(' ')]), message));
-  }
-});

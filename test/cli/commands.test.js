@@ -1,6 +1,7 @@
 /** Both commands on the embedded server, as a stranger runs them first; where results and messages go. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
@@ -17,33 +18,20 @@ import {
   startBatch,
 } from './support.js';
 
-/** @type {[string, string[], string][]} command, its options, the outcome of a success */
-const COMMANDS = [
-  ['issue', ['--dev', ...EC, '--duration', '2s'], 'issued'],
-  ['ocsp', ['--dev', ...EC, '--rate', '50/s', '--duration', '2s', '--threads', '2'], 'good'],
-];
-
-describe('on the embedded server', { concurrency: 2 }, () => {
-  for (const [command, options, outcome] of COMMANDS) {
-    test(`${command} ${options.join(' ')}: one JSON object on standard output, the same in the file`, async (t) => {
-      const file = scratch(t)('r.json');
-      const ended = await runCli([command, ...options, '--format', 'json', '--out', file]);
-      assertDone(ended);
-      const result = rightResult(ended.stdout);
-      assert.deepEqual(rightResult(readFileSync(file, 'utf8')), result);
-      assert.ok(result.totals.succeeded > 0);
-      assert.equal(result.totals.failed, 0, JSON.stringify(result.outcomes));
-      assert.deepEqual(result.outcomes, { [outcome]: result.totals.succeeded });
-      assert.equal(result.verification.passed, result.totals.succeeded);
-      assert.deepEqual(result.verification.failures, {});
-      assert.equal(result.interrupted, false);
-      assert.match(result.command, new RegExp(`^vault-pki-load ${command} --cold-start --dev `));
-      assert.match(ended.stderr, /^\d+ s\/2 s {2}/m, 'progress');
-    });
-  }
+test('ocsp --dev: one JSON object on standard output, the same in the file, progress on standard error', async (t) => {
+  const file = scratch(t)('r.json');
+  const options = ['--dev', ...EC, '--rate', '50/s', '--duration', '2s', '--threads', '2'];
+  const ended = await runCli(['ocsp', ...options, '--format', 'json', '--out', file]);
+  assertDone(ended);
+  const result = rightResult(ended.stdout);
+  assert.deepEqual(rightResult(readFileSync(file, 'utf8')), result);
+  assert.deepEqual([result.outcomes, result.verification.passed], [{ good: 100 }, 100]);
+  assert.equal(result.interrupted, false);
+  assert.match(result.command, /^vault-pki-load ocsp --cold-start --dev /);
+  assert.match(ended.stderr, /^\d+ s\/2 s {2}/m, 'progress');
 });
 
-describe('on a server of its own', { concurrency: 2 }, () => {
+describe('on a server of its own', () => {
   /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
   let server;
   before(async () => {
@@ -53,40 +41,42 @@ describe('on a server of its own', { concurrency: 2 }, () => {
   const cli = (/** @type {string[]} */ ...args) => runCli(args, { env: environmentOf(server) });
   const refuse = startBatch({ after });
 
-  test('text on standard output is the report alone; --out has the same without colour', async (t) => {
-    const file = scratch(t)('r.txt');
-    const ended = await cli('issue', ...EC, '--requests', '100', '--out', file);
+  test('issue: text on standard output is the report alone, --out the same; names are in the certificates', async (t) => {
+    const path = scratch(t);
+    const [file, kept] = [path('r.txt', 'x'.repeat(1e5)), path('kept.jsonl')];
+    const names = [
+      '--alt-names',
+      'a-{n}.example.com, b.example.com',
+      '--ip-sans',
+      '10.0.0.1,::1',
+      '--ttl',
+      '1h',
+    ];
+    const ended = await cli('issue', ...EC, '--requests', '20', ...names, '--keep', kept, '--out', file);
     const { stdout, stderr } = ended;
     assertDone(ended);
     assert.match(stdout, /^Measurement /);
     assert.match(stdout, /^issue on http:/m);
-    assert.match(stdout, /^Verified {6}100 of 100 certificates checked, all passed$/m);
-    assert.equal(readFileSync(file, 'utf8'), stdout);
+    assert.match(stdout, /^Verified {6}20 of 20 certificates checked, all passed$/m);
+    assert.equal(readFileSync(file, 'utf8'), stdout, 'what was there is replaced as a whole');
     assert.match(stderr, /certificates in Vault's storage/);
-    assert.match(stderr, /100 requests planned/);
+    assert.match(stderr, /20 requests planned/);
+    const [line] = readFileSync(kept, 'utf8').split('\n');
+    const { subjectAltName = '' } = new X509Certificate(JSON.parse(line).certificate);
+    assert.match(subjectAltName, /DNS:a-\d+\.example\.com.*DNS:b\.example\.com.*IP Address:10\.0\.0\.1/);
   });
 
-  test('--quiet leaves standard error empty where there is nothing to warn of', async () => {
-    for (const command of ['issue', 'ocsp']) {
-      const ended = await cli(command, ...EC, '--requests', '20', '--quiet');
-      assertDone(ended);
-      assert.equal(ended.stderr, '');
-      assert.match(ended.stdout, /20 of 20/);
-    }
-  });
-
-  test('--quiet still warns', async () => {
-    const { stderr } = await cli('issue', ...EC, '--requests', '5', '--ttl', '100000h', '--quiet');
-    assert.match(stderr, /^Warning: The role example-dot-com-ec cuts the TTL[\s\S]*\n$/);
-    assert.doesNotMatch(stderr, /planned|storage/);
-  });
-
-  test('a result file that is there is replaced as a whole; a second --out is written too', async (t) => {
-    const path = scratch(t);
-    const [json, plain] = [path('r.json', 'x'.repeat(1e6)), path('r.txt')];
-    assertDone(await cli('ocsp', ...EC, '--requests', '5', '--out', json, '--out', plain));
-    assert.equal(rightResult(readFileSync(json, 'utf8')).totals.succeeded, 5);
-    assert.match(readFileSync(plain, 'utf8'), /^ocsp on /m);
+  test('--quiet only warns: of a short TTL, and of a --keep file that fills the disk', async () => {
+    const options = ['--requests', '5', '--ttl', '100000h', '--keep', '/dev/full', '--quiet'];
+    const ended = await cli('issue', ...EC, ...options);
+    assertDone(ended);
+    assert.match(ended.stderr, /^Warning: The role example-dot-com-ec cuts the TTL/);
+    assert.match(
+      ended.stderr,
+      /^Warning: Kept 0 certificates in \/dev\/full; then writing failed \(ENOSPC\)/m,
+    );
+    assert.doesNotMatch(ended.stderr, /planned|storage/);
+    assert.match(ended.stdout, /5 of 5/);
   });
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp][]} */
@@ -107,46 +97,51 @@ describe('on a server of its own', { concurrency: 2 }, () => {
     });
   }
 
-  test('a --keep file that cannot be written is told before anything is sent', async (t) => {
-    const path = scratch(t);
-    assertRefused(
-      await cli('issue', '--keep', `${path('nope')}/k`),
-      /--keep .* cannot be written to \(ENOENT\)/,
-    );
-    assertRefused(await cli('issue', '--keep', '/tmp'), /--keep \/tmp cannot be written to \(EISDIR\)/);
-    assert.equal(existsSync(path('nope')), false);
-  });
-
-  test('requirements decide the exit code, and each is judged', async () => {
-    const requests = ['--duration', '1s', '--format', 'json', '--quiet'];
-    const met = await cli('ocsp', ...EC, ...requests, '--require', 'p50<60s', '--require', 'errors<50%');
-    const { measurement, requirements: judged } = rightResult(met.stdout);
-    const verdict = measurement.verdict === 'invalid' ? 'not proven' : 'met';
-    assert.deepEqual(
-      judged.map((one) => one.verdict),
-      [verdict, verdict],
-    );
-    assertDone(met);
-    const failed = await cli('ocsp', ...EC, ...requests, '--require', 'rate>=1e9/h');
-    assertDone(failed, 99);
-    assert.equal(rightResult(failed.stdout).requirements[0].verdict, 'not met');
-    const few = await cli('issue', ...EC, '--requests', '20', '--require', 'p99<50s');
-    assertDone(few, 99);
-    assert.match(few.stdout, /^not proven {4}p99<50s$/m);
-  });
-
-  test('a summary file that cannot be written is told before anything is sent', async () => {
-    const env = { ...environmentOf(server), GITHUB_STEP_SUMMARY: '/nonexistent/s.md' };
-    const ended = await runCli(['ocsp', ...EC, '--requests', '5', '--github-summary'], { env });
+  test('a --keep or summary file that cannot be written is told before anything is sent', async (t) => {
+    const env = environmentOf(server);
+    const folder = scratch(t)('nope');
+    const keep = (/** @type {string} */ file) => refuse(['issue', '--keep', file], { env });
+    assertRefused(await keep(`${folder}/k`), /--keep .* cannot be written to \(ENOENT\)/);
+    assertRefused(await keep('/tmp'), /--keep \/tmp cannot be written to \(EISDIR\)/);
+    assert.equal(existsSync(folder), false);
+    const ended = await refuse(['ocsp', ...EC, '--github-summary'], {
+      env: { ...env, GITHUB_STEP_SUMMARY: '/nonexistent/s.md' },
+    });
     assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder is not there/);
   });
 
-  test('a --keep file that fills the disk is warned of, even with --quiet', async () => {
-    const ended = await cli('issue', ...EC, '--requests', '5', '--keep', '/dev/full', '--quiet');
-    assertDone(ended);
-    assert.match(
-      ended.stderr,
-      /^Warning: Kept 0 certificates in \/dev\/full; then writing failed \(ENOSPC\)/,
+  /** @type {[string[], RegExp, number][]} what the target or its operator has to change */
+  const TARGETS = [
+    [['--mount', 'nope'], /There is no mount nope on http.*Check --mount/, 2],
+    [['--role', 'nope'], /There is no role nope on the mount pki_int\. There are example-dot-com, /, 2],
+    [['--cn', 'other.org'], /The role example-dot-com does not allow the name "other\.org"/, 2],
+  ];
+  for (const [args, message, code] of TARGETS) {
+    test(`refused: ${args.join(' ')}`, async () => {
+      for (const command of ['issue', 'ocsp'])
+        assertRefused(await refuse([command, ...args], { env: environmentOf(server) }), message, code);
+    });
+  }
+
+  test('refused: no token, or one that is not known', async () => {
+    const env = { VAULT_ADDR: server.url };
+    assertRefused(
+      await refuse(['issue'], { env }),
+      /There is no token: neither VAULT_TOKEN.*Run vault login/,
+    );
+    const unknown = await refuse(['ocsp'], { env: { ...env, VAULT_TOKEN: 'hvs.unknown' } });
+    assertRefused(unknown, /does not accept the token: it is wrong, expired or revoked(?!.*unknown)/, 2);
+  });
+
+  test('requirements decide the exit code, and each is judged', async () => {
+    const limits = ['rate>=1e9/h', 'p50<60s', 'errors<0.001%'].flatMap((limit) => ['--require', limit]);
+    const ended = await cli('ocsp', ...EC, '--requests', '50', ...limits, '--format', 'json', '--quiet');
+    assertDone(ended, 99);
+    const { measurement, requirements } = rightResult(ended.stdout);
+    const invalid = measurement.verdict === 'invalid';
+    assert.deepEqual(
+      requirements.map(({ verdict }) => verdict),
+      ['not met', invalid ? 'not proven' : 'met', 'not proven'],
     );
   });
 

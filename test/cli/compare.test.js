@@ -6,7 +6,6 @@ import { compareGroups } from '../../src/results/comparison/compare.js';
 import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
 
 const run = startBatch({ after });
@@ -28,25 +27,12 @@ const OLD = files('old', TEN, 0);
 const NEW = files('new', slower(1.1), 1);
 const LOW = files('low', slower(0.9), 51);
 const STOPPED = files('stopped', [1, 2], 200, { interrupted: true });
-const FASTER = files('faster', TEN, 1, { load: openLoad({ ratePerSecond: 50 }) });
 const SET = file(
   'set.json',
   JSON.stringify(
     makeRunSet(
       'set',
       slower(1.1).map((factor, i) => runOf(factor, 1 + 2 * i)),
-    ),
-  ),
-);
-
-/** Every request is refused at once. */
-const DOWN = TEN.map((_, i) =>
-  file(
-    `down-${i + 1}.json`,
-    JSON.stringify(
-      sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 + i / 100) }], {
-        startedAt: `2026-01-02T05:${10 + i}:00.000Z`,
-      }),
     ),
   ),
 );
@@ -64,28 +50,21 @@ describe('compare', () => {
     assert.match(stdout, /^ +rate, errors$/m);
   });
 
-  test('as JSON gives the same for the same files, and all runs of a set', async () => {
-    const args = ['compare', ...OLD, '--with', SET, '--format', 'json'];
+  test('as JSON gives the same for the same files, all runs of a set, and its command without secrets', async () => {
+    const token = `hvs.${'x'.repeat(24)}`;
+    const args = ['compare', ...OLD, '--with', SET, '--name', token, '--name', 'set', '--format', 'json'];
     const [first, second] = [await run(args), await run(args)];
+    assert.match(String(parsed(first.stdout).command), / --with .*--name '?<redacted>/);
     assert.equal(first.code, 0, first.stderr);
     const [one, other] = [parsed(first.stdout), parsed(second.stdout)];
     assert.deepEqual({ ...one, createdAt: null }, { ...other, createdAt: null });
     assert.deepEqual(
-      one.groups.map(({ name, runs }) => [name, runs.length, runs[9].name.replace(/.*\//, '')]),
+      one.groups.map(({ runs }) => [runs.length, runs[9].name.replace(/.*\//, '')]),
       [
-        ['old', 10, 'old-10.json'],
-        ['set', 10, 'set.json, run 10'],
+        [10, 'old-10.json'],
+        [10, 'set.json, run 10'],
       ],
     );
-  });
-
-  test('says by what command it was made, and when, but no secret', async () => {
-    const token = `hvs.${'x'.repeat(24)}`;
-    const args = ['compare', ...OLD, '--with', ...NEW, '--name', token, '--format', 'json'];
-    const { stdout } = await run(args);
-    const { command, createdAt } = parsed(stdout);
-    assert.match(String(command), /^vault-pki-load compare .*old-1\.json.* --with .*--name '?<redacted>/);
-    assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 600_000, `${createdAt}`);
   });
 
   test('takes a third group, and names', async () => {
@@ -126,12 +105,6 @@ describe('compare', () => {
     const all = await run([...args, '--allow-invalid']);
     assert.equal(usedIn(all.stdout), 12);
   });
-
-  test('warns where plans differ', async () => {
-    const { code, stderr } = await run(['compare', ...OLD, '--with', ...FASTER, '--format', 'json']);
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /^Warning: The runs were not made alike: .*load\.ratePerSecond \(20, 50\)/m);
-  });
 });
 
 describe('compare --fail-if', () => {
@@ -139,9 +112,7 @@ describe('compare --fail-if', () => {
   const TABLE = [
     ['fails where it is shown', ['p99 slower'], 99],
     ['fails where it is shown and large enough', ['p99 slower by 5%'], 99],
-    ['passes where it is not large enough', ['p99 slower by 50%'], 0],
     ['passes where it is not shown', ['rate lower', 'errors higher by 0.1%'], 0],
-    ['fails where one of them does', ['rate lower', 'p50 worse'], 99],
   ];
   for (const [why, limits, expected] of TABLE) {
     test(`${why}: ${limits.join(', ')}`, async () => {
@@ -159,11 +130,6 @@ describe('compare --fail-if', () => {
       'one run of each can show nothing, however slow',
       [OLD[0], '--with', ...files('slow', [1.5], 1)],
       /not proven +p99 slower\n +p99: not enough runs, 1 and 1/,
-    ],
-    [
-      'a target that refuses everything at once is not faster',
-      [...OLD, '--with', ...DOWN],
-      /not proven +p99 slower\n +p99: not comparable, /,
     ],
     [
       'the better half of the runs does not pass for all',
@@ -187,13 +153,6 @@ describe('compare --fail-if', () => {
     });
   }
 
-  test('says that it is not proven on standard error, too', async () => {
-    const args = ['compare', OLD[0], '--with', NEW[0], '--fail-if', 'p99 slower', '--format', 'json'];
-    const { code, stderr } = await run(args);
-    assert.equal(code, 99);
-    assert.match(stderr, /^--fail-if 'p99 slower' is not proven: p99: not enough runs, 1 and 1: /m);
-  });
-
   test('says why on standard error, where standard output is not for people', async () => {
     const limit = ['--fail-if', 'p99 slower'];
     const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...limit, '--format', 'json']);
@@ -203,8 +162,6 @@ describe('compare --fail-if', () => {
 });
 
 describe('compare refuses', () => {
-  const broken = file('broken.json', '{"schema":');
-  const stub = file('stub.json', JSON.stringify({ schema: 'vault-pki-load/comparison/1' }));
   const groups = [
     { name: 'old', runs: runsOf(TEN, 0) },
     { name: 'new', runs: runsOf(slower(1.1), 1) },
@@ -220,13 +177,6 @@ describe('compare refuses', () => {
       /No result of the base is given: all files behind --with are of the other group\. Name those/,
     ],
     ['a base alone', OLD, /There is nothing to compare the base with\. Name the other results/],
-    ['a file that is not there', [OLD[0], '--with', 'nowhere.json'], /nowhere\.json is not there/],
-    ['a file that is cut off', [OLD[0], '--with', broken], /broken\.json ends in the middle/],
-    [
-      'a comparison that is none',
-      [OLD[0], '--with', stub],
-      /stub\.json is not a vault-pki-load\/comparison\/1/,
-    ],
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
@@ -264,42 +214,12 @@ describe('compare refuses', () => {
       /--fail-if "p99 10ms": it does not say/,
     ],
     [
-      'too many names',
-      [OLD[0], '--with', NEW[0], '--name', 'a', '--name', 'b', '--name', 'c'],
-      /--name is given 3 times/,
-    ],
-    [
-      'a seed that is none',
-      [OLD[0], '--with', NEW[0], '--seed', 'x'],
-      /--seed is "x", which is not a whole number/,
-    ],
-    [
       'a form that shows one run',
       [OLD[0], '--with', NEW[0], '--out', 'x.hgrm'],
       /--out x\.hgrm: .* cannot be written as \.hgrm/,
     ],
-    [
-      'such a form on standard output',
-      [OLD[0], '--with', NEW[0], '--format', 'hgrm'],
-      /--format is "hgrm", which is not one of/,
-    ],
-    ['an option that is none', [OLD[0], '--with', NEW[0], '--fast'], /There is no option --fast/],
   ];
   for (const [why, args, message] of TABLE) {
     test(why, async () => assertRefused(await run(['compare', ...args]), message));
-  }
-});
-
-test('compare --help breaks its paragraphs at the margin alone', async () => {
-  const { stdout } = await run(['compare', '--help']);
-  const lines = stdout.slice(stdout.indexOf('\nOne run is one sample')).split('\n');
-  for (const [i, line] of lines.entries()) {
-    const next = lines[i + 1] ?? '';
-    if (line === '' || next === '' || next.startsWith(' ')) continue;
-    const [word] = next.split(' ');
-    assert.ok(
-      line.length + 1 + word.length > 98,
-      `${JSON.stringify(word)} would have fitted behind: ${line}`,
-    );
   }
 });

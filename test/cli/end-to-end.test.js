@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { exitCodeOfSearch } from '../../src/cli/search.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
+import { parseDocument } from '../../src/results/read-document.js';
 import {
   assertDone,
   assertNoStack,
+  assertSearched,
   EC,
   environmentOf,
   rightResult,
@@ -77,4 +80,29 @@ test('Ctrl-C: what was measured is reported, exit code 130', async () => {
   assert.equal(code, 130, stderr);
   const { interrupted, totals } = rightResult(stdout);
   assert.ok(interrupted && totals.succeeded > 0 && totals.failed === 0);
+});
+
+test('the embedded server of dev ends on Ctrl-C with exit code 0', async () => {
+  const cli = startCli(['dev', '--port', '0', '--ca-key-type', 'ec']);
+  await Promise.race([cli.ended, cli.prints(/Ctrl-C ends it\./)]);
+  cli.kill('SIGINT');
+  const { code, stdout, stderr } = await cli.ended;
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /for tests only[\s\S]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
+  );
+});
+
+test('issue --max-concurrency: a peak, without a requirement', async () => {
+  const steps = ['--duration', '300ms', '--pause', '100ms'];
+  const { code, stdout } = await cli(
+    ...['issue', ...EC, '--max-concurrency', '1', ...steps, '--format', 'json', '--quiet'],
+  );
+  assertSearched(code);
+  const search = /** @type {any} */ (parseDocument(Buffer.from(stdout), 'the search'));
+  assert.equal(search.searched, 'concurrency');
+  assert.equal(code, exitCodeOfSearch(search));
+  assert.ok(search.steps.every((/** @type {any} */ { level }) => level === 1));
+  if (search.answer !== null) assert.ok(search.answer.perSecond > 0);
 });

@@ -128,10 +128,7 @@ describe('refused:', () => {
 describe('taken:', () => {
   /** @type {[string, string][]} the dev server knows nothing of this CA, and says so */
   const TAKEN = [
-    ['PEM and PEM', '--cert @leaf --issuer @ca'],
-    ['DER', '--cert @der --issuer @ca'],
     ['a chain file in place of an issuer', '--cert @chain'],
-    ['a chain file as issuer', '--cert @leaf --issuer @chain'],
     ['a chain in the wrong order as issuer', '--cert @leaf --issuer @backwards'],
     ['serials, one a line', '--serials @serial --issuer @ca'],
   ];

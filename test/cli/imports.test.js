@@ -60,14 +60,6 @@ const COMMANDS = [
     },
   ],
   [
-    'the help of issue: nothing of a run, and nothing that only ocsp needs',
-    ['issue', '--help'],
-    {
-      needed: ['src/operations/issue.js'],
-      without: [...PACKAGES, ...RUN, 'src/operations/ocsp', 'src/pki/ocsp-check'],
-    },
-  ],
-  [
     'wrong usage of ocsp: nothing of a run',
     ['ocsp', '--rate', 'fast'],
     { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] },
@@ -76,11 +68,6 @@ const COMMANDS = [
     'the help of report: nothing that reads or shows a result',
     ['report', '--help'],
     { needed: ['src/cli/report.js'], without: [...PACKAGES, ...RUN, 'src/reporters/html', 'src/pki/'] },
-  ],
-  [
-    'the help of merge: nothing that reads or adds results',
-    ['merge', '--help'],
-    { needed: ['src/cli/merge.js'], without: [...PACKAGES, ...RUN, 'src/merge-results.js', 'src/pki/'] },
   ],
   [
     'the help of run: nothing that reads a scenario or runs it',
@@ -97,11 +84,6 @@ const COMMANDS = [
       needed: ['src/cli/schema.js'],
       without: [...PACKAGES, ...RUN, 'src/scenario/', 'src/operations/issue'],
     },
-  ],
-  [
-    'the version: no operation',
-    ['--version'],
-    { needed: ['src/version.js'], without: [...PACKAGES, ...RUN, 'src/pki/'] },
   ],
 ];
 

@@ -22,10 +22,7 @@ describe('the first signal', { concurrency: 2 }, () => {
   /** @type {[string, NodeJS.Signals, string[]][]} */
   const TABLE = [
     ['Ctrl-C in an open loop', 'SIGINT', ['issue', ...EC, '--rate', '50/s']],
-    ['Ctrl-C in a closed loop', 'SIGINT', ['ocsp', ...EC, '--concurrency', '2']],
     ['Ctrl-C with two threads', 'SIGINT', ['ocsp', ...EC, '--rate', '100/s', '--threads', '2']],
-    ['Ctrl-C with a requirement', 'SIGINT', ['ocsp', ...EC, '--rate', '50/s', '--require', 'rate>=1e6/s']],
-    ['Ctrl-C with poisson arrivals', 'SIGINT', ['ocsp', ...EC, '--rate', '50', '--arrivals', 'poisson']],
     ['SIGTERM in an open loop', 'SIGTERM', ['issue', ...EC, '--rate', '50/s']],
   ];
   for (const [what, signal, args] of TABLE) {
@@ -93,16 +90,6 @@ describe('a target that never answers', { concurrency: 2 }, () => {
     assert.ok(result.outcomes.never_sent > 0, 'those that were due and waiting are counted');
   });
 
-  test('the same with two threads', async (t) => {
-    const cli = await startStuck(t, ['--concurrency', '4', '--threads', '2'], 4);
-    cli.kill('SIGINT');
-    await cli.shows(/Interrupted: waiting/);
-    cli.kill('SIGTERM');
-    const { code, stdout, stderr } = await cli.ended;
-    assert.equal(code, 130, stderr);
-    assert.equal(rightResult(stdout).outcomes.cut_off, 4);
-  });
-
   test('three in a row end it at once', async (t) => {
     const cli = await startStuck(t, ['--concurrency', '4'], 4);
     cli.kill('SIGINT');
@@ -140,17 +127,5 @@ describe('before anything was sent', () => {
     assert.equal(code, 130, stderr);
     assert.equal(stdout, '');
     assertNoStack(stderr);
-  });
-
-  test('the embedded server of dev ends on Ctrl-C with exit code 0', async () => {
-    const cli = startCli(['dev', '--port', '0', '--ca-key-type', 'ec']);
-    await Promise.race([cli.ended, cli.prints(/Ctrl-C ends it\./)]);
-    cli.kill('SIGINT');
-    const { code, stdout, stderr } = await cli.ended;
-    assert.equal(code, 0, stderr);
-    assert.match(
-      stdout,
-      /for tests only[\s\S]*Listening on http:\/\/127\.0\.0\.1:\d+; roles: example-dot-com, /,
-    );
   });
 });

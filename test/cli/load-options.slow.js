@@ -1,12 +1,11 @@
 /** What each option of load does to a real run, seen in its result. */
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { cannedOcsp, startFaultProxy } from '../run/support.js';
 import { BEHAVIOURS } from '../targets/behaviours.js';
-import { EC, environmentOf, measure, runCli, scratch } from './support.js';
+import { EC, environmentOf, measure, scratch } from './support.js';
 
 /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
 let server;
@@ -57,16 +56,6 @@ describe('load', { concurrency: 3 }, () => {
     });
   }
 
-  test('fewer requests than threads and connections', async () => {
-    const { totals } = await ocsp('--requests', '1', '--threads', '4', '--concurrency', '50');
-    assert.deepEqual([totals.planned, totals.succeeded], [1, 1]);
-  });
-
-  test('20/s for 2 s are 40 requests, 3600/h for 2 s are 2', async () => {
-    assert.equal((await ocsp('--rate', '20', '--duration', '2')).totals.sent, 40);
-    assert.equal((await ocsp('--rate', '3600/h', '--duration', '2000ms')).totals.sent, 2);
-  });
-
   test('--duration and --requests: what comes first ends it', async () => {
     assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '7')).totals.planned, 7);
     assert.equal((await ocsp('--rate', '20', '--duration', '1s', '--requests', '700')).totals.planned, 20);
@@ -86,18 +75,6 @@ describe('load', { concurrency: 3 }, () => {
     assert.ok(Math.abs(totals.planned - 100) <= 1, `${totals.planned}`);
     assert.equal(totals.sent, totals.planned);
     assert.ok(timeline[0].sent < timeline[2].sent, JSON.stringify(timeline));
-  });
-
-  test('--arrivals poisson: the same seed gives the same number, another seed another', async () => {
-    const load = ['--rate', '60/s', '--duration', '1s', '--arrivals', 'poisson', '--seed'];
-    const [one, again, other] = [
-      await ocsp(...load, '1'),
-      await ocsp(...load, '1'),
-      await ocsp(...load, '3'),
-    ];
-    assert.equal(again.totals.planned, one.totals.planned);
-    assert.notEqual(other.totals.planned, one.totals.planned);
-    assert.equal(one.load.arrivals, 'poisson');
   });
 
   test('--overflow drop: arrivals that find no connection are dropped, and no other waits', async (t) => {
@@ -166,21 +143,4 @@ describe('certificates', { concurrency: 2 }, () => {
       assert.equal(result.verification.passed, 12);
     });
   }
-
-  test('--sign with a key type that the role does not take is told beforehand', async () => {
-    const args = ['issue', ...EC, '--sign', '--key-type', 'ed25519', '--pool', '1'];
-    const { code, stderr } = await runCli(args, { env: environmentOf(server) });
-    assert.equal(code, 2);
-    assert.match(stderr, /signs ec keys of 256 bits, not ed25519/);
-  });
-
-  test('--alt-names, --ip-sans and --ttl are in every certificate that passes', async (t) => {
-    const kept = scratch(t)('kept.jsonl');
-    const names = ['--alt-names', 'a-{n}.example.com, b.example.com', '--ip-sans', '10.0.0.1,::1'];
-    const result = await issue(...names, '--ttl', '1h', '--requests', '3', '--keep', kept);
-    assert.deepEqual(result.outcomes, { issued: 3 });
-    const [line] = readFileSync(kept, 'utf8').split('\n');
-    const { subjectAltName = '' } = new X509Certificate(JSON.parse(line).certificate);
-    assert.match(subjectAltName, /DNS:a-\d\.example\.com.*DNS:b\.example\.com.*IP Address:10\.0\.0\.1/);
-  });
 });

@@ -156,11 +156,6 @@ describe('nodes', () => {
     assert.deepEqual(found.nodes[0].answers, { bad_signature: 2 });
     assert.equal(found.measurement.reasons[0].code, 'nothing_measured');
   });
-
-  test('one that is not there: said before anything is issued', async () => {
-    const ended = await runCli([...QUICK, '--node', 'http://127.0.0.1:1'], { env: environmentOf(server) });
-    assertRefused(ended, /127\.0\.0\.1:1 refused the connection: nothing listens there\. .*--node http:/, 2);
-  });
 });
 
 test('Ctrl-C: what there is is reported and written, exit code 130', async (t) => {
@@ -186,9 +181,7 @@ describe('refused', () => {
   /** @type {[string, string[], RegExp, number][]} */
   const cases = [
     ['a format that cannot show it', ['--format', 'prom'], /cannot be written as \.prom/, 1],
-    ['a file that cannot show it', ['--out', 'p.hlog'], /cannot be written as \.hlog/, 1],
     ['a role that is not there', ['--role', 'nobody'], /nobody/, 2],
-    ['a mount that is not there', ['--mount', 'nowhere'], /nowhere/, 2],
     [
       'a role that stores nothing',
       ['--role', 'example-dot-com-ec-no-store'],

@@ -114,7 +114,6 @@ describe('report refuses, in one line:', () => {
   const run = startBatch({ after });
   const good = path('good.json', json);
   const [part] = syntheticParts({ load: { ratePerSecond: 20, durationMs: 2000 } }, [1, 1]);
-  const stub = path('stub.json', '{"schema":"vault-pki-load/comparison/1"}');
   const groups = [
     { name: 'old', runs: runsOf(TEN, 0) },
     { name: 'new', runs: runsOf(slower(1.1), 1) },
@@ -123,38 +122,17 @@ describe('report refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
-    ['no file', [], /report needs at least 1 FILE\. See: vault-pki-load report --help$/m],
     ['a file that is not there', [path('gone.json')], /gone\.json is not there\. Check the path\./],
-    ['an unknown option', [good, '--nope'], /There is no option --nope\. See: .* report --help$/m],
-    ["another command's option", [good, '--rate', '5'], /There is no option --rate\./],
-    ['--out without a file', [good, '--out'], /--out needs a value\./],
     [
       '--out of what it reads',
       [good, '--out', good],
       /--out .*good\.json is one of the files to read, and would be/,
     ],
     [
-      '--out in no folder',
-      [good, '--out', `${path('none')}/r.html`],
-      /--out .* cannot be written: its folder/,
-    ],
-    [
-      '--out of an unknown kind',
-      [good, '--out', 'r.xls'],
-      /has the extension "\.xls".*Use one of \.txt, \.json/,
-    ],
-    ['an unknown format', [good, '--format', 'pdf'], /--format is "pdf", which is not one of text, json/],
-    [
       'a file that is no result',
       [path('no-result.json', '{}')],
       /no-result\.json is not a file of vault-pki-load: it has no/,
     ],
-    [
-      'a file that was cut off',
-      [path('cut.json', json.slice(0, 500))],
-      /cut\.json ends in the middle, at line \d+/,
-    ],
-    ['a comparison that is none', [stub], /stub\.json is not a vault-pki-load\/comparison\/1: /],
     [
       'a comparison among runs',
       [good, comparison],
@@ -166,7 +144,6 @@ describe('report refuses, in one line:', () => {
       [good, path('copy.json', json)],
       /good\.json and .*copy\.json are the same run\. Give each run once\.$/m,
     ],
-    ['standard input twice', ['-', '-'], /Standard input \(-\) is given twice\./],
     [
       'a part of a plan among runs',
       [good, path('part.json', JSON.stringify(part))],

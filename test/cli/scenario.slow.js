@@ -1,27 +1,16 @@
 /** `run` of scenarios with several runs and targets, as people type it, against embedded servers. */
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { named, plainNames } from '../../src/cli/scenario-files.js';
-import { holdSignals, withSetup } from '../../src/cli/scenario-setup.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check/check.js';
-import {
-  assertNoStack,
-  assertRefused,
-  assertSearched,
-  rightResult,
-  runCli,
-  scratch,
-  startBatch,
-  startCli,
-} from './support.js';
+import { assertNoStack, assertRefused, rightResult, runCli, scratch, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
@@ -133,20 +122,6 @@ describe('several targets', () => {
     assert.ok(existsSync(path('r-up.json')) && !existsSync(path('r-down.json')));
   });
 
-  test('all of which are down: that is an error, and no report', async (t) => {
-    const path = scratch(t);
-    const targets = [
-      { name: 'a', url: NOWHERE },
-      { name: 'b', url: NOWHERE },
-    ];
-    const { code, stdout, stderr } = await runCli(
-      ['run', path('s.yaml', tiny({ targets })), '--out', path('r.json'), '--quiet'],
-      { env: { VAULT_TOKEN: 'x' } },
-    );
-    assert.deepEqual([code, stdout, existsSync(path('r.json'))], [2, '', false]);
-    assert.match(stderr, /vault-pki-load: http:\/\/127\.0\.0\.1:9 refused the connection/);
-  });
-
   test('one down, and interrupted before the other was sent anything: 130, not 2, and no report', async (t) => {
     // It takes requests and never answers.
     const silent = createHttpServer(() => {}).listen(0, '127.0.0.1');
@@ -220,7 +195,6 @@ test('several runs of one target are told together, and metrics are those of the
 
 describe('--only', () => {
   const runs = ['first', 'second', 'third'].map((name) => ({ name, require: 'errors<50%' }));
-  const run = startBatch({ after });
 
   test('runs those that are named, and tells of no others', async (t) => {
     const path = scratch(t);
@@ -251,74 +225,6 @@ describe('--only', () => {
     assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), [
       ...['r-first.json', 'r-third.json', 'r.json', 's.yaml'],
     ]);
-  });
-
-  test('of one run gives the result itself', async (t) => {
-    const path = scratch(t);
-    const { code } = await runCli([
-      ...['run', path('s.yaml', tiny({ targets: undefined, runs })), '--dev', '--quiet', '--only', 'second'],
-      ...['--out', path('r.json')],
-    ]);
-    assertCode(code, 0);
-    const { plan, command } = /** @type {any} */ (rightResult(readFileSync(path('r.json'), 'utf8')));
-    assert.equal(plan.operation, 'second');
-    assert.match(command, / --only second /);
-    assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), ['r.json', 's.yaml']);
-  });
-
-  /** @type {[string, string[], RegExp, RegExp][]} what, flags, what is said and what not */
-  const DRY = [
-    ['a dry run', [], /^Run {11}third\n/m, /first|second/],
-    [
-      'a search for a rate',
-      ['--find-max-rate'],
-      /^Run {11}third\n[\s\S]*^Search {8}the highest rate/m,
-      /first|second/,
-    ],
-    [
-      'a search for a peak',
-      ['--max-concurrency', '9'],
-      /^Run {11}third\n[\s\S]*^Search {8}the peak/m,
-      /first|second/,
-    ],
-  ];
-  for (const [what, flags, expected, without] of DRY) {
-    test(`counts for ${what}; what is set up stays`, async (t) => {
-      const file = scratch(t)('s.yaml', tiny({ targets: undefined, setup: true, runs }));
-      const { code, stdout, stderr } = await run(['run', file, '--only', 'third', '--dry-run', ...flags]);
-      assert.equal(code, 0, stderr);
-      assert.match(stdout, /^Set up {8}on http:.*:\n {2}vault-pki-load-root/m);
-      assert.match(stdout, expected);
-      assert.doesNotMatch(stdout.replace('First step', ''), without);
-    });
-  }
-
-  test('searches that run alone', async (t) => {
-    const path = scratch(t);
-    const { code, stderr } = await runCli([
-      ...['run', path('s.yaml', tiny({ targets: undefined, runs })), '--dev', '--only', 'second'],
-      ...['--max-concurrency', '1', '--duration', '500ms', '--out', path('r.json')],
-    ]);
-    assertSearched(code);
-    assert.doesNotMatch(stderr, /^Search \d of/m);
-    const { name, searched } = JSON.parse(readFileSync(path('r.json'), 'utf8'));
-    assert.deepEqual([name, searched], ['second', 'concurrency']);
-    assert.deepEqual(readdirSync(dirname(path('s.yaml'))).sort(), ['r.json', 's.yaml']);
-  });
-
-  test('lets a run be searched beside which others require nothing', async (t) => {
-    const file = scratch(t)('s.yaml', tiny({ targets: undefined, runs: [{ name: 'bare' }, ...runs] }));
-    const search = ['run', file, '--find-max-rate', '--dry-run'];
-    assertRefused(await run(search), /but "bare" has none/);
-    assert.equal((await run([...search, '--only', 'first'])).code, 0);
-  });
-
-  test('of a name that there is not is refused', async (t) => {
-    const file = scratch(t)('s.yaml', tiny({ runs }));
-    assertRefused(
-      await run(['run', file, '--dev', '--only', 'frist']),
-      /Did you mean "first"\? Its runs are "first", "sec/,
-    );
   });
 });
 
@@ -368,51 +274,9 @@ describe('what is required of stages that flags take the place of is said not to
     assert.deepEqual(await files(t, one, instead), names);
   });
 
-  test('by a set of runs', async (t) => {
-    assert.deepEqual(await files(t, one, [...instead, '--repeat', '2']), names);
-  });
-
   test('by the tables of all targets, and by the result of each', async (t) => {
     assert.equal((await files(t, {}, instead)).length, 3 * forms.length);
   });
-
-  test('by a search', async (t) => {
-    const search = ['--max-concurrency', '1', '--duration', '500ms'];
-    assert.deepEqual(await files(t, one, search, assertSearched), names);
-  });
-});
-
-test('a dry run of a search says what is searched, with the pause of the file between its steps', async (t) => {
-  const file = scratch(t)('s.yaml', tiny({ pause: 5, repeat: 3 }));
-  const { code, stdout, stderr } = await startBatch(t)(['run', file, '--max-concurrency', '4', '--dry-run']);
-  assert.equal(code, 0, stderr);
-  assert.equal(stdout.match(/^Search {8}the peak throughput: from 1 in flight to 4 in flight/gm)?.length, 2);
-  assert.match(stdout, /^Steps {9}of at least 1 s, with 5 s or more in between/m);
-});
-
-describe('a search that is not asked for (--find-max-rate=false)', () => {
-  const run = startBatch({ after });
-  /** @type {[string, Record<string, unknown>, RegExp][]} */
-  const TABLE = [
-    [
-      'leaves the repeats of the file',
-      { repeat: 3, pause: 5 },
-      /^Repeated {6}3 times, with 5 s in between$/m,
-    ],
-    [
-      'and its pause, where one run has no use for it',
-      { pause: 5, targets: [{ name: 'one' }] },
-      /^Repeated {6}no$/m,
-    ],
-  ];
-  for (const [what, scenario, expected] of TABLE) {
-    test(what, async (t) => {
-      const file = scratch(t)('s.yaml', tiny(scenario));
-      const { code, stdout, stderr } = await run(['run', file, '--find-max-rate=false', '--dry-run']);
-      assert.equal(code, 0, stderr);
-      assert.match(stdout, expected);
-    });
-  }
 });
 
 test('an interrupted search of several: no other begins (130)', async (t) => {
@@ -450,12 +314,6 @@ describe('a summary that was written', () => {
     assert.match(readFileSync(path('t.html'), 'utf8'), /<h1>Tiny<\/h1>/);
   });
 
-  test('is not written as a timeline: that is of one run', async () => {
-    const { code, stderr } = await runCli(['report', json, '--out', path('t.csv')]);
-    assert.equal(code, 1);
-    assert.match(stderr, /^vault-pki-load: The result of a scenario cannot be written as \.csv/);
-  });
-
   /** @type {[string, () => string[], RegExp][]} */
   const REFUSED = [
     [
@@ -472,182 +330,4 @@ describe('a summary that was written', () => {
   for (const [what, args, message] of REFUSED) {
     test(`is refused ${what}`, async () => assertRefused(await runCli(args()), message));
   }
-});
-
-describe('before anything is sent it is refused', () => {
-  /** @type {[string, Record<string, unknown>, string[], RegExp][]} */
-  const TABLE = [
-    [
-      'to print what one run shows',
-      {},
-      ['--format', 'csv'],
-      /--format csv: the result of a scenario cannot be written/,
-    ],
-    [
-      'to write what one run shows of several repeats',
-      { repeat: 2 },
-      ['--out', 'r.hlog'],
-      /--out r\.hlog: a set of runs cannot be written/,
-    ],
-    [
-      'to write one file twice',
-      {},
-      ['--out', 'FOLDER/r.json', '--out', 'FOLDER/r-one.json'],
-      /r-one\.json is given twice/,
-    ],
-    [
-      'to write where there is no folder',
-      {},
-      ['--out', 'FOLDER/nope/r.json'],
-      /nope\/r\.json cannot be written/,
-    ],
-    [
-      'to aim all targets at one address',
-      {},
-      ['--url', NOWHERE],
-      /--url names one target, but the scenario has 2/,
-    ],
-  ];
-  for (const [what, scenario, args, message] of TABLE) {
-    test(what, async (t) => {
-      const path = scratch(t);
-      const own = args.map((arg) => arg.replace('FOLDER', dirname(path('x'))));
-      const run = startBatch(t);
-      assertRefused(await run(['run', path('s.yaml', tiny(scenario)), ...own]), message);
-    });
-  }
-});
-
-describe('before anything is set up it is refused', () => {
-  /** @type {import('node:http').Server} */
-  let server;
-  let asked = 0;
-  const run = startBatch({ after });
-  before(async () => {
-    server = createHttpServer((_, response) => {
-      asked++;
-      response.end('{}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  after(() => server.close());
-
-  /** @type {[string, string[], RegExp][]} */
-  const TABLE = [
-    ['to print what one run shows', ['--format', 'csv'], /--format csv: the result of a scenario cannot be/],
-    ['to write where a folder is', ['--out', 'FOLDER/r.json'], /r-one\.json cannot be written/],
-    ['to search where nothing is required', ['--find-max-rate'], /but "Tiny" has none/],
-    [
-      'to write a search where a folder is',
-      ['--max-concurrency', '4', '--out', 'FOLDER/r.json'],
-      /r-one\.json/,
-    ],
-  ];
-  for (const [what, args, message] of TABLE) {
-    test(what, async (t) => {
-      const path = scratch(t);
-      mkdirSync(path('r-one.json'));
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-      const targets = ['one', 'two'].map((name) => ({ name, url: `http://127.0.0.1:${port}` }));
-      const file = path('s.yaml', tiny({ setup: true, targets }));
-      const own = args.map((arg) => arg.replace('FOLDER', dirname(file)));
-      for (const dry of [[], ['--dry-run']]) {
-        assertRefused(await run(['run', file, ...own, ...dry], { env: { VAULT_TOKEN: 'x' } }), message);
-      }
-      assert.equal(asked, 0);
-    });
-  }
-});
-
-describe('a scenario is not written over', () => {
-  const run = startBatch({ after });
-  const search = ['--max-concurrency', '2'];
-  /** @type {[string, string, Record<string, unknown>, string[]][]} what, its file, what it says, flags */
-  const TABLE = [
-    ['by the result of its run', 's.json', { targets: [{ name: 'one' }] }, []],
-    ['by that of all its runs', 's.json', {}, []],
-    ['by that of one of its targets', 's-one.json', {}, []],
-    ['by a search', 's.json', { targets: [{ name: 'one' }] }, search],
-    ['by one of several searches', 's-two.json', {}, search],
-  ];
-  for (const [what, name, scenario, flags] of TABLE) {
-    test(what, async (t) => {
-      const path = scratch(t);
-      const text = tiny(scenario);
-      const file = path(name, text);
-      const ended = await run(['run', file, '--dev', '--out', path('s.json'), ...flags]);
-      assertRefused(ended, /is one of the files to read, and would be overwritten/);
-      assert.equal(readFileSync(file, 'utf8'), text);
-    });
-  }
-});
-
-describe('names of files', () => {
-  test('are plain, and no two the same', () => {
-    assert.deepEqual(plainNames(['Write / raft', 'write raft', 'Größe', '///']), [
-      'write-raft',
-      'write-raft-2',
-      'größe',
-      'step',
-    ]);
-  });
-
-  test('have the step before their extension', () => {
-    assert.equal(named('a.b/r.json', 'raft'), 'a.b/r-raft.json');
-  });
-});
-
-describe('while something is set up', () => {
-  /** @typedef {'up' | 'act' | 'run' | 'down'} Phase `run`: as act, and a run hears signals itself */
-
-  /** @param {Phase[]} phases a signal comes in each */
-  function hear(phases) {
-    /** @type {unknown[]} */
-    const did = [];
-    const process_ = Object.assign(new EventEmitter(), {
-      exit: (/** @type {number} */ code) => did.push(code),
-    });
-    const signals = holdSignals(/** @type {any} */ (process_), (text) => did.push(text.split(/[: ]/)[0]));
-    for (const phase of phases) {
-      signals.phase(phase === 'run' ? 'act' : phase);
-      const onSignal = () => did.push('run');
-      if (phase === 'run') process_.on('SIGTERM', onSignal);
-      process_.emit('SIGTERM', 'SIGTERM');
-      process_.off('SIGTERM', onSignal);
-    }
-    return { did, stopped: signals.heard.signal.aborted };
-  }
-
-  /** @type {[string, Phase[], unknown[], boolean][]} */
-  const TABLE = [
-    ['the first signal stops it', ['up'], ['Interrupted'], true],
-    ['the second ends all', ['up', 'up'], ['Interrupted', 130], true],
-    ['those during a run are its own', ['run', 'run', 'run'], ['run', 'run', 'run'], false],
-    ['one before a run begins is kept for it', ['act'], ['Interrupted'], true],
-    ['and is not the run’s alone: the second ends all', ['act', 'act'], ['Interrupted', 130], true],
-    ['one between runs is kept, too', ['run', 'act'], ['run', 'Interrupted'], true],
-    ['one while it is taken away asks for patience', ['run', 'down'], ['run', 'What'], false],
-    ['two do not', ['down', 'down'], ['What', 130], false],
-  ];
-  for (const [what, phases, did, stopped] of TABLE) {
-    test(what, () => assert.deepEqual(hear(phases), { did, stopped }));
-  }
-
-  test('the runs are told of one that came before them', async () => {
-    const setup = {
-      name: 'load',
-      caKeyType: /** @type {const} */ ('ec'),
-      autoRebuild: false,
-      with: [],
-      keep: false,
-    };
-    const target = { url: NOWHERE, mount: 'load-int', namespace: null, tls: { skipVerify: false } };
-    const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
-    const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, heard) => {
-      assert.equal(refused.size, 1);
-      process.emit('SIGHUP', 'SIGHUP');
-      return heard.signal.aborted ? 130 : 0;
-    });
-    assert.equal(code, 130);
-  });
 });

@@ -5,11 +5,10 @@ import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { deferred } from '../deferred.js';
-import { assertRefused, assertSearched, EC, environmentOf, runCli, scratch, startCli } from './support.js';
+import { assertSearched, EC, environmentOf, runCli, scratch, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
 
@@ -110,60 +109,65 @@ const LOOK_UPS = [
   'p50<1s',
 ];
 
-test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
-  const { state, env } = await startLookups(t);
-  const path = scratch(t);
-  const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
-  writeFileSync(summary, 'Before.\n');
-  mkdirSync(folder);
-  // Arrivals are drawn anew for each step, which prepares for itself.
-  const cli = startCli(
-    [
-      ...LOOK_UPS,
-      '--arrivals',
-      'poisson',
-      '--pause',
-      '3s',
-      '--out',
-      json,
-      '--out',
-      `${folder}/s.txt`,
-      '--github-summary',
-    ],
-    { env: { ...env, GITHUB_STEP_SUMMARY: summary } },
-  );
-  await cli.shows(/^20\/s: /m);
-  rmSync(folder, { recursive: true });
-  state.isBusy = true;
-  const { code, stdout, stderr } = await cli.ended;
-  assert.equal(code, 2, stderr);
-  assert.match(stdout, /It broke off, and no level was confirmed\./);
-  assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
-  const search = searchIn(readFileSync(json, 'utf8'));
-  assert.deepEqual(
-    [search.unfinished, search.interrupted, search.answer, search.why, search.steps.length],
-    [undefined, false, null, 'broken off', 1],
-  );
-  const { code: why, text } = search.failure ?? {};
-  assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
-  assert.match(readFileSync(summary, 'utf8'), /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./);
-});
-
-test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
-  const { env } = await startLookups(t);
-  const receiver = createServer(() => {});
-  await listening(t, receiver);
-  const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
-    env,
+describe('a search that ends early', { concurrency: 2 }, () => {
+  test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
+    const { state, env } = await startLookups(t);
+    const path = scratch(t);
+    const [json, summary, folder] = [path('s.json'), path('summary.md'), path('gone')];
+    writeFileSync(summary, 'Before.\n');
+    mkdirSync(folder);
+    // Arrivals are drawn anew for each step, which prepares for itself.
+    const cli = startCli(
+      [
+        ...LOOK_UPS,
+        '--arrivals',
+        'poisson',
+        '--pause',
+        '3s',
+        '--out',
+        json,
+        '--out',
+        `${folder}/s.txt`,
+        '--github-summary',
+      ],
+      { env: { ...env, GITHUB_STEP_SUMMARY: summary } },
+    );
+    await cli.shows(/^20\/s: /m);
+    rmSync(folder, { recursive: true });
+    state.isBusy = true;
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /It broke off, and no level was confirmed\./);
+    assert.match(stderr, /^Warning: --out .*gone\/s\.txt cannot be written/m);
+    const search = searchIn(readFileSync(json, 'utf8'));
+    assert.deepEqual(
+      [search.unfinished, search.interrupted, search.answer, search.why, search.steps.length],
+      [undefined, false, null, 'broken off', 1],
+    );
+    const { code: why, text } = search.failure ?? {};
+    assert.ok(why !== undefined && stderr.includes(String(text)), stderr);
+    assert.match(
+      readFileSync(summary, 'utf8'),
+      /^Before\.\n[\s\S]*It broke off, and no level was confirmed\./,
+    );
   });
-  await cli.shows(/^20\/s: /m);
-  // The second is for what the first does not end.
-  cli.kill('SIGINT');
-  await cli.shows(/Interrupted: waiting/);
-  cli.kill('SIGINT');
-  const { code, stdout } = await cli.ended;
-  assert.equal(code, 130);
-  assert.match(stdout, /It was interrupted: no level was confirmed\./);
+
+  test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
+    const { env } = await startLookups(t);
+    const receiver = createServer(() => {});
+    await listening(t, receiver);
+    const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
+      env,
+    });
+    await cli.shows(/^20\/s: /m);
+    // The second is for what the first does not end.
+    cli.kill('SIGINT');
+    await cli.shows(/Interrupted: waiting/);
+    cli.kill('SIGINT');
+    const { code, stdout } = await cli.ended;
+    assert.equal(code, 130);
+    assert.match(stdout, /It was interrupted: no level was confirmed\./);
+  });
 });
 
 /** Of a mount that a search has made for itself. */
@@ -210,34 +214,6 @@ describe('on the embedded server', () => {
     // One preparation for all steps.
     assert.equal(stderr.match(/Issued one certificate/g)?.length, 1);
     assert.match(readFileSync(html, 'utf8'), /<h1>Highest rate: /);
-  });
-
-  test('issue --max-concurrency: a peak, without a requirement', async () => {
-    const { code, stdout } = await runCli(
-      ['issue', ...EC, '--max-concurrency', '2', '--duration', '1s', '--format', 'json', '--quiet'],
-      { env: environmentOf(server) },
-    );
-    assertSearched(code);
-    const search = searchIn(stdout);
-    assert.equal(search.searched, 'concurrency');
-    assert.equal(search.steps[0].level, 1);
-    assert.ok(search.steps.every(({ level }) => level <= 2));
-    if (search.answer !== null) assert.ok(search.answer.perSecond > 0);
-  });
-
-  test('Ctrl-C: what was measured is reported and written, exit code 130', async (t) => {
-    const out = scratch(t)('s.json');
-    const cli = startCli(['ocsp', ...EC, '--find-max-rate', '--rate', '200', ...SHORT, '--out', out], {
-      env: environmentOf(server),
-    });
-    await cli.shows(/^Step 2 \(/m);
-    cli.kill('SIGINT');
-    const { code, stdout } = await cli.ended;
-    assert.equal(code, 130);
-    assert.match(stdout, /It was interrupted: no level was confirmed\./);
-    const search = searchIn(readFileSync(out, 'utf8'));
-    assert.deepEqual([search.interrupted, search.answer, search.unfinished], [true, null, undefined]);
-    assert.ok(search.steps.length >= 1);
   });
 
   test('a step that can no longer be met is cut short, and says so', async (t) => {
@@ -327,99 +303,4 @@ describe('on the embedded server', () => {
     assert.equal((await cli.ended).code, 130);
     assert.deepEqual(reportedBefore, [true]);
   });
-});
-
-const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
-
-/** @type {[string, () => unknown, RegExp][]} */
-const CONTRADICTIONS = [
-  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
-  [
-    'both',
-    () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1),
-    /an open loop, .* a closed one/,
-  ],
-  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 asks for so many runs/],
-  ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
-  [
-    '--rate in a closed loop',
-    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }),
-    /--rate makes an open one/,
-  ],
-  [
-    'Poisson arrivals in a closed loop',
-    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { pacing: 'auto', arrivals: 'poisson' }),
-    /but --arrivals is for an open one/,
-  ],
-  [
-    'a rate that rises in a closed loop',
-    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { 'ramp-up': '5s' }),
-    /but --ramp-up is for an open one/,
-  ],
-];
-
-for (const [what, act, message] of CONTRADICTIONS) {
-  test(`a contradiction: ${what}`, () => assert.throws(act, message));
-}
-
-test('where a search begins', () => {
-  assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20 });
-  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s' });
-  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
-  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
-    threads: '2',
-    concurrency: '2',
-  });
-});
-
-/** @type {[string, object, number][]} */
-const CODES = [
-  ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
-  [
-    'an answer below the rate that is required',
-    {
-      answer: { perSecond: 49 },
-      why: 'bracketed',
-      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s', beyond: true }],
-    },
-    99,
-  ],
-  [
-    'an answer that the tool, not the target, put an end to',
-    { answer: { perSecond: 100 }, why: 'generator' },
-    98,
-  ],
-  ['the highest rate that was allowed', { answer: { perSecond: 100 }, why: 'highest' }, 0],
-  ['none, because the target did not do', { answer: null, why: 'lowest' }, 99],
-  ['none, because the tool could offer nothing', { answer: null, why: 'generator' }, 98],
-  [
-    'none, because the tool could not confirm',
-    { answer: null, why: 'unconfirmed', steps: [{ verdict: 'not offered' }] },
-    98,
-  ],
-  ['interrupted', { answer: null, why: 'interrupted', interrupted: true }, 130],
-];
-
-for (const [what, search, code] of CODES) {
-  test(`exit code ${code}: ${what}`, () => {
-    const whole = {
-      interrupted: false,
-      steps: [],
-      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s' }],
-      ...search,
-    };
-    assert.equal(exitCodeOfSearch(/** @type {any} */ (whole)), code);
-  });
-}
-
-test('what cannot be searched is said before anything is sent', async () => {
-  const cli = (/** @type {string[]} */ ...args) => runCli(['ocsp', '--dev', ...args]);
-  assertRefused(await cli('--find-max-rate'), /but there is none\. Say what must be met/);
-  assertRefused(
-    await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
-    /--requests ends each step/,
-  );
-  assertRefused(await cli('--find-max-rate', '--require', 'p99<1s', '--out', 'r.csv'), /\.csv/);
 });

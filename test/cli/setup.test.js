@@ -19,32 +19,17 @@ const MISUSE = [
     ['setup', '--name', 'a/b'],
     /The name "a\/b" cannot be used for a set-up\. Use three to forty-one/,
   ],
-  ['an empty name', ['setup', '--name='], /--name is empty/],
   [
     'a name of mounts that runs make',
     ['setup', '--name', 'vault-pki-load-kv'],
     /is like those of the mounts that runs make/,
   ],
-  ['a bad name to take away', ['teardown', '--name', 'A'], /The name "A" cannot be used/],
   [
     'an engine that is not known',
     ['setup', '--with', 'kv,ssh'],
     /--with holds "ssh", which is not one of kv, transit, approle/,
   ],
-  [
-    'a key type that is not known',
-    ['setup', '--ca-key-type', 'dsa'],
-    /--ca-key-type is "dsa", which is not one of rsa, ec/,
-  ],
-  [
-    'a format that is not known',
-    ['setup', '--format', 'xml'],
-    /--format is "xml", which is not one of text, json/,
-  ],
-  ['a mount', ['setup', '--mount', 'pki'], /There is no option --mount|Unknown|--mount/],
   ['the embedded server, which ends with the command', ['setup', '--dev'], /--dev/],
-  ['what is only for setup', ['teardown', '--with', 'kv'], /--with/],
-  ['a word', ['teardown', 'vault-pki-load'], /takes options only|vault-pki-load/],
 ];
 
 describe('misuse is one line, exit code 1, nothing on standard output:', () => {
@@ -91,20 +76,6 @@ test('the embedded server has a PKI already: setup says so, and teardown finds n
     assert.equal(stdout, 'There is nothing of a set-up called vault-pki-load.\n');
   } finally {
     await server.stop();
-  }
-});
-
-describe('help', () => {
-  for (const name of ['setup', 'teardown']) {
-    test(`of ${name} has examples and says what is left alone`, async () => {
-      const { code, stdout } = await runCli([name, '--help']);
-      assert.equal(code, 0);
-      assert.match(stdout, new RegExp(`vault-pki-load ${name} --name load`));
-      assert.match(
-        stdout.replaceAll(/\s+/g, ' '),
-        /without the mark is refused|does not carry the mark of setup is left/,
-      );
-    });
   }
 });
 

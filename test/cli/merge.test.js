@@ -1,0 +1,149 @@
+/** `merge`: the sum of parts, its exit code, and what is refused. Parts on the embedded server: end-to-end.test.js and merge.slow.js. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { syntheticParts, syntheticRun } from '../synthetic-run.js';
+import { assertRefused, rightResult, scratch, startBatch } from './support.js';
+
+const LOAD = { ratePerSecond: 60, durationMs: 6000, seed: 5 };
+
+const run = startBatch({ after });
+const path = scratch({ after });
+
+describe('merge', () => {
+  test('writes the sum in every form, and its exit code is that of a run with this result', async () => {
+    const requirements = ['p50<10s', 'rate>=1e4/s'];
+    const files = syntheticParts({ load: LOAD, requirements }, [1, 1, 1]).map((part, k) =>
+      path(`part-${k}.json`, JSON.stringify(part)),
+    );
+    const out = path('whole.json');
+    const { code, stdout, stderr } = await run(['merge', files[2], files[0], files[1], '--out', out]);
+    assert.equal(code, 99, stderr);
+    assert.equal(stderr, '');
+    assert.match(stdout, /rate>=1e4\/s/);
+    const sum = rightResult(readFileSync(out, 'utf8'));
+    const whole = syntheticRun({ load: LOAD, requirements });
+    assert.deepEqual(sum.latencyMs, whole.latencyMs);
+    assert.deepEqual(sum.requirements, whole.requirements);
+    assert.match(sum.command, /^vault-pki-load merge .*part-2\.json/);
+  });
+});
+
+/**
+ * @param {import('../../src/results/schema.js').Result} part
+ * @returns {import('../../src/results/schema.js').Result} with one request more, which was never sent
+ */
+function withOneMore(part) {
+  const whole = JSON.parse(JSON.stringify(part));
+  for (const { totals } of [whole, whole.operations.synthetic]) {
+    totals.planned++;
+    totals.neverSent++;
+  }
+  return whole;
+}
+
+describe('merge refuses, in one line:', () => {
+  const file = (/** @type {string} */ name, /** @type {unknown} */ content) =>
+    path(name, JSON.stringify(content));
+  const parts = syntheticParts({ load: LOAD }, [1, 1]);
+  const [a, b] = parts.map((part, k) => file(`refused-${k}.json`, part));
+  const others = syntheticParts({ load: { ...LOAD, ratePerSecond: 61 } }, [1, 1]);
+  const linkTo = (/** @type {string} */ target) => {
+    const link = path('link.json');
+    symlinkSync(target, link);
+    return link;
+  };
+  const stopped = file('stopped.json', { ...parts[1], interrupted: true });
+
+  /** @type {[string, string[], RegExp][]} */
+  const TABLE = [
+    ['a missing part', [b], /Part 0 of 2 is missing\. Give the results of all parts/],
+    [
+      'a part twice',
+      [a, b, file('again.json', parts[0])],
+      /refused-0\.json and .*again\.json are both part 0 of 2\./,
+    ],
+    [
+      'parts of different plans',
+      [a, file('other.json', others[1])],
+      /refused-0\.json and .*other\.json are parts of different plans: load\.ratePerSecond \(60 and 61\)\./,
+    ],
+    [
+      'a whole run',
+      [file('whole-run.json', syntheticRun({ load: LOAD }))],
+      /whole-run\.json is no part of a plan/,
+    ],
+    [
+      'an interrupted part',
+      [a, stopped],
+      /stopped\.json, part 1 of 2, was interrupted\. .*--allow-interrupted/,
+    ],
+    [
+      'parts that met different versions of the target',
+      [a, file('newer.json', { ...parts[1], target: { ...parts[1].target, version: '1.21.2' } })],
+      /refused-0\.json met Vault 1\.21\.1, but .*newer\.json met Vault 1\.21\.2: .* Run the parts again/,
+    ],
+    [
+      'a part that there is not',
+      [a, b, file('seventh.json', { ...parts[1], shard: { index: 7, of: 2 } })],
+      /seventh\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
+    ],
+    [
+      'a part with another number of requests than its plan has',
+      [a, file('more.json', withOneMore(parts[1]))],
+      /more\.json does not add up: part 1 of 2 of its plan has 180 requests, but totals\.planned is 181\./,
+    ],
+    [
+      'a part without histograms by the second',
+      [
+        a,
+        file('bare.json', { ...parts[1], timeline: parts[1].timeline.map(({ histogram, ...row }) => row) }),
+      ],
+      /bare\.json does not hold .*: second 0 has no histogram of its own, .*\. Give the file as --out FILE\.json wrote it\./,
+    ],
+    [
+      'a part of which a second was changed',
+      [
+        a,
+        file('garbled.json', {
+          ...parts[1],
+          timeline: parts[1].timeline.map((row) => ({ ...row, histogram: 'x' })),
+        }),
+      ],
+      /garbled\.json does not add up: the histogram of second 0 cannot be read\./,
+    ],
+    [
+      'a set of runs',
+      [file('set.json', makeRunSet('nightly', [syntheticRun({ load: LOAD })]))],
+      /set\.json is not the result of one run\. Give a file that vault-pki-load wrote with --out FILE\.json\./,
+    ],
+    [
+      'to overwrite a part',
+      [a, b, '--out', path('whole.html'), '--out', a],
+      /--out .*refused-0\.json is one of the files to read, and would be overwritten\. Write to another file\./,
+    ],
+    [
+      'to overwrite a part by another name',
+      [a, b, '--out', linkTo(b)],
+      /--out .*link\.json is the same file as .*refused-1\.json, which is to be read, and would be overwritten\./,
+    ],
+  ];
+  for (const [what, args, message] of TABLE) {
+    test(what, async () => assertRefused(await run(['merge', ...args]), message));
+  }
+
+  test('and then nothing is written, and the parts are as they were', () => {
+    assert.equal(existsSync(path('whole.html')), false);
+    assert.deepEqual(
+      [a, b].map((part) => JSON.parse(readFileSync(part, 'utf8'))),
+      JSON.parse(JSON.stringify(parts)),
+    );
+  });
+
+  test('but takes an interrupted part with --allow-interrupted; the sum is interrupted', async () => {
+    const { code, stdout } = await run(['merge', a, stopped, '--allow-interrupted', '--format', 'json']);
+    assert.equal(code, 130);
+    assert.equal(JSON.parse(stdout).interrupted, true);
+  });
+});

@@ -1,0 +1,103 @@
+/** --find-max-rate and --max-concurrency: contradictions, where a search begins, and its exit code. On servers: search.slow.js. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { exitCodeOfSearch } from '../../src/cli/search.js';
+import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
+import { assertRefused, startBatch } from './support.js';
+
+const run = startBatch({ after });
+
+const NONE = { findMaxRate: false, maxRate: null, maxConcurrency: null };
+
+/** @type {[string, () => unknown, RegExp][]} */
+const CONTRADICTIONS = [
+  ['a bound without a search', () => readSearch({ ...NONE, maxRate: 5 }, 1), /--max-rate bounds a search/],
+  [
+    'both',
+    () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1),
+    /an open loop, .* a closed one/,
+  ],
+  ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 asks for so many runs/],
+  ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
+  [
+    '--rate in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }),
+    /--rate makes an open one/,
+  ],
+  [
+    'Poisson arrivals in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { pacing: 'auto', arrivals: 'poisson' }),
+    /but --arrivals is for an open one/,
+  ],
+  [
+    'a rate that rises in a closed loop',
+    () => plannedForSearch({ of: 'concurrency', highest: 5 }, { 'ramp-up': '5s' }),
+    /but --ramp-up is for an open one/,
+  ],
+];
+
+for (const [what, act, message] of CONTRADICTIONS) {
+  test(`a contradiction: ${what}`, () => assert.throws(act, message));
+}
+
+test('where a search begins', () => {
+  assert.deepEqual(plannedForSearch(null, { duration: '5' }), { duration: '5' });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, {}), { rate: 50 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 20 }, {}), { rate: 20 });
+  assert.deepEqual(plannedForSearch({ of: 'rate', highest: 1e6 }, { rate: '7/s' }), { rate: '7/s' });
+  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, {}), { concurrency: 1 });
+  assert.deepEqual(plannedForSearch({ of: 'concurrency', highest: 9 }, { threads: '2' }), {
+    threads: '2',
+    concurrency: '2',
+  });
+});
+
+/** @type {[string, object, number][]} */
+const CODES = [
+  ['an answer', { answer: { perSecond: 100 }, why: 'bracketed' }, 0],
+  [
+    'an answer below the rate that is required',
+    {
+      answer: { perSecond: 49 },
+      why: 'bracketed',
+      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s', beyond: true }],
+    },
+    99,
+  ],
+  [
+    'an answer that the tool, not the target, put an end to',
+    { answer: { perSecond: 100 }, why: 'generator' },
+    98,
+  ],
+  ['the highest rate that was allowed', { answer: { perSecond: 100 }, why: 'highest' }, 0],
+  ['none, because the target did not do', { answer: null, why: 'lowest' }, 99],
+  ['none, because the tool could offer nothing', { answer: null, why: 'generator' }, 98],
+  [
+    'none, because the tool could not confirm',
+    { answer: null, why: 'unconfirmed', steps: [{ verdict: 'not offered' }] },
+    98,
+  ],
+  ['interrupted', { answer: null, why: 'interrupted', interrupted: true }, 130],
+];
+
+for (const [what, search, code] of CODES) {
+  test(`exit code ${code}: ${what}`, () => {
+    const whole = {
+      interrupted: false,
+      steps: [],
+      requirements: [{ text: 'rate>=50/s', limit: 50, unit: '/s' }],
+      ...search,
+    };
+    assert.equal(exitCodeOfSearch(/** @type {any} */ (whole)), code);
+  });
+}
+
+test('what cannot be searched is said before anything is sent', async () => {
+  const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
+  assertRefused(await cli('--find-max-rate'), /but there is none\. Say what must be met/);
+  assertRefused(
+    await cli('--find-max-rate', '--require', 'p99<1s', '--requests', '5'),
+    /--requests ends each step/,
+  );
+  assertRefused(await cli('--find-max-rate', '--require', 'p99<1s', '--out', 'r.csv'), /\.csv/);
+});
