@@ -13,7 +13,7 @@ import { assertAddsUp } from '../cli/support.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const posix = process.platform !== 'win32' && spawnSync('bash', ['--version']).status === 0;
 const ROLE = 'example-dot-com-ec';
-const SHORT = { RATE: '100/s', DURATION: '3s', LIMIT: '9s' };
+const SHORT = { RATE: '50/s', DURATION: '6s', LIMIT: '9s' };
 
 /** @type {Awaited<ReturnType<typeof startDevServer>>} */
 let server;
