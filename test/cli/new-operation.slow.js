@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { compileForText } from '../scenario/schema-check.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const COPIED = ['bin', 'src', 'package.json', 'README.md', 'test/docs.test.js', 'test/cli', 'test/scenario'];
+const COPIED = [
+  ...['bin', 'src', 'package.json', 'README.md'],
+  ...['test/docs.test.js', 'test/json-schema.js', 'test/cli', 'test/scenario'],
+];
 
 const DESCRIBE = 'Take secrets away from a key-value store';
 const FILE = `/** \`kv-delete\`: DELETE of secrets. */
