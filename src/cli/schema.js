@@ -1,23 +1,11 @@
 /** `schema`: the published JSON Schemas of what is written as JSON. */
-import { readFile } from 'node:fs/promises';
 import { EXIT, usageError } from '../errors.js';
+import { DOCUMENT_KINDS } from '../results/document.js';
 
-/** By the name of the kind of document, each of which is published under this name too: how to get its text. */
-const SCHEMAS = Object.freeze({
-  result: fromFile('result'),
-  'run-set': fromFile('run-set'),
-  comparison: fromFile('comparison'),
-  search: fromFile('search'),
-  propagation: fromFile('propagation'),
-  'scenario-result': fromFile('scenario-result'),
-  // It names the operations and their options: one that is new is in it at once.
-  scenario: async () => {
-    const { schemaOfScenarios } = await import('../scenario/published.js');
-    return `${JSON.stringify(await schemaOfScenarios(), null, 2)}\n`;
-  },
-});
+/** @typedef {import('../schemas.js').SchemaKind} SchemaKind */
 
-const NAMES = Object.keys(SCHEMAS).join(', ');
+const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
+const NAMES = KINDS.join(', ');
 
 /** @type {import('./declare.js').Command} */
 export const command = {
@@ -41,17 +29,14 @@ export const command = {
         `There are ${NAMES}.`,
       );
     }
-    process.stdout.write(await SCHEMAS[kind]());
+    // Loads the library of the declarations, which --help need not wait for.
+    const { schemaOf } = await import('../schemas.js');
+    process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);
     return EXIT.ok;
   },
 };
 
-/** @param {string} kind @returns {kind is keyof typeof SCHEMAS} */
+/** @param {string} kind @returns {kind is SchemaKind} */
 function isKnown(kind) {
-  return Object.hasOwn(SCHEMAS, kind);
-}
-
-/** @param {string} kind @returns {() => Promise<string>} */
-function fromFile(kind) {
-  return () => readFile(new URL(`../results/${kind}.schema.json`, import.meta.url), 'utf8');
+  return KINDS.includes(kind);
 }

@@ -23,10 +23,12 @@ const KINDS = {
   [SCHEMA_ID]: 'result',
   [RUN_SET_SCHEMA_ID]: 'run-set',
   [COMPARISON_SCHEMA_ID]: 'comparison',
-  [PROPAGATION_SCHEMA_ID]: 'propagation',
   [SEARCH_SCHEMA_ID]: 'search',
+  [PROPAGATION_SCHEMA_ID]: 'propagation',
   [SCENARIO_RESULT_SCHEMA_ID]: 'scenario-result',
 };
+
+export const DOCUMENT_KINDS = Object.freeze(Object.values(KINDS));
 
 /**
  * @param {unknown} document e.g. parsed from a file; only its `schema` is looked at

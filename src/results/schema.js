@@ -3,7 +3,7 @@
  * from it alone. Keys that are not named here are allowed, so that an older reader takes a newer file.
  */
 import { z } from 'zod';
-import { usageError } from '../errors.js';
+import { validatorOf } from './declared.js';
 import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
 import { SCHEMA_ID } from './schema-id.js';
 
@@ -247,27 +247,9 @@ export const Result = z
 /** @typedef {z.infer<typeof RequirementVerdict>} RequirementVerdict */
 /** @typedef {z.infer<typeof Measurement>} Measurement */
 
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) that is published as `result.schema.json`
- */
-export function resultJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(Result, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: SCHEMA_ID, ...rest };
-}
-
-/**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {Result} the same value, unknown keys and all
- */
-export function validateResult(value, name = 'The result') {
-  const parsed = Result.safeParse(value);
-  if (parsed.success) return /** @type {Result} */ (value);
-  const [issue] = parsed.error.issues;
-  const place = issue.path.length > 0 ? issue.path.join('.') : 'the whole';
-  throw usageError(
-    'bad_result',
-    `${name} is not a ${SCHEMA_ID}: ${place}: ${issue.message}.`,
-    'Give a file that vault-pki-load wrote with --out FILE.json.',
-  );
-}
+/** As {@link validatorOf} says; code `bad_result`. */
+export const validateResult = validatorOf(Result, {
+  code: 'bad_result',
+  called: 'The result',
+  writtenWith: '--out FILE.json',
+});

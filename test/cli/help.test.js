@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { operations } from '../../src/operations/index.js';
+import { DOCUMENT_KINDS } from '../../src/results/document.js';
+import { compile } from '../json-schema.js';
 import { assertRefused, runCli, startBatch } from './support.js';
 
 /** `UPDATE_GOLDEN=1 node --test test/cli/help.test.js` writes the files anew. */
@@ -66,16 +66,14 @@ test('--version is the version of the package', async () => {
   assert.equal((await run(['--version'])).stdout, `${version}\n`);
 });
 
-for (const name of ['', 'result', 'run-set', 'comparison', 'scenario-result']) {
+for (const name of ['', ...DOCUMENT_KINDS]) {
   const id = `vault-pki-load/${name === '' ? 'result' : name}/1`;
   test(`schema ${name} prints a JSON Schema of ${id} that ajv compiles`, async () => {
     const { code, stdout, stderr } = await run(['schema', name].filter((word) => word !== ''));
     assert.equal(code, 0, stderr);
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-    /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
     const schema = JSON.parse(stdout);
     assert.equal(schema.$id, id);
-    assert.equal(ajv.compile(schema)({ schema: id }), false, 'there is more to it than its name');
+    assert.notEqual(compile(schema)({ schema: id }), null, 'there is more to it than its name');
   });
 }
 

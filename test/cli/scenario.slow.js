@@ -6,20 +6,14 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check/check.js';
+import { validatorOf } from '../json-schema.js';
 import { assertNoStack, assertRefused, rightResult, runCli, scratch, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-// ajv-formats is CommonJS whose types and value differ in where `default` is.
-/** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
-const published = ajv.compile(
-  JSON.parse(readFileSync(new URL('../../src/results/scenario-result.schema.json', import.meta.url), 'utf8')),
-);
+const problemIn = await validatorOf('scenario-result');
 
 /** What no server listens on. */
 const NOWHERE = 'http://127.0.0.1:9';
@@ -36,9 +30,9 @@ const tiny = (more = {}) =>
 
 /** @param {string} path @returns {ScenarioResult} that the published schema takes */
 function summaryIn(path) {
-  const text = readFileSync(path, 'utf8');
-  assert.ok(published(JSON.parse(text)), ajv.errorsText(published.errors));
-  return JSON.parse(text);
+  const summary = JSON.parse(readFileSync(path, 'utf8'));
+  assert.equal(problemIn(summary), null);
+  return summary;
 }
 
 async function freePort() {

@@ -2,21 +2,19 @@
 import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { operations } from '../../src/operations/index.js';
 import { checkResult } from '../../src/results/check/check.js';
+import { validatorOf } from '../json-schema.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 const BATCH = fileURLToPath(new URL('batch.js', import.meta.url));
-const SCHEMA = new URL('../../src/results/result.schema.json', import.meta.url);
 
 /** However slow the machine: no run of these tests takes this long unless it hangs. */
 const HANGS_AFTER_MS = 300_000;
@@ -24,10 +22,7 @@ const HANGS_AFTER_MS = 300_000;
 /** The role that answers fastest. */
 export const EC = ['--role', 'example-dot-com-ec'];
 
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-// ajv-formats is CommonJS whose types and value differ in where `default` is.
-/** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
-const matchesSchema = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')));
+const problemIn = await validatorOf('result');
 
 /**
  * With `--cold-start` where load is sent: what a test looks at does not depend on how early the first requests are sent.
@@ -151,7 +146,7 @@ export function assertSearched(code) {
  */
 export function rightResult(text) {
   const parsed = JSON.parse(text);
-  assert.ok(matchesSchema(parsed), ajv.errorsText(matchesSchema.errors));
+  assert.equal(problemIn(parsed), null);
   const result = /** @type {Result} */ (parsed);
   assert.deepEqual(checkResult(result, { eachSecond: true }), []);
   const { planned, sent, dropped, neverSent, succeeded, failed } = result.totals;

@@ -5,13 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { checkResult } from '../../src/results/check/check.js';
+import { validatorOf } from '../json-schema.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));
-const SCHEMA = new URL('src/results/result.schema.json', ROOT);
 
 /** No run in these tests takes half as long; one that hangs must fail by its own name. */
 const KILL_AFTER_MS = 150_000;
@@ -25,8 +23,7 @@ const KILL_AFTER_MS = 150_000;
  * @property {Result | null} result what `--out` wrote
  */
 
-/** @type {import('ajv').ValidateFunction | null} */
-let validate = null;
+const problemIn = await validatorOf('result');
 
 /**
  * @param {string[]} args
@@ -128,17 +125,7 @@ export function whole({ code, file, stdout, stderr }, env) {
   const result = file === null ? null : /** @type {Result} */ (JSON.parse(file));
   if (result !== null) {
     assert.deepEqual(checkResult(result), []);
-    assertFitsSchema(result);
+    assert.equal(problemIn(result), null);
   }
   return { code, stdout, stderr, result };
-}
-
-/** @param {Result} result */
-function assertFitsSchema(result) {
-  if (validate === null) {
-    const ajv = new Ajv2020({ strict: false });
-    formats.default(ajv);
-    validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')));
-  }
-  assert.ok(validate(result), JSON.stringify(validate.errors));
 }

@@ -1,6 +1,6 @@
 /** The Comparison: one declaration that gives the type, the validation and the JSON Schema. `compare.js` makes it. */
 import { z } from 'zod';
-import { usageError } from '../../errors.js';
+import { validatorOf } from '../declared.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
 
@@ -117,28 +117,9 @@ export const Comparison = z
 /** @typedef {Difference['verdict']} DifferenceVerdict */
 /** @typedef {Comparison['failIf'][number]['verdict']} FailIfVerdict */
 
-/**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {Comparison} the same value, unknown keys and all
- * @throws {import('../../errors.js').PkiLoadError} code `bad_comparison`, naming the place
- */
-export function validateComparison(value, name = 'The comparison') {
-  const parsed = Comparison.safeParse(value);
-  if (parsed.success) return /** @type {Comparison} */ (value);
-  const [issue] = parsed.error.issues;
-  const place = issue.path.length > 0 ? issue.path.map(String).join('.') : 'the whole';
-  throw usageError(
-    'bad_comparison',
-    `${name} is not a ${COMPARISON_SCHEMA_ID}: ${place}: ${issue.message}.`,
-    'Give a file that vault-pki-load compare wrote with --out FILE.json.',
-  );
-}
-
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of a comparison
- */
-export function comparisonJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(Comparison, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: COMPARISON_SCHEMA_ID, ...rest };
-}
+/** As {@link validatorOf} says; code `bad_comparison`. */
+export const validateComparison = validatorOf(Comparison, {
+  code: 'bad_comparison',
+  called: 'The comparison',
+  writtenWith: 'compare --out FILE.json',
+});

@@ -3,7 +3,7 @@
  * src/propagation/ makes it. What is true of a delay is an interval, so every distribution comes twice: of lower and of upper bounds.
  */
 import { z } from 'zod';
-import { usageError } from '../../errors.js';
+import { validatorOf } from '../declared.js';
 import { PROPAGATION_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
@@ -133,28 +133,9 @@ export const Propagation = z
 /** @typedef {z.infer<typeof Node>} PropagationNode */
 /** @typedef {z.infer<typeof Row>} PropagationRow */
 
-/**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {Propagation} the same value, unknown keys and all
- * @throws {import('../../errors.js').PkiLoadError} code `bad_propagation`, naming the place
- */
-export function validatePropagation(value, name = 'The measurement') {
-  const parsed = Propagation.safeParse(value);
-  if (parsed.success) return /** @type {Propagation} */ (value);
-  const [issue] = parsed.error.issues;
-  const place = issue.path.length > 0 ? issue.path.map(String).join('.') : 'the whole';
-  throw usageError(
-    'bad_propagation',
-    `${name} is not a ${PROPAGATION_SCHEMA_ID}: ${place}: ${issue.message}.`,
-    'Give a file that vault-pki-load propagation wrote with --out FILE.json.',
-  );
-}
-
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) that is published as `propagation.schema.json`
- */
-export function propagationJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(Propagation, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: PROPAGATION_SCHEMA_ID, ...rest };
-}
+/** As {@link validatorOf} says; code `bad_propagation`. */
+export const validatePropagation = validatorOf(Propagation, {
+  code: 'bad_propagation',
+  called: 'The measurement',
+  writtenWith: 'propagation --out FILE.json',
+});

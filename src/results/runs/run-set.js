@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { usageError } from '../../errors.js';
 import { TOOL_VERSION } from '../../version.js';
+import { validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { MetricHead, MetricSummary } from './metric-summary-schema.js';
@@ -52,6 +53,13 @@ export function makeRunSet(name, results) {
   };
 }
 
+const declared = validatorOf(RunSet, {
+  code: 'bad_run_set',
+  called: 'The run set',
+  writtenWith: '--repeat N --out FILE.json',
+  placeOf,
+});
+
 /**
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
@@ -60,14 +68,7 @@ export function makeRunSet(name, results) {
  *   summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {
-  const parsed = RunSet.safeParse(value);
-  if (parsed.success) return checkedSummary(/** @type {RunSet} */ (value), name);
-  const [issue] = parsed.error.issues;
-  throw usageError(
-    'bad_run_set',
-    `${name} is not a ${RUN_SET_SCHEMA_ID}: ${placeOf(issue.path)}: ${issue.message}.`,
-    'Give a file that vault-pki-load wrote with --repeat N --out FILE.json.',
-  );
+  return checkedSummary(declared(value, name), name);
 }
 
 /**
@@ -89,14 +90,6 @@ function checkedSummary(runSet, name) {
     `${name} does not add up: its summary says something else of ${wrong} than its runs.`,
     'Give the file as vault-pki-load wrote it.',
   );
-}
-
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of a run set
- */
-export function runSetJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(RunSet, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: RUN_SET_SCHEMA_ID, ...rest };
 }
 
 /**

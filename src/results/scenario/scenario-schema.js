@@ -3,8 +3,8 @@
  * `scenario-result.js` makes it. The results themselves are in files beside it, one for each step.
  */
 import { z } from 'zod';
-import { usageError } from '../../errors.js';
 import { Comparison } from '../comparison/comparison-schema.js';
+import { validatorOf } from '../declared.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
 
@@ -170,28 +170,9 @@ export const ScenarioResult = z
 /** @typedef {z.infer<typeof Spread>} SpreadOverRuns */
 /** @typedef {z.infer<typeof TargetDifference>} TargetDifference */
 
-/**
- * @param {unknown} value e.g. parsed from a file
- * @param {string} [name] what to call it in an error
- * @returns {ScenarioResult} the same value, unknown keys and all
- * @throws {import('../../errors.js').PkiLoadError} code `bad_scenario_result`, naming the place
- */
-export function validateScenarioResult(value, name = 'The result of a scenario') {
-  const parsed = ScenarioResult.safeParse(value);
-  if (parsed.success) return /** @type {ScenarioResult} */ (value);
-  const [issue] = parsed.error.issues;
-  const place = issue.path.length > 0 ? issue.path.map(String).join('.') : 'the whole';
-  throw usageError(
-    'bad_scenario_result',
-    `${name} is not a ${SCENARIO_RESULT_SCHEMA_ID}: ${place}: ${issue.message}.`,
-    'Give a file that vault-pki-load run wrote with --out FILE.json.',
-  );
-}
-
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of the result of a scenario
- */
-export function scenarioResultJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(ScenarioResult, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: SCENARIO_RESULT_SCHEMA_ID, ...rest };
-}
+/** As {@link validatorOf} says; code `bad_scenario_result`. */
+export const validateScenarioResult = validatorOf(ScenarioResult, {
+  code: 'bad_scenario_result',
+  called: 'The result of a scenario',
+  writtenWith: 'run --out FILE.json',
+});

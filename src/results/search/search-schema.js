@@ -1,6 +1,7 @@
 /** The Search: one declaration that gives the type, the validation and the JSON Schema. `src/search/find-max.js` makes it. */
 import { z } from 'zod';
 import { usageError } from '../../errors.js';
+import { validatorOf } from '../declared.js';
 import { SEARCH_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 
@@ -115,6 +116,12 @@ export const Search = z
 /** @typedef {z.infer<typeof Search>} Search */
 /** @typedef {z.infer<typeof Step>} SearchStep */
 
+const declared = validatorOf(Search, {
+  code: 'bad_search',
+  called: 'The search',
+  writtenWith: '--find-max-rate --out FILE.json',
+});
+
 /**
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
@@ -123,17 +130,7 @@ export const Search = z
  *   what its steps say
  */
 export function validateSearch(value, name = 'The search') {
-  const parsed = Search.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const place = issue.path.length > 0 ? issue.path.join('.') : 'the whole';
-    throw usageError(
-      'bad_search',
-      `${name} is not a ${SEARCH_SCHEMA_ID}: ${place}: ${issue.message}.`,
-      'Give a file that vault-pki-load wrote with --find-max-rate --out FILE.json.',
-    );
-  }
-  const search = /** @type {Search} */ (value);
+  const search = declared(value, name);
   const problem = inconsistency(search);
   if (problem === null) return search;
   throw usageError(
@@ -159,12 +156,4 @@ function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
     return 'its answer is above the highest level that it calls met';
   if (bracket.above !== null && bracket.above.level <= answer.level) return 'its bracket is upside down';
   return confirmation === null ? 'it has an answer, but not the result that confirms it' : null;
-}
-
-/**
- * @returns {Record<string, unknown>} the JSON Schema (draft 2020-12) of a search
- */
-export function searchJsonSchema() {
-  const { $schema, ...rest } = z.toJSONSchema(Search, { target: 'draft-2020-12', io: 'input' });
-  return { $schema, $id: SEARCH_SCHEMA_ID, ...rest };
 }

@@ -1,0 +1,22 @@
+/** What a validator that is not ours says of a document, by the JSON Schema that is published. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { schemaOf } from '../src/schemas.js';
+
+/**
+ * @param {Record<string, unknown>} schema
+ * @returns {(value: unknown) => string | null} what is wrong with a value that is written as JSON, null where nothing is
+ */
+export function compile(schema) {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false });
+  // ajv-formats is CommonJS whose types and value differ in where `default` is.
+  /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
+  const isValid = ajv.compile(schema);
+  return (value) => {
+    const written = JSON.parse(JSON.stringify(value) ?? 'null');
+    return isValid(written) ? null : ajv.errorsText(isValid.errors);
+  };
+}
+
+/** @param {import('../src/schemas.js').SchemaKind} kind */
+export const validatorOf = async (kind) => compile(await schemaOf(kind));
