@@ -130,11 +130,7 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
       errors,
     },
     errorShare: succeeded + errors === 0 ? null : errors / (succeeded + errors),
-    rates: {
-      perSecond,
-      perHour: perSecond * 3600,
-      peakOneSecond: succeeded,
-    },
+    rates: { perSecond, perHour: perSecond * 3600, peakOneSecond: succeeded },
     latencyMs: latencies(groups),
     outcomes: {
       ...Object.fromEntries(alike.map((own) => [own[0].outcome, sizeOf(own)])),

@@ -71,10 +71,7 @@ export function troubledRun(
     command: 'mixed',
     startedAt: new Date(START + minute * 60_000).toISOString(),
     counts: { dropped },
-    operations: {
-      login: block(had([login, slow])),
-      write: block(had([write, refused]), { dropped }),
-    },
+    operations: { login: block(had([login, slow])), write: block(had([write, refused]), { dropped }) },
     ...changes,
   });
 }

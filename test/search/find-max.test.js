@@ -237,10 +237,7 @@ const RATES = [
 
 for (const [what, requirement, isBeyond] of RATES) {
   test(`required: ${what}`, async () => {
-    const search = await searchFor(planOf(['p99<100ms', requirement]), 10, {
-      start: 20,
-      highest: 60,
-    });
+    const search = await searchFor(planOf(['p99<100ms', requirement]), 10, { start: 20, highest: 60 });
     assert.equal(search.answer?.level, 60);
     assert.equal(search.requirements[1].beyond ?? false, isBeyond);
     assert.equal(exitCodeOfSearch(search), isBeyond ? 99 : 0);
