@@ -4,6 +4,9 @@ import { quantileRank } from '../../src/results/statistics.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
+/** When the first of several runs was started, where a minute is told. */
+export const START = Date.UTC(2026, 0, 2, 3, 0, 0);
+
 /**
  * @typedef {object} Group requests with one outcome; of `never_sent`, those that were due and waited until the end
  * @property {string} outcome
