@@ -72,10 +72,8 @@ describe('the sum of the parts of a plan', () => {
     const whole = syntheticRun(given);
     const [a, b, c, d] = syntheticParts(given, [1, 1, 1, 1]).map(read);
     assert.equal(whole.totals.planned, 400);
-    assert.deepEqual(
-      [a, b, c, d].map(({ totals }) => totals.planned),
-      [100, 100, 100, 100],
-    );
+    const planned = [a, b, c, d].map(({ totals }) => totals.planned);
+    assert.deepEqual(planned, [100, 100, 100, 100]);
     assertSame(mergeResults([c, a, d, b]), whole);
   });
 

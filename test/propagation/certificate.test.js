@@ -221,10 +221,8 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
   test(sentence, async () => {
     const { row, calls, time } = await follow(scripts, script);
     assert.equal(row.outcome, outcome);
-    assert.deepEqual(
-      row.nodes.map((node) => node.outcome),
-      nodes,
-    );
+    const outcomes = row.nodes.map((node) => node.outcome);
+    assert.deepEqual(outcomes, nodes);
     assert.ok(row.nodes.every((node) => (node.interval !== null) === (node.outcome === 'revoked')));
     if (script.issueFails) assert.equal(row.failure, script.issueFails);
     // What is not followed is revoked all the same.

@@ -59,8 +59,9 @@ describe('a document', () => {
 
   test('may be one of several, in their order', async () => {
     const paths = [file('b.json', text), file('a.json', text)];
+    const told = (await readDocuments(paths)).map(({ path, name }) => [path, name]);
     assert.deepEqual(
-      (await readDocuments(paths)).map(({ path, name }) => [path, name]),
+      told,
       paths.map((path) => [path, path]),
     );
   });

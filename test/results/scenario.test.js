@@ -238,10 +238,8 @@ describe('over runs', () => {
     near(row.max, 20);
     const [a] = scenario.steps;
     assert.deepEqual(a.used, ['run 1']);
-    assert.deepEqual(
-      a.runs.map(({ why }) => why),
-      [null, 'its measurement is invalid: Requests went out late'],
-    );
+    const reasons = a.runs.map(({ why }) => why);
+    assert.deepEqual(reasons, [null, 'its measurement is invalid: Requests went out late']);
     assert.deepEqual(a.measurement, {
       verdict: 'invalid',
       verdicts: { valid: 1, invalid: 1 },
@@ -334,10 +332,8 @@ describe('comparisons', () => {
       ],
     );
     for (const { comparison } of FOUR.comparisons) {
-      assert.deepEqual(
-        comparison.groups.map(({ name }) => name),
-        ['inmem', 'raft'],
-      );
+      const names = comparison.groups.map(({ name }) => name);
+      assert.deepEqual(names, ['inmem', 'raft']);
       const p99 = comparison.metrics.find(({ key }) => key === 'p99');
       assert.equal(p99?.comparisons[0].verdict, 'slower');
       near(p99?.comparisons[0].differencePercent ?? null, 50);

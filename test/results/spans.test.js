@@ -40,10 +40,8 @@ describe('spans of seconds that share a histogram', () => {
     const ended = Array.from({ length: 10 }, (_, i) =>
       spans.add(FINE_SECONDS + i, i % 3 === 0 ? histogramOf([i + 1]) : null),
     );
-    assert.deepEqual(
-      ended.map(({ histogram, histogramSeconds }) => [histogram !== null, histogramSeconds]),
-      [...Array(9).fill([false, 1]), [true, 10]],
-    );
+    const told = ended.map(({ histogram, histogramSeconds }) => [histogram !== null, histogramSeconds]);
+    assert.deepEqual(told, [...Array(9).fill([false, 1]), [true, 10]]);
     assert.equal(ended[9].histogram, encodeHistogram(histogramOf([1, 4, 7, 10])));
   });
 

@@ -285,10 +285,8 @@ test('a plan of stages has as many arrivals as the area below them', async () =>
   assert.ok(Math.abs(createSchedule(plan.load).count - area) <= 1);
   assert.equal(plan.load.durationMs, 31_000);
   assert.equal(plan.load.ratePerSecond, 30);
-  assert.deepEqual(
-    plan.load.stages?.map(({ name }) => name),
-    ['ramp', 'hold', 'steps', 'burst'],
-  );
+  const names = plan.load.stages?.map(({ name }) => name);
+  assert.deepEqual(names, ['ramp', 'hold', 'steps', 'burst']);
 });
 
 test('stages of one shape are numbered, and a name of one is what was given', async () => {
@@ -296,8 +294,6 @@ test('stages of one shape are numbered, and a name of one is what was given', as
   const { plan } = await readAndPlan(
     `${HEAD}stages: [{${hold}}, {name: rest, ${hold}}, {${hold}}, {${hold}}]\n`,
   );
-  assert.deepEqual(
-    plan.load.stages?.map(({ name }) => name),
-    ['hold', 'rest', 'hold 2', 'hold 3'],
-  );
+  const names = plan.load.stages?.map(({ name }) => name);
+  assert.deepEqual(names, ['hold', 'rest', 'hold 2', 'hold 3']);
 });

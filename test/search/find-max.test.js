@@ -144,10 +144,8 @@ test('a search says what it did: every step, its bracket, the run that bore it o
     search.explanation,
     /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies between\.$/,
   );
-  assert.deepEqual(
-    search.requirements.map(({ unit }) => unit),
-    ['ms', 'fraction'],
-  );
+  const units = search.requirements.map(({ unit }) => unit);
+  assert.deepEqual(units, ['ms', 'fraction']);
   // The simulation gives less than a whole result.
   assert.notEqual(search.confirmation, null);
   const shown = {
@@ -209,10 +207,8 @@ test('a rate too low to prove a percentile at in the longest run: said so, and n
   });
   assert.deepEqual([answer, why], [null, 'unconfirmed']);
   const confirmations = steps.filter(({ phase }) => phase === 'confirmation');
-  assert.deepEqual(
-    confirmations.map(({ seconds, isStarved }) => [seconds, isStarved]),
-    [[600, true]],
-  );
+  const told = confirmations.map(({ seconds, isStarved }) => [seconds, isStarved]);
+  assert.deepEqual(told, [[600, true]]);
   assert.match(
     explanation,
     /^At 1\/s a run of 10 min has too few requests to prove what is required: p99\.9<5s: .* 2,?995 are needed\. Ask /,
@@ -297,10 +293,8 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
     serviceMs: 10_000,
   });
   assert.deepEqual([answer, why], [null, 'unconfirmed']);
-  assert.deepEqual(
-    steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : [])),
-    [600],
-  );
+  const told = steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : []));
+  assert.deepEqual(told, [600]);
   assert.match(
     explanation,
     /^With 1 in flight a run of 10 min has too few requests to prove what is required: /,
@@ -456,10 +450,8 @@ test('the rate of one operation of a mix is judged from where it is offered as m
   const required = { metric: 'rate', limit: 30, operation: 'a' };
   const step = { mix, load: planOf([], { durationMs: 10_000 }).load };
   // Its share is drawn: of 380 requests in 10 s four standard errors are a fifth.
-  assert.deepEqual(
-    [119, 120, 151, 153].map((level) => isJudgedAt(required, step, 'rate', level)),
-    [false, false, false, true],
-  );
+  const told = [119, 120, 151, 153].map((level) => isJudgedAt(required, step, 'rate', level));
+  assert.deepEqual(told, [false, false, false, true]);
 });
 
 test('connections grow with the rate (twice what Little says, a power of two), unless the user has said how many', async () => {

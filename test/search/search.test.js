@@ -131,18 +131,14 @@ test('clear overload is not measured twice, what is at the edge is', async () =>
   const clear = await search(upTo(50), { start: 100 });
   assert.equal(clear.steps.filter(({ level }) => level === 100).length, 1);
   const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
-  assert.deepEqual(
-    edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt),
-    [1, 2],
-  );
+  const attempts = edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt);
+  assert.deepEqual(attempts, [1, 2]);
 });
 
 test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
   const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
-  assert.deepEqual(
-    steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level),
-    [steps.at(-1)?.level],
-  );
+  const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
+  assert.deepEqual(levels, [steps.at(-1)?.level]);
 });
 
 test('a generator that can offer nothing is not tried further and further down', async () => {

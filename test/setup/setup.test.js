@@ -22,10 +22,8 @@ describe('setup', () => {
     /** @type {string[]} */
     const said = [];
     const { made, there } = await setUp(vault.client, ALL, (text) => said.push(text));
-    assert.deepEqual(
-      there.map(({ kind }) => kind),
-      ['crl'],
-    );
+    const kinds = there.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['crl']);
     assert.deepEqual(
       made.map(({ kind, path }) => `${kind} ${path}`),
       [
@@ -73,10 +71,8 @@ describe('setup', () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
     const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
-    assert.deepEqual(
-      made.map(({ path }) => path),
-      ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load'],
-    );
+    const paths = made.map(({ path }) => path);
+    assert.deepEqual(paths, ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load']);
     assert.match(
       String(vault.policies.get('vault-pki-load')),
       /vault-pki-load-kv\/\*[\s\S]*vault-pki-load-transit\/encrypt/,
