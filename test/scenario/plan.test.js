@@ -107,12 +107,7 @@ describe('stages:', () => {
       { duration: '1s' },
       /--duration takes the place .* nothing says the rate\. Add --rate/,
     ],
-    [
-      'of requests in flight, a rate',
-      CLOSED,
-      { rate: '5' },
-      /--rate takes the place .* nothing says the concurrency/,
-    ],
+    ['of requests in flight, a rate', CLOSED, { rate: '5' }, /--rate takes .* nothing says the concurr/],
     ['of requests in flight, a duration', CLOSED, { duration: '5s' }, /Add --concurrency, or leave it out/],
     [
       'a rate for a closed loop',
@@ -126,12 +121,7 @@ describe('stages:', () => {
       { threads: '4' },
       /^s\.yaml:3:21: load\.concurrency: --threads 4 is more than concurrency 2/,
     ],
-    [
-      'flags against each other',
-      HEAD,
-      { threads: '4', concurrency: '2' },
-      /^--threads 4 is more than --concurrency 2/,
-    ],
+    ['flags against each other', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
   ];
   for (const [what, text, flags, message] of REFUSED) {
     test(`refused: ${what}`, async () => {

@@ -194,30 +194,16 @@ for (const [level, table] of /** @type {const} */ ([
 
 /** @type {[string, string, Record<string, unknown>, 'rate' | 'concurrency', string | null, RegExp][]} */
 const REFUSED = [
+  ['above a million', 'hold', { rate: 1_000_001, duration: 1 }, 'rate', 'rate', /at most 1000000\/s/],
+  ['a month and a day', 'soak', { rate: 1, duration: '32d' }, 'rate', 'duration', /at most 744 h/],
+  ['below a millisecond', 'ramp', { from: 1, to: 2, duration: '10us' }, 'rate', 'duration', /least 1 ms/],
   [
-    'above a million a second',
-    'hold',
-    { rate: 1_000_001, duration: 1 },
-    'rate',
-    'rate',
-    /at most 1000000\/s/,
-  ],
-  [
-    'more than a day of a level a month long',
-    'soak',
-    { rate: 1, duration: '32d' },
-    'rate',
-    'duration',
-    /at most 744 h/,
-  ],
-  ['below a millisecond', 'ramp', { from: 1, to: 2, duration: '10us' }, 'rate', 'duration', /at least 1 ms/],
-  [
-    'a peak that takes no time',
+    'a peak of no time',
     'spike',
     { base: 1, peak: 2, before: 1, for: 0, after: 1 },
     'rate',
     'for',
-    /at least 1 ms/,
+    /least 1 ms/,
   ],
   [
     'nothing, of a unit that is none',
@@ -236,30 +222,9 @@ const REFUSED = [
     'to',
     /^is "20_000"; it must be at most 10000 in flight$/,
   ],
-  [
-    'no digits in flight',
-    'hold',
-    { concurrency: '_', duration: 1 },
-    'concurrency',
-    'concurrency',
-    /not a whole/,
-  ],
-  [
-    'half a request in flight',
-    'ramp',
-    { from: 0.5, to: 2, duration: 1 },
-    'concurrency',
-    'from',
-    /not a whole number/,
-  ],
-  [
-    'a rate in flight',
-    'ramp',
-    { from: 1, to: '2/s', duration: 1 },
-    'concurrency',
-    'to',
-    /not a whole number/,
-  ],
+  ['no digits', 'hold', { concurrency: '_', duration: 1 }, 'concurrency', 'concurrency', /not a whole/],
+  ['half a request', 'ramp', { from: 0.5, to: 2, duration: 1 }, 'concurrency', 'from', /not a whole number/],
+  ['a rate', 'ramp', { from: 1, to: '2/s', duration: 1 }, 'concurrency', 'to', /not a whole number/],
   ['a field that is missing', 'hold', { rate: 1 }, 'rate', null, /has no duration/],
 ];
 

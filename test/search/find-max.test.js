@@ -416,11 +416,7 @@ test('certificates to revoke: what the user asked for is not enough, and that is
 /** @type {[string, {pool: number | null, model?: 'open' | 'closed', ready?: number}, string | null][]} */
 const POOLS = [
   ['a closed loop: the next step has more', { pool: null, model: 'closed', ready: 1000 }, null],
-  [
-    'a closed loop that had all there may be',
-    { pool: null, model: 'closed', ready: 100_000 },
-    'shorten --duration',
-  ],
+  ['a closed loop that had all', { pool: null, model: 'closed', ready: 100_000 }, 'shorten --duration'],
   ['an open loop knew what it needs', { pool: null, model: 'open' }, 'shorten --duration'],
   ['the user has said how many', { pool: 500, model: 'open' }, 'Raise --pool.'],
   ['the user has asked for all there may be', { pool: 100_000, model: 'closed' }, 'shorten --duration'],
@@ -489,13 +485,7 @@ const REFUSED = [
   ['nothing is required', [], {}, 'rate', /--find-max-rate looks for the highest rate .* but there is none/],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
-  [
-    'a time to begin',
-    ['p99<1s'],
-    { startAt: '2026-01-01T00:00:00Z' },
-    'rate',
-    /--start-at is the time of one run/,
-  ],
+  ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at is the time of/],
   ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
   ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop has no backlog/],
   ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],

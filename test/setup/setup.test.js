@@ -179,7 +179,7 @@ const REFUSED = [
     /a mount auth\/vault-pki-load-approle \(approle\)/,
   ],
   [
-    'our mark on another type',
+    'our mark, another type',
     (v) => v.own('mounts', 'vault-pki-load-int', 'kv', MARK),
     /vault-pki-load-int \(kv\)/,
   ],
@@ -188,11 +188,7 @@ const REFUSED = [
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
     /vault-pki-load-int/,
   ],
-  [
-    'a policy',
-    (v) => void v.policies.set('vault-pki-load', 'path "x" {}'),
-    /a policy vault-pki-load already/,
-  ],
+  ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load al/],
   [
     'a policy that holds the mark elsewhere',
     (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
@@ -273,11 +269,7 @@ describe('a node that is not the active one', () => {
   const DUMB = [
     ['is sealed', { sealed: true, standby: true }, 'vault_sealed'],
     ['is not initialised', { initialized: false, sealed: true, standby: true }, 'vault_uninitialised'],
-    [
-      'is of a cluster for disasters',
-      { standby: true, replication_dr_mode: 'secondary' },
-      'vault_dr_secondary',
-    ],
+    ['is for disasters', { standby: true, replication_dr_mode: 'secondary' }, 'vault_dr_secondary'],
   ];
   for (const [what, health, code] of DUMB) {
     test(`will not do where it ${what}`, async () => {
