@@ -119,10 +119,7 @@ export function syntheticRun({
  */
 export function syntheticParts(given, threads) {
   return threads.map((count, index) =>
-    syntheticRun({
-      ...given,
-      load: { ...given.load, threads: count, shard: { index, of: threads.length } },
-    }),
+    syntheticRun({ ...given, load: { ...given.load, threads: count, shard: { index, of: threads.length } } }),
   );
 }
 

@@ -9,27 +9,15 @@ import { createBounds, everywhere, sinceAnswer } from '../../src/propagation/bou
 const CASES = [
   ['no answer at all: nothing is known', {}, null],
   ['only good: it has not come about yet', { good: [101, 121] }, null],
-  [
-    'revoked at the first poll: after it was asked for, before the answer',
-    { revoked: [107] },
-    { lowerMs: 0, upperMs: 7 },
-  ],
-  [
-    'good, then revoked: between the sending and the arrival',
-    { good: [101], revoked: [125] },
-    { lowerMs: 1, upperMs: 25 },
-  ],
+  ['revoked at the first poll: before the answer', { revoked: [107] }, { lowerMs: 0, upperMs: 7 }],
+  ['good, then revoked: between the two polls', { good: [101], revoked: [125] }, { lowerMs: 1, upperMs: 25 }],
   [
     'the latest sending counts, not the last answer',
     { good: [141, 101, 121], revoked: [165] },
     { lowerMs: 41, upperMs: 65 },
   ],
   ['the first arrival counts', { good: [101], revoked: [145, 125, 165] }, { lowerMs: 1, upperMs: 25 }],
-  [
-    'good before it was asked for says nothing of afterwards',
-    { good: [50], revoked: [125] },
-    { lowerMs: 0, upperMs: 25 },
-  ],
+  ['good before it was asked for tells nothing', { good: [50], revoked: [125] }, { lowerMs: 0, upperMs: 25 }],
   [
     'a slow good that was sent before a fast revoked bounds it still',
     { revoked: [130], good: [121] },

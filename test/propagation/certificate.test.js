@@ -145,23 +145,11 @@ async function follow(
 const OUTCOMES = [
   ['revoked a while after the answer', [{ effect: 300 }], {}, 'followed', ['revoked']],
   ['revoked before the answer', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
-  [
-    'one node at once, another later',
-    [{ effect: 1 }, { effect: 700 }],
-    {},
-    'followed',
-    ['revoked', 'revoked'],
-  ],
+  ['one at once, another later', [{ effect: 1 }, { effect: 700 }], {}, 'followed', ['revoked', 'revoked']],
   ['never revoked: given up while it was still good', [{}], {}, 'followed', ['never_revoked']],
   ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
   ['nothing but errors since', [{ says: () => 'connection_refused' }], {}, 'followed', ['never_answered']],
-  [
-    'answers that fail a check are no answers',
-    [{ says: () => 'bad_signature' }],
-    {},
-    'followed',
-    ['never_answered'],
-  ],
+  ['what fails a check is no answer', [{ says: () => 'bad_signature' }], {}, 'followed', ['never_answered']],
   [
     'good until the revocation was answered, then silent',
     [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
@@ -221,10 +209,8 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
   test(sentence, async () => {
     const { row, calls, time } = await follow(scripts, script);
     assert.equal(row.outcome, outcome);
-    assert.deepEqual(
-      row.nodes.map((node) => node.outcome),
-      nodes,
-    );
+    const outcomes = row.nodes.map((node) => node.outcome);
+    assert.deepEqual(outcomes, nodes);
     assert.ok(row.nodes.every((node) => (node.interval !== null) === (node.outcome === 'revoked')));
     if (script.issueFails) assert.equal(row.failure, script.issueFails);
     // What is not followed is revoked all the same.

@@ -18,11 +18,7 @@ const LEFT = [
     /until it expires\. One certificate could not be revoked, and may be valid until it expires\.$/,
   ],
   ['nothing but those', [VALID, VALID], /^2 certificates could not be revoked, and may be valid until they/],
-  [
-    'of which no answer told',
-    [VALID, UNKNOWN],
-    /expires\. One certificate may have been issued all the same/,
-  ],
+  ['of which no answer told', [VALID, UNKNOWN], /expires\. One certificate may have been issued all the/],
   ['several of those', [UNKNOWN, NONE, UNKNOWN], /^2 certificates may have been issued all the same/],
 ];
 

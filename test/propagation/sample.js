@@ -115,10 +115,7 @@ export function clusterSample() {
     ],
     watched: [
       { answers: { good: 600, revoked: 300 }, counts: { sent: 600, missed: 0, skipped: 0 } },
-      {
-        answers: { good: 3000, revoked: 310, timeout: 2 },
-        counts: { sent: 3012, missed: 4, skipped: 1 },
-      },
+      { answers: { good: 3000, revoked: 310, timeout: 2 }, counts: { sent: 3012, missed: 4, skipped: 1 } },
     ],
   });
 }

@@ -30,13 +30,7 @@ describe('is refused:', () => {
   const TABLE = [
     ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Name another one/],
     ['one group', [old], {}, 'nothing_to_compare', /only one group/],
-    [
-      'a group without a run',
-      [old, { name: 'new', runs: [] }],
-      {},
-      'no_usable_run',
-      /There is no run of new\. Give/,
-    ],
+    ['a group without a run', [old, { name: 'new', runs: [] }], {}, 'no_usable_run', /no run of new\. Give/],
     [
       'runs that are invalid, interrupted or cut off, each named with its group and why',
       [{ name: 'old', runs: [...old.runs, cutOff] }, mixed],
@@ -100,13 +94,7 @@ describe('is refused:', () => {
       'same_run_twice',
       /^run-1\.json is given for old and for again\./,
     ],
-    [
-      'a limit that makes no sense, before anything else',
-      [],
-      { failIf: ['p99 slow'] },
-      'bad_fail_if',
-      /"p99 slow"/,
-    ],
+    ['a limit without sense, before all else', [], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
   ];
   for (const [why, groups, options, code, message] of TABLE) {
     test(why, () => {

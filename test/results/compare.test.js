@@ -8,7 +8,7 @@ import { METRICS } from '../../src/results/runs/run-metrics.js';
 import { validatorOf } from '../json-schema.js';
 import { BY_INTERVAL, BY_RANK, noisy, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
-import { QUICK, two } from './support.js';
+import { metricOf, QUICK, two } from './support.js';
 
 /** @typedef {import('../../src/results/runs/run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
@@ -35,52 +35,23 @@ test('over 100 simulated comparisons A against A is seldom called different, B 1
 describe('one metric', () => {
   const lower = [1, 2, 3, 4, 5];
   const higher = lower.map((value) => value + 10);
-
+  const [few, more] = [
+    [0, 0, 0.001, 0, 0],
+    [0.02, 0.03, 0.02, 0.05, 0.02],
+  ];
+  const SAME = /^p99: no difference shown, 3\.00 ms and 3\.00 ms \(0 %, 95 % interval .*, p = 1\)\.$/;
+  const TOO_FEW =
+    /^p99: not enough runs, 3 and 3: no p-value below 0\.1 can come out; a difference needs one below 0\.05; 4 of each are enough/;
   /** @type {[string, MetricHead, number[], number[], string, RegExp][]} */
   const TABLE = [
-    [
-      'a time that rises',
-      P99,
-      lower,
-      higher,
-      'slower',
-      /^p99 is 333 % slower: 13\.0 ms instead of 3\.00 ms \(95 /,
-    ],
-    [
-      'a time that falls',
-      P99,
-      higher,
-      lower,
-      'faster',
-      /^p99 is 76\.9 % faster: 3\.00 ms instead of 13\.0 ms/,
-    ],
+    ['a time that rises', P99, lower, higher, 'slower', /^p99 is 333 % slower: 13\.0 ms instead of 3\.00/],
+    ['a time that falls', P99, higher, lower, 'faster', /^p99 is 76\.9 % faster: 3\.00 ms instead of 13/],
     ['a rate that rises', RATE, lower, higher, 'higher', /^Rate is 333 % higher: 13\/s instead of 3\/s/],
     ['a rate that falls', RATE, higher, lower, 'lower', /^Rate is 76\.9 % lower/],
-    [
-      'errors that rise, by percentage points',
-      ERRORS,
-      [0, 0, 0.001, 0, 0],
-      [0.02, 0.03, 0.02, 0.05, 0.02],
-      'higher',
-      /^Errors are 2\.00 points higher: 2 % instead of 0 %/,
-    ],
-    [
-      'the same',
-      P99,
-      lower,
-      lower,
-      'no difference shown',
-      /^p99: no difference shown, 3\.00 ms and 3\.00 ms \(0 %, 95 % interval .*, p = 1\)\.$/,
-    ],
+    ['errors that rise', ERRORS, few, more, 'higher', /^Errors are 2\.00 points higher: 2 % instead of 0 %/],
+    ['the same', P99, lower, lower, 'no difference shown', SAME],
     ['no errors at all', ERRORS, [0, 0, 0, 0], [0, 0, 0, 0], 'no difference shown', /0 % and 0 % \(0 points/],
-    [
-      'three and three',
-      P99,
-      [1, 2, 3],
-      [7, 8, 9],
-      'not enough runs',
-      /^p99: not enough runs, 3 and 3: no p-value below 0\.1 can come out; a difference needs one below 0\.05; 4 of each are enough/,
-    ],
+    ['three and three', P99, [1, 2, 3], [7, 8, 9], 'not enough runs', TOO_FEW],
     ['one and one', P99, [1], [9], 'not enough runs', /no p-value below 1 can come out/],
     ['none and five', P99, [], lower, 'not enough runs', /^p99: not enough runs, 0 and 5 have a value/],
   ];
@@ -101,30 +72,22 @@ describe('one metric', () => {
 
   describe('whose ranks and medians do not say the same, says so:', () => {
     const base = TEN.map((factor) => 100 * factor);
+    const slow = base.map((value) => value * 1.2);
+    const [rising, capped] = [
+      [5, 5, 5, 5, 5, 5, 6, 7, 8, 9, 10],
+      [1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5],
+    ];
+    const BY_RANKS =
+      / By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0\.$/;
+    const BY_MEDIANS =
+      / The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference\.$/;
+    const SAME_MEDIANS = / By their ranks the runs differ, but the medians do not say the same\.$/;
     /** @type {[string, number[], number[], string, RegExp | null][]} */
     const ODD = [
-      [
-        'shown by rank, though the interval of the medians includes 0',
-        BY_RANK.base,
-        BY_RANK.other,
-        'slower',
-        / By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0\.$/,
-      ],
-      [
-        'not shown by rank, though the interval leaves 0 out',
-        BY_INTERVAL.base,
-        BY_INTERVAL.other,
-        'no difference shown',
-        / The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference\.$/,
-      ],
-      [
-        'shown by rank, but not by the medians, which are the same',
-        [1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5],
-        [5, 5, 5, 5, 5, 5, 6, 7, 8, 9, 10],
-        'no difference shown',
-        / By their ranks the runs differ, but the medians do not say the same\.$/,
-      ],
-      ['both show it: no word', base, base.map((value) => value * 1.2), 'slower', null],
+      ['shown by rank, not by the interval', BY_RANK.base, BY_RANK.other, 'slower', BY_RANKS],
+      ['by interval, not by rank', BY_INTERVAL.base, BY_INTERVAL.other, 'no difference shown', BY_MEDIANS],
+      ['by rank, but the medians are the same', capped, rising, 'no difference shown', SAME_MEDIANS],
+      ['both show it: no word', base, slow, 'slower', null],
       ['neither does: no word', base, [...base].reverse(), 'no difference shown', null],
     ];
     for (const [why, one, other, verdict, text] of ODD) {
@@ -154,13 +117,6 @@ describe('one metric', () => {
   });
 });
 
-/** @param {Comparison} comparison @param {string} key */
-function metricOf({ metrics }, key) {
-  const found = metrics.find((metric) => metric.key === key);
-  assert.ok(found !== undefined, key);
-  return found;
-}
-
 /** @param {Parameters<typeof compareGroups>[1]} [options] */
 function compareTwo(options) {
   const groups = two(runsOf(TEN, 0), runsOf(slower(1.1), 1));
@@ -168,7 +124,8 @@ function compareTwo(options) {
 }
 
 describe('two groups', () => {
-  const comparison = compareTwo({ failIf: ['p99 slower by 5%', 'p99 slower by 20%', 'rate lower'] });
+  const FAIL_IF = ['p99 slower by 5%', 'p99 slower by 20%', 'rate lower'];
+  const comparison = compareTwo({ failIf: FAIL_IF });
 
   test('are a document that its own schema takes', async () => {
     assert.equal(kindOf(comparison), 'comparison');
@@ -178,30 +135,11 @@ describe('two groups', () => {
 
   test('say what was compared: operation and load, target, when, and from which files', () => {
     const [{ subjects, runs }] = comparison.groups;
-    assert.deepEqual(subjects, [
-      {
-        operations: ['ocsp'],
-        load: {
-          model: 'open',
-          ratePerSecond: 20,
-          concurrency: 10,
-          threads: 1,
-          arrivals: 'constant',
-          durationMs: 20_000,
-          requests: null,
-          rampUpMs: 0,
-        },
-        runs: 10,
-      },
-    ]);
-    assert.deepEqual(runs[1], {
-      name: 'run-2.json',
-      startedAt: '2026-01-02T03:02:00.000Z',
-      target: { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' },
-      verdict: 'valid',
-      used: true,
-      why: null,
-    });
+    const { seed, timeoutMs, overflow, warmupMs, pacing, ...load } = openLoad();
+    assert.deepEqual(subjects, [{ operations: ['ocsp'], load, runs: 10 }]);
+    const target = { url: 'http://127.0.0.1:8200', product: 'Vault', version: '1.21.1' };
+    const said = { name: 'run-2.json', startedAt: '2026-01-02T03:02:00.000Z', target, verdict: 'valid' };
+    assert.deepEqual(runs[1], { ...said, used: true, why: null });
   });
 
   test('say when and by what command they were compared, where that is said', () => {
@@ -214,37 +152,22 @@ describe('two groups', () => {
   test('of several loads say in how many runs it was which', () => {
     const more = runsOf([1, 1.1], 300, { load: openLoad({ ratePerSecond: 50 }) });
     const { groups } = compareGroups(two(runsOf(TEN, 0), [...runsOf(TEN, 1), ...more]), QUICK);
-    assert.deepEqual(
-      groups[1].subjects.map(({ load, runs }) => [load.ratePerSecond, runs]),
-      [
-        [20, 10],
-        [50, 2],
-      ],
-    );
+    const told = groups[1].subjects.map(({ load, runs }) => `${runs} at ${load.ratePerSecond}/s`);
+    assert.deepEqual(told, ['10 at 20/s', '2 at 50/s']);
   });
 
   test('are the same when compared again, and another interval under another seed', () => {
-    assert.deepEqual(
-      compareTwo({ failIf: ['p99 slower by 5%', 'p99 slower by 20%', 'rate lower'] }),
-      comparison,
-    );
+    assert.deepEqual(compareTwo({ failIf: FAIL_IF }), comparison);
     const again = compareTwo({ seed: 2 });
     assert.equal(again.method.seed, 2);
-    assert.notDeepEqual(
-      metricOf(again, 'p99').comparisons[0].interval,
-      metricOf(comparison, 'p99').comparisons[0].interval,
-    );
-    assert.equal(
-      metricOf(again, 'p99').comparisons[0].pValue,
-      metricOf(comparison, 'p99').comparisons[0].pValue,
-    );
+    const [first, second] = [comparison, again].map((one) => metricOf(one, 'p99').comparisons[0]);
+    assert.notDeepEqual(second.interval, first.interval);
+    assert.equal(second.pValue, first.pValue);
   });
 
   test('are compared in every metric', () => {
-    assert.deepEqual(
-      comparison.metrics.map(({ key }) => key),
-      METRICS.map(({ key }) => key),
-    );
+    const keys = (/** @type {readonly {key: string}[]} */ metrics) => metrics.map(({ key }) => key);
+    assert.deepEqual(keys(comparison.metrics), keys(METRICS));
     for (const { key, comparisons } of comparison.metrics) {
       assert.equal(comparisons.length, 1);
       const expected = ['rate', 'errors'].includes(key) ? 'no difference shown' : 'slower';
@@ -268,14 +191,8 @@ describe('two groups', () => {
   });
 
   test('are judged by what must not be', () => {
-    assert.deepEqual(
-      comparison.failIf.map(({ text, verdict }) => [text, verdict]),
-      [
-        ['p99 slower by 5%', 'failed'],
-        ['p99 slower by 20%', 'passed'],
-        ['rate lower', 'passed'],
-      ],
-    );
+    const told = comparison.failIf.map(({ text, verdict }) => `${text}: ${verdict}`);
+    assert.deepEqual(told, ['p99 slower by 5%: failed', 'p99 slower by 20%: passed', 'rate lower: passed']);
   });
 
   test('that were made alike, taking turns, give no warning', () => {
@@ -285,17 +202,13 @@ describe('two groups', () => {
 
   test('that were made one after the other are told to be', () => {
     const { notes } = compareGroups(two(runsOf(TEN, 0), runsOf(TEN, 100)), QUICK);
-    assert.ok(
-      notes.some((note) => /^The runs of old and of new were made one group after the other/.test(note)),
-      notes.join('\n'),
-    );
+    const said = /^The runs of old and of new were made one group after the other/;
+    assert.ok(notes.some((note) => said.test(note)));
   });
 
   test('with too few runs are told to have them', () => {
-    const { warnings, metrics } = compareGroups(
-      two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1)),
-      QUICK,
-    );
+    const few = two(runsOf([1, 1.01, 1.02], 0), runsOf([2, 2.01, 2.02], 1));
+    const { warnings, metrics } = compareGroups(few, QUICK);
     assert.deepEqual(warnings, [
       'old and new have too few runs (3 and 3) for any difference to be shown: 4 of each are enough.',
     ]);
@@ -303,62 +216,35 @@ describe('two groups', () => {
   });
 });
 
+/** @param {ReturnType<typeof runsOf>[]} groups @param {RegExp | null} warning that they give; null: none */
+function assertWarned([base, other], warning) {
+  const { warnings } = compareGroups(two(base, other), QUICK);
+  assert.equal(warnings.length, warning === null ? 0 : 1, warnings.join('\n'));
+  if (warning !== null) assert.match(warnings[0], warning);
+}
+
 describe('warns where runs were not made alike:', () => {
+  const ocsp = (/** @type {object} */ more) => ({ plan: { operation: 'ocsp', ...more } });
+  const elsewhere = { target: { url: 'http://b', product: 'OpenBao', version: '2' } };
+  const manyCores = { node: '20.19.0', platform: 'linux x64', cpus: 64 };
+  const twice = { load: openLoad({ concurrency: 99, ratePerSecond: 50 }) };
   /** @type {[string, Parameters<typeof runsOf>[2], RegExp | null][]} */
   const TABLE = [
-    [
-      'another rate',
-      { load: openLoad({ ratePerSecond: 50 }) },
-      /differ in load\.ratePerSecond \(20, 50\)\. A/,
-    ],
-    ['another concurrency', { load: openLoad({ concurrency: 99 }) }, /load\.concurrency \(10, 99\)/],
+    ['another rate', { load: openLoad({ ratePerSecond: 50 }) }, /differ in load\.ratePerSecond \(20, 50\)\./],
     ['another duration', { load: openLoad({ durationMs: 5000 }) }, /load\.durationMs \(20000, 5000\)/],
     ['another operation', { plan: { operation: 'issue' } }, /operation \("ocsp", "issue"\)/],
-    [
-      'another option of it',
-      { plan: { operation: 'ocsp', options: { hash: 'sha256' } } },
-      /options\.hash \(null, "sha256"\)/,
-    ],
-    ['another mount', { plan: { operation: 'ocsp', target: { mount: 'b' } } }, /target\.mount \(null, "b"\)/],
-    [
-      'another version of this tool',
-      { tool: { version: '9.0.0' } },
-      /tool\.version \("0\.1\.0", "9\.0\.0"\)/,
-    ],
-    [
-      'other cores',
-      { environment: { node: '20.19.0', platform: 'linux x64', cpus: 64 } },
-      /environment\.cpus \(2, 64\)/,
-    ],
-    [
-      'two of them',
-      { load: openLoad({ concurrency: 99, ratePerSecond: 50 }) },
-      /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/,
-    ],
-    [
-      'files of its own for what it issued: no warning',
-      { plan: { operation: 'ocsp', options: { keep: 'new-1.jsonl' } } },
-      null,
-    ],
+    ['another option of it', ocsp({ options: { hash: 'sha256' } }), /options\.hash \(null, "sha256"\)/],
+    ['another mount', ocsp({ target: { mount: 'b' } }), /target\.mount \(null, "b"\)/],
+    ['another version of it', { tool: { version: '9.0.0' } }, /tool\.version \("0\.1\.0", "9\.0\.0"\)/],
+    ['other cores', { environment: manyCores }, /environment\.cpus \(2, 64\)/],
+    ['two of them', twice, /load\.ratePerSecond \(20, 50\), load\.concurrency \(10, 99\)/],
+    ['files of its own for what it issued: no warning', ocsp({ options: { keep: 'new-1.jsonl' } }), null],
     ['another seed: no warning', { load: openLoad({ seed: 8 }) }, null],
-    [
-      'another target: no warning',
-      {
-        target: { url: 'http://b', product: 'OpenBao', version: '2' },
-        plan: { operation: 'ocsp', target: { url: 'b' } },
-      },
-      null,
-    ],
-    ['other requirements: no warning', { plan: { operation: 'ocsp', requirements: ['p99<1s'] } }, null],
+    ['another target: no warning', { ...elsewhere, ...ocsp({ target: { url: 'b' } }) }, null],
+    ['other requirements: no warning', ocsp({ requirements: ['p99<1s'] }), null],
   ];
   for (const [why, changes, warning] of TABLE) {
-    test(why, () => {
-      const groups = two(runsOf(TEN, 0), runsOf(TEN, 1, changes));
-      const { warnings } = compareGroups(groups, QUICK);
-      if (warning === null) return assert.deepEqual(warnings, []);
-      assert.equal(warnings.length, 1);
-      assert.match(warnings[0], warning);
-    });
+    test(why, () => assertWarned([runsOf(TEN, 0), runsOf(TEN, 1, changes)], warning));
   }
 });
 
@@ -371,96 +257,59 @@ describe('warns of a group', () => {
   ];
   const random = (/** @type {(i: number) => number} */ seedOf, /** @type {number} */ first) =>
     TEN.flatMap((factor, i) => runsOf([factor], first + 2 * i, poisson(seedOf(i))));
-  /** @type {[string, import('../../src/results/runs/run-metrics.js').NamedRun[], import('../../src/results/runs/run-metrics.js').NamedRun[], RegExp | null][]} */
+  const [eachItsOwn, oneSeed] = [random((i) => i, 0), random(() => 7, 1)];
+  const unnamed = { target: { url: 'http://127.0.0.1:8200', product: null, version: null } };
+  const TWO_PRODUCTS =
+    /^The runs of new were not all made against the same target: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/;
+  const SAME_SEED =
+    /^Of the 10 runs of new with Poisson arrivals, some share a seed and so the same arrivals: .* a seed of its own\.$/;
+  /** @type {[string, Parameters<typeof assertWarned>[0], RegExp | null][]} */
   const TABLE = [
-    [
-      'whose runs are of two products',
-      runsOf(TEN, 0),
-      mixed(openBao),
-      /^The runs of new were not all made against the same target: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/,
-    ],
-    [
-      'of which some did not learn the product',
-      runsOf(TEN, 0),
-      mixed({ target: { url: 'http://127.0.0.1:8200', product: null, version: null } }),
-      /against the same target: Vault 1\.21\.1, a target that did not say\.$/,
-    ],
-    ['but not where each is of one product', runsOf(TEN, 0), runsOf(TEN, 1, openBao), null],
-    [
-      'whose random arrivals are the same in every run',
-      random((i) => i, 0),
-      random(() => 7, 1),
-      /^Of the 10 runs of new with Poisson arrivals, some share a seed and so the same arrivals: .* a seed of its own\.$/,
-    ],
-    ['but not where only the groups share them, run by run', random((i) => i, 0), random((i) => i, 1), null],
+    ['whose runs are of two products', [runsOf(TEN, 0), mixed(openBao)], TWO_PRODUCTS],
+    ['some did not say', [runsOf(TEN, 0), mixed(unnamed)], /1\.21\.1, a target that did not say\.$/],
+    ['but not where each is of one product', [runsOf(TEN, 0), runsOf(TEN, 1, openBao)], null],
+    ['whose random arrivals are the same in every run', [eachItsOwn, oneSeed], SAME_SEED],
+    ['but not where only the groups share them', [eachItsOwn, random((i) => i, 1)], null],
   ];
-  for (const [why, base, other, warning] of TABLE) {
-    test(why, () => {
-      const groups = two(base, other);
-      const { warnings } = compareGroups(groups, QUICK);
-      if (warning === null) return assert.deepEqual(warnings, []);
-      assert.equal(warnings.length, 1, warnings.join('\n'));
-      assert.match(warnings[0], warning);
-    });
-  }
+  for (const [why, groups, warning] of TABLE) test(why, () => assertWarned(groups, warning));
 });
 
 test('the note says which test it was: exact of twelve runs, approximated of sixty', () => {
   const many = (/** @type {number} */ first) =>
     Array.from({ length: 60 }, (_, i) => runsOf([1 + i / 1000], first + 2 * i)[0]);
-  const noteOf = (
-    /** @type {ReturnType<typeof many>} */ base,
-    /** @type {ReturnType<typeof many>} */ other,
-  ) => compareGroups(two(base, other), QUICK).notes[0];
-  assert.match(noteOf(many(0).slice(0, 12), many(1).slice(0, 12)), /\(two-sided, exact\)/);
-  assert.match(noteOf(many(0), many(1)), /exact but for very many runs, of which it is the normal approxim/);
+  const noteOf = (/** @type {number} */ runs) =>
+    compareGroups(two(many(0).slice(0, runs), many(1).slice(0, runs)), QUICK).notes[0];
+  assert.match(noteOf(12), /\(two-sided, exact\)/);
+  assert.match(noteOf(60), /exact but for very many runs, of which it is the normal approxim/);
 });
 
 describe('several groups', () => {
-  const comparison = compareGroups(
-    [
-      { name: 'consul', runs: runsOf(slower(1.2), 0) },
-      { name: 'raft', runs: runsOf(TEN, 1) },
-      { name: 'etcd', runs: runsOf(slower(1.5), 100) },
-    ],
-    { ...QUICK, failIf: ['p99 slower by 10%'] },
-  );
+  const ofThree = (/** @type {(readonly number[])[]} */ ...factors) =>
+    ['consul', 'raft', 'etcd'].map((name, i) => ({ name, runs: runsOf(factors[i], [0, 1, 100][i]) }));
+  const options = { ...QUICK, failIf: ['p99 slower by 10%'] };
+  const comparison = compareGroups(ofThree(slower(1.2), TEN, slower(1.5)), options);
 
   test('are each compared with the base', () => {
-    assert.deepEqual(
-      metricOf(comparison, 'p99').comparisons.map(({ base, other, verdict }) => [base, other, verdict]),
-      [
-        [0, 1, 'faster'],
-        [0, 2, 'slower'],
-      ],
+    const told = metricOf(comparison, 'p99').comparisons.map((one) =>
+      [one.base, one.other, one.verdict].join(),
     );
+    assert.deepEqual(told, ['0,1,faster', '0,2,slower']);
   });
 
-  test('have a best one where it is shown to be better than every other', () => {
-    const { best, bestMedian } = metricOf(comparison, 'p99');
-    assert.deepEqual([best, bestMedian], [1, 1]);
-  });
-
-  test('have none where all are the same', () => {
-    const { best, bestMedian } = metricOf(comparison, 'errors');
-    assert.deepEqual([best, bestMedian], [null, null]);
-  });
-
-  test('have a best median only, where that is not shown to be better than one of the others', () => {
-    const near = TEN.map((factor, i) => factor * 1.002 + i * 1e-5);
-    const { best, bestMedian } = metricOf(
-      compareGroups(
-        [
-          { name: 'a', runs: runsOf(slower(1.5), 0) },
-          { name: 'b', runs: runsOf(TEN, 1) },
-          { name: 'c', runs: runsOf(near, 2) },
-        ],
-        QUICK,
-      ),
-      'p99',
-    );
-    assert.deepEqual([best, bestMedian], [null, 1]);
-  });
+  const near = TEN.map((factor, i) => factor * 1.002 + i * 1e-5);
+  const unclear = compareGroups(ofThree(slower(1.5), TEN, near), QUICK);
+  /** @type {[string, Comparison, string, (number | null)[]][]} */
+  const BEST = [
+    ['a best one where it is shown to be better than every other', comparison, 'p99', [1, 1]],
+    ['none where all are the same', comparison, 'errors', [null, null]],
+    ['a best median only, where one of the others may be as good', unclear, 'p99', [null, 1]],
+  ];
+  for (const [what, one, key, expected] of BEST) {
+    test(`have ${what}`, () => {
+      const { best, bestMedian } = metricOf(one, key);
+      assert.deepEqual([best, bestMedian], expected);
+    });
+  }
 
   test('fail by name', () => {
     assert.equal(comparison.failIf[0].verdict, 'failed');

@@ -73,19 +73,13 @@ describe('what cannot be judged is refused', () => {
   ];
   for (const [text, message] of TABLE) {
     test(JSON.stringify(text), () => {
-      assert.throws(
-        () => parseFailIf(text),
-        refusal('bad_fail_if', /^--fail-if "/, message, /Examples: 'p99 slower by 10%'/),
-      );
+      const because = refusal('bad_fail_if', /^--fail-if "/, message, /Examples: 'p99 slower by 10%'/);
+      assert.throws(() => parseFailIf(text), because);
     });
   }
 });
 
-/**
- * @param {Partial<ComparedMetric>} metric
- * @param {Partial<Difference>[]} differences
- * @returns {ComparedMetric}
- */
+/** @param {Partial<ComparedMetric>} metric @param {Partial<Difference>[]} differences @returns {ComparedMetric} */
 function compared(metric, differences) {
   return {
     key: 'p99',
@@ -110,145 +104,77 @@ function compared(metric, differences) {
   };
 }
 
-/**
- * @param {string} name
- * @param {number} [used]
- * @param {number} [all]
- * @returns {JudgedGroup}
- */
+/** @param {string} name @param {number} [used] @param {number} [all] @returns {JudgedGroup} */
 const group = (name, used = 10, all = used) => ({
   name,
   runs: Array.from({ length: all }, (_, i) => ({ used: i < used, verdict: /** @type {const} */ ('valid') })),
 });
 
 const TWO = [group('old'), group('new')];
-const INVALID = /** @type {const} */ ('invalid');
+const NONE = /** @type {const} */ ({ verdict: 'no difference shown' });
+const TOO_FEW = /** @type {const} */ ({ verdict: 'not enough runs' });
+const FASTER = /** @type {const} */ ({ verdict: 'faster', differencePercent: -12 });
+const FROM_ZERO = { differencePercent: null, interval: null };
+const SO = /^It is so\.$/;
+
+/** @param {string} text @param {Partial<Difference>[]} differences */
+const judgeP99 = (text, differences, groups = TWO) =>
+  judgeFailIf(parseFailIf(text), [compared({}, differences)], groups);
 
 describe('what must not be is judged', () => {
-  /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp][]} */
+  /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
   const TABLE = [
-    ['shown fails', 'p99 slower', {}, 'failed', /^It is so\.$/],
-    ['shown and large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
+    ['shown fails', 'p99 slower', {}, 'failed'],
+    ['large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
     ['just large enough fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
-    [
-      'large enough but for rounding fails',
-      'p99 slower by 10%',
-      { differencePercent: 9.999999999999998 },
-      'failed',
-      /reaches/,
-    ],
-    [
-      'shown, but too small, passes',
-      'p99 slower by 12.1%',
-      {},
-      'passed',
-      /less than the limit of 12\.1 %\.$/,
-    ],
-    [
-      'large, but not shown, passes',
-      'p99 slower by 10%',
-      { differencePercent: 40, pValue: 0.2, verdict: 'no difference shown' },
-      'passed',
-      /^It is so\.$/,
-    ],
-    [
-      'too few runs prove nothing',
-      'p99 slower',
-      { verdict: 'not enough runs' },
-      'not proven',
-      /^It is so\.$/,
-    ],
-    [
-      'too few runs prove nothing, however little they differ',
-      'p99 slower by 50%',
-      { verdict: 'not enough runs', differencePercent: 0 },
-      'not proven',
-      /^It is so\.$/,
-    ],
-    [
-      'times of failures prove nothing',
-      'p99 slower',
-      { verdict: 'not comparable', differencePercent: -97 },
-      'not proven',
-      /^It is so\.$/,
-    ],
-    ['the other way round passes', 'p99 faster', {}, 'passed', /^It is so\.$/],
-    [
-      'the other way round fails where that is asked',
-      'p99 faster by 10%',
-      { verdict: 'faster', differencePercent: -12 },
-      'failed',
-      /reaches/,
-    ],
-    [
-      'from a base of 0 anything is enough',
-      'p99 slower by 50%',
-      { differencePercent: null, interval: null },
-      'failed',
-      /The base is 0, of which anything is more than 50 %/,
-    ],
+    ['but for rounding', 'p99 slower by 10%', { differencePercent: 9.999999999999998 }, 'failed', /reaches/],
+    ['too small passes', 'p99 slower by 12.1%', {}, 'passed', /less than the limit of 12\.1 %\.$/],
+    ['not shown passes', 'p99 slower by 10%', { ...NONE, differencePercent: 40, pValue: 0.2 }, 'passed'],
+    ['too few runs prove nothing', 'p99 slower', TOO_FEW, 'not proven'],
+    ['nor without limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
+    ['nor failures', 'p99 slower', { verdict: 'not comparable', differencePercent: -97 }, 'not proven'],
+    ['the other way round passes', 'p99 faster', {}, 'passed'],
+    ['and fails where that is asked', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
+    ['from 0 anything is enough', 'p99 slower by 50%', FROM_ZERO, 'failed', / is 0, of which .* than 50 %/],
   ];
-  for (const [why, text, difference, verdict, reason] of TABLE) {
+  for (const [why, text, difference, verdict, reason = SO] of TABLE) {
     test(why, () => {
-      const judged = judgeFailIf(parseFailIf(text), [compared({}, [difference])], TWO);
-      assert.equal(judged.text, text);
-      assert.equal(judged.verdict, verdict);
+      const judged = judgeP99(text, [difference]);
+      assert.deepEqual([judged.text, judged.verdict], [text, verdict]);
       assert.match(judged.reason, reason);
     });
   }
 
   test('errors by percentage points', () => {
-    const metric = compared({ key: 'errors', unit: 'fraction', differenceIn: 'percentage points' }, [
-      { differencePercent: 0.1, verdict: 'higher' },
-    ]);
+    const head = /** @type {const} */ ({
+      key: 'errors',
+      unit: 'fraction',
+      differenceIn: 'percentage points',
+    });
+    const metric = compared(head, [{ differencePercent: 0.1, verdict: 'higher' }]);
     const judged = judgeFailIf(parseFailIf('errors higher by 0.1%'), [metric], TWO);
     assert.equal(judged.verdict, 'failed');
     assert.match(judged.reason, /limit of 0\.1 points/);
   });
 
   test('a rate that falls is worse', () => {
-    const metric = compared({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false }, [
-      { differencePercent: -6, verdict: 'lower' },
-    ]);
+    const head = /** @type {const} */ ({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false });
+    const metric = compared(head, [{ differencePercent: -6, verdict: 'lower' }]);
     const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
-    assert.deepEqual(['rate lower by 5%', 'rate worse', 'rate higher'].map(judge), [
-      'failed',
-      'failed',
-      'passed',
-    ]);
+    const verdicts = ['rate lower by 5%', 'rate worse', 'rate higher'].map(judge);
+    assert.deepEqual(verdicts, ['failed', 'failed', 'passed']);
   });
 
   /** @type {[string, Partial<Difference>[], FailIfVerdict, string][]} */
   const SEVERAL = [
-    [
-      'one that fails is enough, and is named',
-      [{ verdict: 'faster', differencePercent: -9 }, {}],
-      'failed',
-      'newer: It is so.',
-    ],
-    [
-      'one that fails tells more than one of which nothing can be said',
-      [{}, { verdict: 'not enough runs' }],
-      'failed',
-      'new: It is so.',
-    ],
-    [
-      'one of which nothing can be said keeps it from passing',
-      [{ verdict: 'not comparable' }, { verdict: 'faster' }],
-      'not proven',
-      'new: It is so.',
-    ],
-    [
-      'where all pass, all are told',
-      [{ verdict: 'faster' }, { verdict: 'no difference shown' }],
-      'passed',
-      'new: It is so. newer: It is so.',
-    ],
+    ['one that fails is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
+    ['failing goes before knowing nothing', [{}, TOO_FEW], 'failed', 'new: It is so.'],
+    ['that before passing', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
+    ['where all pass, all are told', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
   ];
   for (const [why, differences, verdict, reason] of SEVERAL) {
     test(`of several groups, ${why}`, () => {
-      const groups = [...TWO, group('newer')];
-      const judged = judgeFailIf(parseFailIf('p99 slower'), [compared({}, differences)], groups);
+      const judged = judgeP99('p99 slower', differences, [...TWO, group('newer')]);
       assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
     });
   }
@@ -256,51 +182,27 @@ describe('what must not be is judged', () => {
 
 test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
   const { name, runs } = group('new');
-  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: INVALID } : run)) };
-  const judge = (/** @type {Partial<Difference>} */ difference) =>
-    judgeFailIf(parseFailIf('p99 slower'), [compared({}, [difference])], [group('old'), taken]);
-  assert.equal(judge({}).verdict, 'failed');
-  const { verdict, reason } = judge({ verdict: 'no difference shown' });
+  const invalid = /** @type {const} */ ('invalid');
+  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: invalid } : run)) };
+  assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
+  const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
   assert.equal(verdict, 'not proven');
   assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
 });
 
 describe('where runs are left out', () => {
-  const same = { verdict: /** @type {const} */ ('no difference shown') };
+  const HALF =
+    /^It is so\. But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything\.$/;
   /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
   const TABLE = [
-    [
-      'a few of them, it passes: the median of all is within what is left',
-      [group('old'), group('new', 6, 10)],
-      same,
-      'passed',
-      /^It is so\.$/,
-    ],
-    [
-      'half of them, it is not proven',
-      [group('old'), group('new', 5, 10)],
-      same,
-      'not proven',
-      /^It is so\. But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything\.$/,
-    ],
-    [
-      'most of the base, neither',
-      [group('old', 4, 10), group('new')],
-      same,
-      'not proven',
-      /But 6 of 10 runs of old/,
-    ],
-    [
-      'half of them and the difference is shown all the same, it fails',
-      [group('old'), group('new', 4, 10)],
-      {},
-      'failed',
-      /^It is so\.$/,
-    ],
+    ['few: the median of all is within the rest', [group('old'), group('new', 6, 10)], NONE, 'passed', SO],
+    ['half of them, it is not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
+    ['most of the base, neither', [group('old', 4, 10), group('new')], NONE, 'not proven', / 6 of .* of old/],
+    ['half, and shown all the same, it fails', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
   ];
   for (const [why, groups, difference, verdict, reason] of TABLE) {
     test(why, () => {
-      const judged = judgeFailIf(parseFailIf('p99 slower'), [compared({}, [difference])], groups);
+      const judged = judgeP99('p99 slower', [difference], groups);
       assert.equal(judged.verdict, verdict);
       assert.match(judged.reason, reason);
     });

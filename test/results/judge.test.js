@@ -8,13 +8,20 @@ import { view } from './view.js';
 
 /** @typedef {Parameters<typeof view>[0]} Given */
 
-const seconds = (/** @type {number} */ count, /** @type {number} */ perSecond) =>
-  Array(count).fill(perSecond);
+/** @param {string} text @param {Given} given */
+const judged = (text, given) => judgeRequirement(parseRequirement(text), view(given));
+
+const seconds = (/** @type {number} */ count, /** @type {number} */ each) => Array(count).fill(each);
 
 const n = (/** @type {number} */ count, from = 1, to = from) => spread(count, from, to);
-const TWENTY = [...seconds(10, 19), ...seconds(10, 21)];
 const STEADY = /** @type {const} */ ({ arrivals: 'constant', allOnTime: true });
 const HAIR = 0.2777777777777777;
+/** Measured over so many seconds. */
+const rated = (/** @type {number} */ count, ratePerSecond = 20) => {
+  return { good: n(20 * count), ratePerSecond, completedPerSecond: seconds(count, ratePerSecond) };
+};
+const UNEVEN = { good: n(400), completedPerSecond: [...seconds(10, 19), ...seconds(10, 21)] };
+const STALLED = { good: n(400), completedPerSecond: [...seconds(10, 0), ...seconds(10, 40)] };
 
 /** @type {[string, Given, 'met' | 'not met' | 'not proven', RegExp][]} requirement, the run, verdict, reason */
 const TIMES = [
@@ -24,50 +31,20 @@ const TIMES = [
     'met',
     /^p99 is 39\.\d ms, 10\.\d ms \(2\d(\.\d)? %\) below the limit of 50\.0 ms; at 95 % confidence it is at most 40\.0 ms\.$/,
   ],
-  [
-    'p99<50ms',
-    { good: n(298, 1, 40) },
-    'not proven',
-    /298 requests are too few to prove it, at least 299 are needed/,
-  ],
-  [
-    'p99<50ms',
-    { good: n(1000, 100) },
-    'not met',
-    /^p99 is 100 ms, 50\.0 ms \(100 %\) above the limit of 50\.0 ms\.$/,
-  ],
+  ['p99<50ms', { good: n(298, 1, 40) }, 'not proven', /298 requests are too few .*, at least 299 are needed/],
+  ['p99<50ms', { good: n(1000, 100) }, 'not met', /^p99 is 100 ms, 50\.0 ms \(100 %\) above the limit of 50/],
   ['p99<50ms', { good: [60] }, 'not met', /above/],
-  [
-    'p90<93ms',
-    { good: n(100, 1, 99) },
-    'not proven',
-    /it could be as high as 9\d\.\d ms \(95 % confidence\); about [\d,]+ requests like these would prove it/,
-  ],
+  ['p90<93ms', { good: n(100, 1, 99) }, 'not proven', /it could be as high as 9\d\.\d ms .* would prove it/],
   ['p50<10ms', { good: n(100, 10) }, 'not met', /exactly the limit of 10\.0 ms/],
   ['p50<=10ms', { good: n(100, 10) }, 'met', /exactly the limit of 10\.0 ms/],
-  [
-    'p99<50ms',
-    { good: n(390, 1, 2), failed: n(10) },
-    'not met',
-    /^10 of 400 requests had no good answer and count as slower than any limit\.$/,
-  ],
+  ['p99<50ms', { good: n(390, 1, 2), failed: n(10) }, 'not met', /^10 of 400 .* slower than any limit\.$/],
   ['p99<50ms', { good: n(390, 1, 2), dropped: 10 }, 'not met', /10 of 400/],
   ['p99<50ms', { good: n(390, 1, 2), waiting: n(10) }, 'not met', /10 of 400/],
   ['p90<50ms', { good: n(990, 1, 2), failed: [1] }, 'met', /at most 1\.\d+ ms/],
   ['p99<50ms', { good: n(996, 1, 2), failed: n(4) }, 'met', /below/],
-  [
-    'p99<50ms',
-    { good: n(995, 1, 2), failed: n(5) },
-    'not proven',
-    /could fall on a request without a good answer/,
-  ],
+  ['p99<50ms', { good: n(995, 1, 2), failed: n(5) }, 'not proven', /could fall on a request without a good/],
   ['p50>5ms', { good: n(100, 6, 9) }, 'met', /above the limit.*at 95 % confidence it is at least/],
-  [
-    'p50>5ms',
-    { good: n(100, 6, 9), failed: n(101, 90) },
-    'not met',
-    /101 of 201 requests had no good answer and count as faster/,
-  ],
+  ['p50>5ms', { good: n(100, 6, 9), failed: n(101, 90) }, 'not met', /101 of 201 .* count as faster/],
   [
     'p50>5ms',
     { good: [...n(60, 1, 2), ...n(60, 8, 9)], failed: n(30, 90) },
@@ -76,19 +53,9 @@ const TIMES = [
   ],
   ['p50(service)<50ms', { good: n(100, 1, 2) }, 'met', /^p50 of the service time is/],
   ['p999<1s', { good: n(5000, 1, 2) }, 'met', /^p99\.9 is/],
-  [
-    'max<2s',
-    { good: [1, 2, 3] },
-    'met',
-    /^Max is 3\.00 ms, .* below the limit of 2\.00 s, as observed in this run\.$/,
-  ],
+  ['max<2s', { good: [1, 2, 3] }, 'met', /^Max is 3\.00 ms, .* limit of 2\.00 s, as observed in this run\.$/],
   ['max<2s', { good: [1, 2], failed: [3000] }, 'not met', /Max is 3\.00 s, 1\.00 s \(50 %\) above the limit/],
-  [
-    'max<2s',
-    { good: [1, 2], failed: [1000] },
-    'not proven',
-    /1 of 3 requests had no good answer, and how long one would have taken is unknown/,
-  ],
+  ['max<2s', { good: [1, 2], failed: [1000] }, 'not proven', /1 of 3 requests .* is unknown/],
   ['max<2s', { good: [1, 2], dropped: 1 }, 'not proven', /1 of 3/],
   ['min<2ms', { good: [1, 9], failed: [0.1] }, 'met', /Min is 1\.00 ms/],
   ['min<2ms', { good: [9], failed: [0.1] }, 'not met', /Min is 9\.00 ms/],
@@ -99,12 +66,7 @@ const TIMES = [
   ['mean<5ms', { good: [1], failed: [99] }, 'not met', /Mean is 50\.0 ms/],
   ['min<5ms', { failed: [1] }, 'not met', /1 of 1 requests had no good answer/],
   ['p99<50ms', {}, 'not proven', /^Nothing was measured\.$/],
-  [
-    'max<2s',
-    { good: [1], measurementValid: false },
-    'not proven',
-    /But the measurement is invalid, so this proves nothing\.$/,
-  ],
+  ['max<2s', { good: [1], measurementValid: false }, 'not proven', /is invalid, so this proves nothing\.$/],
   ['max<2ms', { good: [3], measurementValid: false }, 'not met', /above the limit of 2\.00 ms\.$/],
 ];
 
@@ -116,26 +78,11 @@ const ERRORS = [
     'met',
     /^0 % of requests failed \(0 of 3,000\); the limit is 0\.1 %; at 95 % confidence it is at most 0\.0998 %\.$/,
   ],
-  [
-    'errors<0.1%',
-    { good: n(100) },
-    'not proven',
-    /at most 2\.95 %; about 2,995 requests like these would prove it/,
-  ],
-  [
-    'errors<0.1%',
-    { good: n(99), failed: [1] },
-    'not met',
-    /^1 % of requests failed \(1 of 100\); the limit is 0\.1 %\.$/,
-  ],
+  ['errors<0.1%', { good: n(100) }, 'not proven', /at most 2\.95 %; about 2,995 requests like these would/],
+  ['errors<0.1%', { good: n(99), failed: [1] }, 'not met', /^1 % of requests failed \(1 of 100\); .*0\.1 %/],
   ['errors<1%', { good: n(98), dropped: 1, waiting: [1] }, 'not met', /2 % of requests failed \(2 of 100\)/],
   ['errors<1%', { good: n(9950), failed: n(50) }, 'met', /0\.5 % of requests failed \(50 of 10,000\)/],
-  [
-    'errors<1%',
-    { good: n(995), failed: n(5) },
-    'not proven',
-    /about 1,\d00 requests like these would prove it/,
-  ],
+  ['errors<1%', { good: n(995), failed: n(5) }, 'not proven', /about 1,\d00 requests like these would prove/],
   ['errors<=1%', { good: n(990), failed: n(10) }, 'not proven', /too close to the limit for any number/],
   ['errors<=0', { good: [1] }, 'met', /None of 1 requests failed in this run/],
   ['errors<=0', { good: [1], failed: [1] }, 'not met', /50 % of requests failed \(1 of 2\); none may/],
@@ -144,72 +91,22 @@ const ERRORS = [
 
 /** @type {typeof TIMES} */
 const RATES = [
-  [
-    'rate>=1000/h',
-    { good: n(400) },
-    'met',
-    /^The rate is 72,000\/h, 72 times the limit of 1,000\/h; at 95 % confidence it is at least 72,000\/h\.$/,
-  ],
-  [
-    'rate>=1000000000/h',
-    { good: n(400) },
-    'not met',
-    /^The rate is 72,000\/h, 999,928,000\/h \(>99\.9 %\) below the limit of 1,000,000,000\/h\.$/,
-  ],
-  [
-    'rate>=1000/h',
-    { good: [1], ratePerSecond: 900 / 3600 },
-    'not met',
-    /The rate is 900\/h, 100\/h \(10 %\) below the limit of 1,000\/h/,
-  ],
-  [
-    'rate>=1000/h',
-    { good: [1], ratePerSecond: HAIR, completedPerSecond: seconds(9, HAIR) },
-    'met',
-    /^The rate is 1,000\/h, exactly the limit of 1,000\/h/,
-  ],
-  [
-    'rate>=10/s',
-    { good: n(80), ratePerSecond: 20, completedPerSecond: seconds(4, 20) },
-    'not proven',
-    /4 full seconds are too few to prove it, at least 5 are needed/,
-  ],
-  [
-    'rate>=10/s',
-    { good: n(100), ratePerSecond: 20, completedPerSecond: seconds(5, 20) },
-    'met',
-    /at least 20\/s/,
-  ],
-  [
-    'rate>=19/s',
-    { good: n(400), completedPerSecond: [...seconds(10, 0), ...seconds(10, 40)] },
-    'not proven',
-    /it is at least 1\d\.\d\/s; about \d,\d+ s like these would prove it|at least 1\d\/s/,
-  ],
-  [
-    'rate>=20/s',
-    { good: n(400), completedPerSecond: TWENTY },
-    'not proven',
-    /too close to the limit for any duration/,
-  ],
-  [
-    'rate>=20/s',
-    { good: n(400), ...STEADY, completedPerSecond: TWENTY },
-    'met',
-    /all that was offered, 20\/s, succeeded/,
-  ],
+  ['rate>=1000/h', { good: n(400) }, 'met', /^The rate is 72,000\/h, 72 times .*; at 95 % .* 72,000\/h\.$/],
+  ['rate>=1000000000/h', { good: n(400) }, 'not met', /72,000\/h, 999,928,000\/h \(>99\.9 %\) below/],
+  ['rate>=1000/h', { good: [1], ratePerSecond: 900 / 3600 }, 'not met', / is 900\/h, 100\/h \(10 %\) below/],
+  ['rate>=1000/h', rated(9, HAIR), 'met', /^The rate is 1,000\/h, exactly the limit of 1,000\/h/],
+  ['rate>=10/s', rated(4), 'not proven', /4 full seconds are too few to prove it, at least 5 are needed/],
+  ['rate>=10/s', rated(5), 'met', /at least 20\/s/],
+  ['rate>=19/s', STALLED, 'not proven', /at least 1\d(\.\d)?\/s; about \d,\d+ s like these would prove it/],
+  ['rate>=20/s', UNEVEN, 'not proven', /too close to the limit for any duration/],
+  ['rate>=20/s', { ...UNEVEN, ...STEADY }, 'met', /all that was offered, 20\/s, succeeded/],
   [
     'rate>=1000/h',
     { good: n(6), ratePerSecond: 0.27, ...STEADY, offeredPerSecond: 1000 / 3600 },
     'met',
     /all that was offered, 1,000\/h, succeeded/,
   ],
-  [
-    'rate>=20/s',
-    { good: n(60), ratePerSecond: 20, ...STEADY, completedPerSecond: seconds(3, 20) },
-    'not proven',
-    /3 full seconds/,
-  ],
+  ['rate>=20/s', { ...rated(3), ...STEADY }, 'not proven', /3 full seconds/],
   ['rate>20/s', { good: n(400), ...STEADY }, 'not met', /exactly the limit of 20\/s/],
   ['rate>=1/s', {}, 'not proven', /^Nothing was measured\.$/],
 ];
@@ -225,25 +122,19 @@ const UNCHECKED = [
   ['p99<1ms', { good: MANY, unchecked: 200 }, 'not met', /above/],
 ];
 
-for (const [what, table] of Object.entries({
-  times: TIMES,
-  errors: ERRORS,
-  rates: RATES,
-  unchecked: UNCHECKED,
-})) {
-  test(`requirements are judged: ${what}`, () => {
+for (const [what, table] of Object.entries({ TIMES, ERRORS, RATES, UNCHECKED })) {
+  test(`requirements are judged: ${what.toLowerCase()}`, () => {
     for (const [text, given, verdict, reason] of table) {
-      const judged = judgeRequirement(parseRequirement(text), view(given));
-      assert.equal(judged.verdict, verdict, `${text}: ${judged.reason}`);
-      assert.match(judged.reason, reason);
-      assert.equal(judged.text, text);
+      const found = judged(text, given);
+      assert.equal(found.verdict, verdict, `${text}: ${found.reason}`);
+      assert.match(found.reason, reason);
+      assert.equal(found.text, text);
     }
   });
 }
 
 test('only checks are lacking where unchecked responses are all that keeps it from being met', () => {
-  const lacks = (/** @type {Given} */ given) =>
-    lacksChecks(judgeRequirement(parseRequirement('p99<200ms'), view({ good: MANY, ...given })));
+  const lacks = (/** @type {Given} */ given) => lacksChecks(judged('p99<200ms', { good: MANY, ...given }));
   assert.equal(lacks({ unchecked: 200 }), true);
   assert.equal(lacks({ unchecked: 10 }), false);
   assert.equal(lacks({ measurementValid: false }), false);
@@ -251,9 +142,9 @@ test('only checks are lacking where unchecked responses are all that keeps it fr
 });
 
 test('the numbers are in plain units', () => {
-  const run = view({ good: spread(400, 1, 2), failed: [9] });
+  const run = { good: spread(400, 1, 2), failed: [9] };
   const figures = (/** @type {string} */ text) => {
-    const { actual, limit, unit } = judgeRequirement(parseRequirement(text), run);
+    const { actual, limit, unit } = judged(text, run);
     return [actual, limit, unit];
   };
   assert.deepEqual(figures('p50<2s'), [1.5012531328320802, 2000, 'ms']);
@@ -264,15 +155,12 @@ test('the numbers are in plain units', () => {
 test('the number of requests that would prove it does prove it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 20, max: 3000 }), fc.integer({ min: 0, max: 20 }), (n, misses) => {
-      const judged = judgeRequirement(
-        parseRequirement('errors<2%'),
-        view({ good: spread(n, 1, 1), failed: spread(misses, 1, 1) }),
-      );
-      const needed = Number(/about ([\d,]+) requests/.exec(judged.reason)?.[1].replaceAll(',', ''));
-      fc.pre(judged.verdict === 'not proven' && needed < 1e6);
+      const first = judged('errors<2%', { good: spread(n, 1, 1), failed: spread(misses, 1, 1) });
+      const needed = Number(/about ([\d,]+) requests/.exec(first.reason)?.[1].replaceAll(',', ''));
+      fc.pre(first.verdict === 'not proven' && needed < 1e6);
       const more = Math.floor((misses / (n + misses)) * needed);
-      const later = view({ good: spread(needed - more, 1, 1), failed: spread(more, 1, 1) });
-      assert.equal(judgeRequirement(parseRequirement('errors<2%'), later).verdict, 'met', judged.reason);
+      const later = judged('errors<2%', { good: spread(needed - more, 1, 1), failed: spread(more, 1, 1) });
+      assert.equal(later.verdict, 'met', first.reason);
     }),
     { numRuns: 60 },
   );
@@ -294,23 +182,14 @@ const RANK = { 'not met': 0, 'not proven': 1, met: 2 };
 
 test('a failure more never helps: not met stays not met, and nothing becomes met', () => {
   fc.assert(
-    fc.property(
-      anyRequirement,
-      ages,
-      ages,
-      ages,
-      fc.nat(5),
-      fc.boolean(),
-      (text, good, failed, extra, drops, asWaiting) => {
-        fc.pre(good.length + failed.length > 0);
-        const parsed = parseRequirement(text);
-        const before = judgeRequirement(parsed, view({ good, failed }));
-        const worse = asWaiting ? { waiting: extra } : { failed: [...failed, ...extra] };
-        const after = judgeRequirement(parsed, view({ good, failed, ...worse, dropped: drops }));
-        if (before.verdict !== 'met')
-          assert.notEqual(after.verdict, 'met', `${before.reason} -> ${after.reason}`);
-      },
-    ),
+    fc.property(anyRequirement, ages, ages, ages, fc.nat(5), fc.boolean(), (text, good, failed, ...worse) => {
+      const [extra, dropped, asWaiting] = worse;
+      fc.pre(good.length + failed.length > 0);
+      const before = judged(text, { good, failed });
+      const more = asWaiting ? { waiting: extra } : { failed: [...failed, ...extra] };
+      const after = judged(text, { good, failed, ...more, dropped });
+      assert.ok(before.verdict === 'met' || after.verdict !== 'met', `${before.reason} -> ${after.reason}`);
+    }),
     { numRuns: 100 },
   );
 });
@@ -319,10 +198,7 @@ test('a looser limit is never judged worse', () => {
   fc.assert(
     fc.property(requirement, ages, ages, (text, good, failed) => {
       const parsed = parseRequirement(text);
-      const loosened = {
-        ...parsed,
-        limit: parsed.comparator[0] === '<' ? parsed.limit + 7 : parsed.limit - 0.5,
-      };
+      const loosened = { ...parsed, limit: parsed.limit + (parsed.comparator[0] === '<' ? 7 : -0.5) };
       const run = view({ good, failed });
       assert.ok(RANK[judgeRequirement(loosened, run).verdict] >= RANK[judgeRequirement(parsed, run).verdict]);
     }),

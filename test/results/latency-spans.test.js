@@ -35,8 +35,9 @@ test('with answers enough each second stands for itself', () => {
 test('1000 an hour is told by the minute, percentiles and all from the histograms', () => {
   const timeline = thousandAnHour(360);
   const spans = latencySpans(timeline);
+  const found = spans.map(({ second, span }) => [second, span]);
   assert.deepEqual(
-    spans.map(({ second, span }) => [second, span]),
+    found,
     [0, 60, 120, 180, 240, 300].map((second) => [second, 60]),
   );
   for (const [i, { answers, p50, p90, p99, max, idle }] of spans.entries()) {
@@ -84,8 +85,9 @@ test('without histograms seconds are told as they are', () => {
 
 test('a short run keeps at least six spans', () => {
   const timeline = Array.from({ length: 20 }, (_, second) => answered(second, second % 2 === 0 ? [5] : []));
+  const told = latencySpans(timeline).map(({ span }) => span);
   assert.deepEqual(
-    latencySpans(timeline).map(({ span }) => span),
+    told,
     Array.from({ length: 10 }, () => 2),
   );
 });
@@ -94,10 +96,8 @@ test('a second is idle when nothing was due in it nor waiting: anything else wit
   const values = [[1, 2], [], [], [3, 4], []];
   const due = [2, 0, 2, 0, 0];
   const timeline = values.map((own, second) => ({ ...answered(second, own), due: due[second] }));
-  assert.deepEqual(
-    latencySpans(timeline).map(({ idle }) => idle),
-    [false, true, false, false, true],
-  );
+  const found = latencySpans(timeline).map(({ idle }) => idle);
+  assert.deepEqual(found, [false, true, false, false, true]);
   const closed = timeline.map((row) => ({ ...row, due: undefined }));
   assert.ok(latencySpans(closed).every(({ idle }) => !idle));
 });

@@ -76,22 +76,14 @@ const BAD = [
   ['p100', 'p100<1s', /"p100" is the slowest request; write max/],
   ['more than 100 percent', 'p123<1s', /"p123" is not a percentile/],
   ['a percentile with two points', 'p9.9.9<1s', /"p9.9.9" is not a percentile/],
-  [
-    'a kind of time there is not',
-    'p99(wait)<1s',
-    /"\(wait\)" is not a kind of time; use \(response\), \(service\)/,
-  ],
+  ['no kind of time', 'p99(wait)<1s', /"\(wait\)" is not a kind of time; use \(response\), \(service\)/],
   ['a kind of time of the prototype', 'p99(constructor)<1s', /is not a kind of time/],
   ['a kind of time for a rate', 'rate(service)>=1/s', /rate takes no "\(service\)"/],
   ['a rate at most', 'rate<=5/s', /at least, not at most; use >= or >/],
   ['a rate of zero', 'rate>=0/s', /"0\/s" is not a rate above zero/],
   ['a rate in a time unit', 'rate>=5ms', /"5ms" is not a rate/],
   ['errors at least', 'errors>1%', /allowed at most, not required; use < or <=/],
-  [
-    'errors as a number of percent without the sign',
-    'errors<1',
-    /"1" is not a fraction below 1; for percent say 1%/,
-  ],
+  ['errors without percent sign', 'errors<1', /"1" is not a fraction below 1; for percent say 1%/],
   ['errors over 100 percent', 'errors<101%', /more than all requests/],
   ['errors in words', 'errors<few', /"few" is not a share such as 0.1% or 0.001/],
   ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
@@ -99,38 +91,13 @@ const BAD = [
 
 for (const [why, text, message] of BAD) {
   test(`refuses ${why}: ${text}`, () => {
-    assert.throws(
-      () => parseRequirement(text),
-      refusal('bad_requirement', message, /Examples: 'rate>=1000\/h'/),
-    );
+    assert.throws(() => parseRequirement(text), refusal('bad_requirement', message, /Examples: 'rate>=1/));
   });
 }
 
 test('whatever the text, either a sound requirement or a bad_requirement', () => {
-  const piece = fc.constantFrom(
-    'p',
-    '9',
-    '99',
-    '.',
-    '0',
-    'rate',
-    'errors',
-    'max',
-    '(',
-    ')',
-    'service',
-    '<',
-    '>',
-    '=',
-    'ms',
-    's',
-    '/h',
-    '%',
-    ' ',
-    '-',
-    'e9',
-    '_',
-  );
+  const pieces = 'p 9 99 . 0 rate errors max ( ) service < > = ms s /h % - e9 _'.split(' ');
+  const piece = fc.constantFrom(' ', ...pieces);
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'grapheme' }),

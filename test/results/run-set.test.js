@@ -5,7 +5,7 @@ import { makeRunSet, validateRunSet } from '../../src/results/runs/run-set.js';
 import { validatorOf } from '../json-schema.js';
 import { runOf, TEN } from './runs.js';
 import { openLoad } from './sample.js';
-import { refusal } from './support.js';
+import { metricOf, refusal } from './support.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
@@ -82,7 +82,7 @@ describe('whose summary is not that of its runs', () => {
     [
       'in the runs that count',
       { ...good, summary: { ...good.summary, used: ['run 1'] } },
-      /something else of which runs count/,
+      /of which runs count/,
     ],
   ];
   for (const [why, value, message] of TABLE) {
@@ -130,20 +130,11 @@ describe('the kind of', () => {
 
 describe('over runs', () => {
   /** @param {import('../../src/results/runs/run-set.js').RunSet} runSet @param {string} key */
-  const metric = ({ summary: { metrics } }, key) => {
-    const found = metrics.find((one) => one.key === key);
-    assert.ok(found !== undefined, key);
-    return found;
-  };
+  const metric = ({ summary }, key) => metricOf(summary, key);
 
   test('median, mean, variance and extremes are of one value per run', () => {
-    const max = metric(
-      makeRunSet(
-        'x',
-        [1, 2, 6].map((factor, i) => runOf(factor, i)),
-      ),
-      'max',
-    );
+    const results = [1, 2, 6].map((factor, i) => runOf(factor, i));
+    const max = metric(makeRunSet('x', results), 'max');
     assert.deepEqual(max.values, [10, 20, 60]);
     assert.deepEqual([max.median, max.mean, max.min, max.max], [20, 30, 10, 60]);
     assert.equal(max.variance, (400 + 100 + 900) / 2);
@@ -188,10 +179,8 @@ describe('over runs', () => {
       const { summary } = runSet;
       assert.equal(runSet.runs.length, 10);
       assert.equal(summary.used.length, 9);
-      assert.deepEqual(
-        summary.leftOut.map(({ run }) => run),
-        ['run 3'],
-      );
+      const told = summary.leftOut.map(({ run }) => run);
+      assert.deepEqual(told, ['run 3']);
       assert.match(summary.leftOut[0].why, message);
       assert.equal(metric(runSet, 'p99').values.length, 9);
     });
@@ -229,39 +218,16 @@ describe('over runs', () => {
     ]);
   });
 
-  /** @type {[string, Result[], RegExp[]][]} */
+  const otherLoad = openLoad({ ratePerSecond: 50 });
+  /** What is warned of, and what not: compare.test.js. @type {[string, Result[], RegExp[]][]} */
   const WARNINGS = [
     ['made alike: none', runs(), []],
     [
       'of another rate',
-      runsWith({ load: openLoad({ ratePerSecond: 50 }) }),
+      runsWith({ load: otherLoad }),
       [/^The runs were not made alike: they differ in load\.ratePerSecond \(20, 50\)\./],
     ],
-    [
-      'that kept what they asked for in files of their own: none',
-      runsWith({ plan: { operation: 'ocsp', options: { keep: 'two.jsonl' } } }),
-      [],
-    ],
-    [
-      'of another product',
-      runsWith({ target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' } }),
-      [/^The runs of x were not all made against the same target: Vault 1\.21\.1, OpenBao 2\.6\.2\.$/],
-    ],
-    [
-      'at random times that are the same',
-      runs().map((run) => ({ ...run, load: openLoad({ arrivals: 'poisson' }) })),
-      [/^Of the 10 runs of x with Poisson arrivals, some share a seed/],
-    ],
-    [
-      'at random times of their own: none',
-      runs().map((run, i) => ({ ...run, load: openLoad({ arrivals: 'poisson', seed: i }) })),
-      [],
-    ],
-    [
-      'one of which differs, but does not count: none',
-      runsWith({ interrupted: true, load: openLoad({ ratePerSecond: 50 }) }),
-      [],
-    ],
+    ['that differ, but do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];
   for (const [why, results, expected] of WARNINGS) {
     test(`runs ${why}: warned of`, () => {

@@ -1,11 +1,9 @@
 /** Runs for tests of run sets and comparisons: the latencies of each are a multiple of the same ones. */
 import { uniform } from '../../src/random.js';
-import { sampleResult, spread } from './sample.js';
+import { START, sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/results/runs/run-metrics.js').NamedRun} NamedRun */
-
-const START = Date.UTC(2026, 0, 2, 3, 0, 0);
 
 /**
  * @param {number} seed

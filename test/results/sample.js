@@ -4,6 +4,9 @@ import { quantileRank } from '../../src/results/statistics.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
+/** When the first of several runs was started, where a minute is told. */
+export const START = Date.UTC(2026, 0, 2, 3, 0, 0);
+
 /**
  * @typedef {object} Group requests with one outcome; of `never_sent`, those that were due and waited until the end
  * @property {string} outcome
@@ -130,11 +133,7 @@ export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {})
       errors,
     },
     errorShare: succeeded + errors === 0 ? null : errors / (succeeded + errors),
-    rates: {
-      perSecond,
-      perHour: perSecond * 3600,
-      peakOneSecond: succeeded,
-    },
+    rates: { perSecond, perHour: perSecond * 3600, peakOneSecond: succeeded },
     latencyMs: latencies(groups),
     outcomes: {
       ...Object.fromEntries(alike.map((own) => [own[0].outcome, sizeOf(own)])),

@@ -1,12 +1,10 @@
 /** Scenarios that never were: results of steps with mixes and stages, and what they come to together. */
 import { createScenarioSummary } from '../../src/results/scenario/scenario-result.js';
 import { load } from '../load/load-plan.js';
-import { block, openLoad, sampleResult, spread } from './sample.js';
+import { block, openLoad, START, sampleResult, spread } from './sample.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/results/scenario/scenario-result.js').PlannedStep} PlannedStep */
-
-const START = Date.UTC(2026, 0, 2, 3, 0, 0);
 
 /** @type {Result['requirements'][number]} */
 export const REQUIRED = {
@@ -71,10 +69,7 @@ export function troubledRun(
     command: 'mixed',
     startedAt: new Date(START + minute * 60_000).toISOString(),
     counts: { dropped },
-    operations: {
-      login: block(had([login, slow])),
-      write: block(had([write, refused]), { dropped }),
-    },
+    operations: { login: block(had([login, slow])), write: block(had([write, refused]), { dropped }) },
     ...changes,
   });
 }

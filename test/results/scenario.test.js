@@ -16,6 +16,7 @@ import {
   startScenario,
   troubledRun,
 } from './scenario-sample.js';
+import { near as nearBy } from './support.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
@@ -46,12 +47,7 @@ function rowOf({ rows }, { target, operation = null, stage = null }) {
 }
 
 /** @param {number | null} actual @param {number} expected */
-function near(actual, expected) {
-  assert.ok(
-    actual !== null && Math.abs(actual - expected) <= 0.002 * Math.abs(expected),
-    `${actual}, not ${expected}`,
-  );
-}
+const near = (actual, expected) => nearBy(actual ?? Number.NaN, expected, 0.002);
 
 describe('rows', () => {
   test('of several runs count all their requests, whose times are those of all together', () => {
@@ -169,11 +165,8 @@ describe('outcomes', () => {
 
   test('of each operation are its own', () => {
     assert.deepEqual(detailsOf({ target: 'a', operation: 'login' })?.timeout, timeout);
-    assert.deepEqual(Object.keys(detailsOf({ target: 'a', operation: 'write' }) ?? {}), [
-      'written',
-      'unavailable',
-      'dropped',
-    ]);
+    const written = Object.keys(detailsOf({ target: 'a', operation: 'write' }) ?? {});
+    assert.deepEqual(written, ['written', 'unavailable', 'dropped']);
   });
 
   test('of each stage are its own', () => {
@@ -215,10 +208,8 @@ describe('over runs', () => {
   });
 
   test('of a single run there is none', () => {
-    assert.equal(
-      rowOf(scenarioOf({ a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] }), { target: 'a' }).overRuns,
-      null,
-    );
+    const scenario = scenarioOf({ a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] });
+    assert.equal(rowOf(scenario, { target: 'a' }).overRuns, null);
   });
 
   test('an invalid run is left out of the figures, and said', () => {
@@ -231,10 +222,8 @@ describe('over runs', () => {
     near(row.max, 20);
     const [a] = scenario.steps;
     assert.deepEqual(a.used, ['run 1']);
-    assert.deepEqual(
-      a.runs.map(({ why }) => why),
-      [null, 'its measurement is invalid: Requests went out late'],
-    );
+    const reasons = a.runs.map(({ why }) => why);
+    assert.deepEqual(reasons, [null, 'its measurement is invalid: Requests went out late']);
     assert.deepEqual(a.measurement, {
       verdict: 'invalid',
       verdicts: { valid: 1, invalid: 1 },
@@ -258,15 +247,10 @@ describe('requirements', () => {
       a: [stagedRun(1, 0), stagedRun(1, 2, { requirements: [not] }), stagedRun(1, 4)],
       b: [stagedRun(1, 1)],
     });
+    const { text, stage } = REQUIRED;
+    const { verdict, reason } = not;
     assert.deepEqual(scenario.steps[0].requirements, [
-      {
-        text: REQUIRED.text,
-        operation: null,
-        stage: 'hold',
-        verdict: 'not met',
-        verdicts: { met: 2, 'not met': 1 },
-        reason: 'p99 is 300 ms.',
-      },
+      { text, operation: null, stage, verdict, verdicts: { met: 2, 'not met': 1 }, reason },
     ]);
     assert.equal(rowOf(scenario, { target: 'a', stage: 'hold' }).requirement, 'not met');
   });
@@ -291,17 +275,9 @@ describe('differences', () => {
       b: [mixedRun(1, 1, { failed: 40 })],
       c: [sampleResult([])],
     });
-    const errors = differences.find(
-      ({ metric, operation }) => metric.key === 'errorShare' && operation === null,
-    );
-    assert.deepEqual(
-      errors?.targets.map(({ target, difference }) => [target, difference]),
-      [
-        ['a', null],
-        ['b', 10],
-        ['c', null],
-      ],
-    );
+    const errors = differences.find(({ metric, operation }) => metric.key === 'errorShare' && !operation);
+    const told = errors?.targets.map(({ target, difference }) => `${target}: ${difference}`);
+    assert.deepEqual(told, ['a: null', 'b: 10', 'c: null']);
     const none = scenarioOf({ a: [sampleResult([])], b: [mixedRun(1, 1)] }).differences;
     assert.equal(none.find(({ metric }) => metric.key === 'perSecond')?.targets[1].difference, null);
   });
@@ -318,19 +294,11 @@ describe('differences', () => {
 
 describe('comparisons', () => {
   test('of four runs each show a difference of all runs, of the whole and of each operation', () => {
-    assert.deepEqual(
-      FOUR.comparisons.map(({ run, operation }) => [run, operation]),
-      [
-        ['mixed', null],
-        ['mixed', 'login'],
-        ['mixed', 'write'],
-      ],
-    );
+    const compared = FOUR.comparisons.map(({ run, operation }) => `${run}: ${operation}`);
+    assert.deepEqual(compared, ['mixed: null', 'mixed: login', 'mixed: write']);
     for (const { comparison } of FOUR.comparisons) {
-      assert.deepEqual(
-        comparison.groups.map(({ name }) => name),
-        ['inmem', 'raft'],
-      );
+      const names = comparison.groups.map(({ name }) => name);
+      assert.deepEqual(names, ['inmem', 'raft']);
       const p99 = comparison.metrics.find(({ key }) => key === 'p99');
       assert.equal(p99?.comparisons[0].verdict, 'slower');
       near(p99?.comparisons[0].differencePercent ?? null, 50);
@@ -388,16 +356,13 @@ describe('the schema', () => {
     ['four runs on two targets', FOUR],
     ['stages', scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(2, 1)] }, { plan: { stages: STAGES } })],
     [
-      'nothing but failures of some targets',
+      'a target that failed',
       scenarioOf(
         { a: [mixedRun(1, 0, { interrupted: true })], b: [] },
         { failed: { b: 'Nothing listens.' } },
       ),
     ],
-    [
-      'a file from before outcomes were in it',
-      { ...FOUR, rows: FOUR.rows.map(({ outcomeDetails: _, ...row }) => row) },
-    ],
+    ['a file without outcomes', { ...FOUR, rows: FOUR.rows.map(({ outcomeDetails: _, ...row }) => row) }],
     ['keys that a later version may add', /** @type {any} */ ({ ...FOUR, novelty: 1 })],
   ];
   for (const [what, scenario] of GOOD) {
@@ -417,7 +382,7 @@ describe('the schema', () => {
     ['no step', { ...FOUR, steps: [] }, /steps: there is no step in it/],
     ['a ratio above 1', { ...FOUR, rows: [{ ...FOUR.rows[0], successRatio: 2 }] }, /rows\.0\.successRatio: /],
     [
-      'an unknown verdict',
+      'a new verdict',
       { ...FOUR, rows: [{ ...FOUR.rows[0], requirement: 'fine' }] },
       /rows\.0\.requirement: /,
     ],

@@ -48,11 +48,7 @@ const BAD = [
   ['a negative count', { ...sample(), totals: { ...sample().totals, failed: -1 } }, /totals\.failed: /],
   ['a fraction of a request', { ...sample(), totals: { ...sample().totals, sent: 0.5 } }, /totals\.sent: /],
   ['a local time', { ...sample(), startedAt: '2026-01-02T03:04:05+02:00' }, /startedAt: /],
-  [
-    'an unknown verdict',
-    { ...sample(), measurement: { verdict: 'fine', reasons: [] } },
-    /measurement\.verdict: /,
-  ],
+  ['an unknown verdict', { ...sample(), measurement: { verdict: 'fine', reasons: [] } }, /nt\.verdict: /],
   ['a number as outcome', { ...sample(), outcomes: { good: 'many' } }, /outcomes\.good: /],
   ['a finished result that is called unfinished', { ...sample(), unfinished: false }, /unfinished: /],
   ['a part that is none', { ...sample(), shard: { index: 0, of: 0 } }, /shard\.of: /],

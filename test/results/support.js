@@ -51,5 +51,11 @@ export const two = (old, other) => [
   { name: 'new', runs: other },
 ];
 
+/** @template {{key: string}} Metric @param {{metrics: Metric[]}} subject @param {string} key @returns {Metric} */
+export function metricOf({ metrics }, key) {
+  const found = metrics.find((metric) => metric.key === key);
+  assert.ok(found !== undefined, key);
+  return found;
+}
 /** Few resamples: the verdict does not depend on them. */
 export const QUICK = { resamples: 40 };

@@ -22,7 +22,7 @@ const SAYS = [
   [
     'the embedded server',
     `${HEAD}target: {url: 'http://v:8200'}\n`,
-    /^Target {8}an embedded PKI server/m,
+    /^Target {8}an embedded/m,
     { dev: true },
   ],
   ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as are answered$/m],
@@ -33,7 +33,7 @@ const SAYS = [
     /^Requests {6}50$/m,
   ],
   [
-    'an operation by its name',
+    'a name of its own',
     'name: n\nmix: [{operation: http, name: bad token}]\n',
     /^bad token \(http\) +100 % /m,
   ],
@@ -49,17 +49,8 @@ const SAYS = [
   ],
   ['what is required', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
   ['what is left', HEAD, /^Left behind {3}issue: certificates in storage/m],
-  [
-    'that nothing is left',
-    'name: n\nmix: [{operation: crl}, {operation: transit}]\n',
-    /^Left behind {3}nothing$/m,
-  ],
-  [
-    'that nothing is left of an embedded server',
-    HEAD,
-    /^Left behind {3}nothing: the embedded server/m,
-    { dev: true },
-  ],
+  ['nothing left', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
+  ['that nothing is left by --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
   [
     'that a store which is there keeps the secrets',
     'name: n\nmix: [{operation: kv-write, options: {kv-mount: mine}}]\n',
@@ -81,7 +72,7 @@ const SAYS = [
     /load-root \(pki\)[\s\S]*load-int \(pki\)[\s\S]*load-kv \(kv\)[\s\S]*auth\/load-approle \(approle\)/,
   ],
   [
-    'that --dev needs no set-up',
+    '--dev needs no set-up',
     `${HEAD}setup: true\n`,
     /^Set up {8}nothing: the embedded server/m,
     { dev: true },
@@ -177,8 +168,6 @@ for (const [name, given, isLeft] of LEAVES) {
 
 test('of every operation it was looked at what it leaves', () => {
   const looked = new Set(LEAVES.map(([name]) => name));
-  assert.deepEqual(
-    Object.keys(operations).filter((name) => !looked.has(name)),
-    [],
-  );
+  const told = Object.keys(operations).filter((name) => !looked.has(name));
+  assert.deepEqual(told, []);
 });

@@ -53,18 +53,14 @@ describe('a flag wins over the file:', () => {
     const all = Object.entries(commonOptions).filter(
       ([, { group }]) => group === 'Target' || group === 'Load',
     );
-    assert.deepEqual(
-      all.map(([name]) => name).filter((name) => !looked.has(name)),
-      [],
-    );
+    const told = all.map(([name]) => name).filter((name) => !looked.has(name));
+    assert.deepEqual(told, []);
   });
 
   test('requirements are added', async () => {
     const { plan } = await readAndPlan(WHOLE, { flags: { require: ['errors<1%'] } });
-    assert.deepEqual(
-      plan.requirements.map(({ text }) => text),
-      ['p99<5s', 'errors<1%'],
-    );
+    const texts = plan.requirements.map(({ text }) => text);
+    assert.deepEqual(texts, ['p99<5s', 'errors<1%']);
   });
 
   test('timeout_ms, where the file has no timeout', async () => {
@@ -94,10 +90,8 @@ describe('stages:', () => {
   test('give way to a rate, and with them what is required of one', async () => {
     const { plan } = await readAndPlan(STAGED, { flags: { rate: '9', duration: '1s' } });
     assert.deepEqual([plan.load.stages, plan.load.ratePerSecond, plan.load.durationMs], [null, 9, 1000]);
-    assert.deepEqual(
-      plan.requirements.map(({ text }) => text),
-      ['errors<1%'],
-    );
+    const texts = plan.requirements.map(({ text }) => text);
+    assert.deepEqual(texts, ['errors<1%']);
   });
 
   test('stay where a flag is about something else', async () => {
@@ -113,12 +107,7 @@ describe('stages:', () => {
       { duration: '1s' },
       /--duration takes the place .* nothing says the rate\. Add --rate/,
     ],
-    [
-      'of requests in flight, a rate',
-      CLOSED,
-      { rate: '5' },
-      /--rate takes the place .* nothing says the concurrency/,
-    ],
+    ['of requests in flight, a rate', CLOSED, { rate: '5' }, /--rate takes .* nothing says the concurr/],
     ['of requests in flight, a duration', CLOSED, { duration: '5s' }, /Add --concurrency, or leave it out/],
     [
       'a rate for a closed loop',
@@ -132,12 +121,7 @@ describe('stages:', () => {
       { threads: '4' },
       /^s\.yaml:3:21: load\.concurrency: --threads 4 is more than concurrency 2/,
     ],
-    [
-      'flags against each other',
-      HEAD,
-      { threads: '4', concurrency: '2' },
-      /^--threads 4 is more than --concurrency 2/,
-    ],
+    ['flags against each other', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
   ];
   for (const [what, text, flags, message] of REFUSED) {
     test(`refused: ${what}`, async () => {
@@ -213,10 +197,8 @@ test('a run has what the scenario has, but for what it has itself', async () => 
   const { scenario, plans } = await readAndPlan(
     `name: n\nload: {rate: 5, concurrency: 3}\nmix: [{operation: crl}]\nrequire: ['p99<1s']\nruns:\n  - {name: a}\n  - {name: b, load: {rate: 9}, mix: [{operation: health}], require: ['p50<1s']}\n`,
   );
-  assert.deepEqual(
-    scenario.runs.map(({ name }) => name),
-    ['a', 'b'],
-  );
+  const names = scenario.runs.map(({ name }) => name);
+  assert.deepEqual(names, ['a', 'b']);
   assert.deepEqual(
     plans.map(({ load, mix, requirements }) => [
       load.ratePerSecond,

@@ -91,10 +91,8 @@ describe('the runs of a scenario', () => {
     const { did, refused, interrupted } = await stage({
       gives: (target) => (target === 'b' ? DOWN : runOf(1, 0)),
     });
-    assert.deepEqual(
-      did.filter((what) => /^[ab]\d$/.test(what)),
-      ['a1', 'b1', 'a2'],
-    );
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['a1', 'b1', 'a2']);
     assert.ok(did.includes('refused b: unreachable') && did.includes('abandon'));
     assert.ok(did.includes(`warning: Nothing more is sent for b: ${DOWN.full}`));
     assert.deepEqual([[...refused], interrupted], [[[1, DOWN]], false]);
@@ -107,10 +105,8 @@ describe('the runs of a scenario', () => {
 
   test('of what could not be set up are not begun', async () => {
     const { did, refused } = await stage({ refused: new Map([[0, DOWN]]), repeat: 1 });
-    assert.deepEqual(
-      did.filter((what) => /^[ab]\d$/.test(what)),
-      ['b1'],
-    );
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['b1']);
     assert.deepEqual([...refused.keys()], [0]);
   });
 
@@ -155,10 +151,8 @@ describe('the runs of a scenario', () => {
       },
     });
     assert.equal(interrupted, true);
-    assert.deepEqual(
-      did.filter((what) => /^[ab]\d$/.test(what)),
-      ['a1'],
-    );
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['a1']);
   });
 
   test('break off with a fault of ours, which hides nothing that was kept', async () => {

@@ -310,10 +310,8 @@ describe('on Vaults that keep what they are told', () => {
     const { made, warned } = stageOn(vaults);
     await made.up(never);
     await made.down();
-    assert.deepEqual(
-      Object.values(vaults).map((vault) => vault.state()),
-      before,
-    );
+    const told = Object.values(vaults).map((vault) => vault.state());
+    assert.deepEqual(told, before);
     assert.deepEqual(
       warned,
       ['a', 'b'].map(

@@ -44,14 +44,11 @@ const GOOD = [
   ['a byte order mark', `\ufeff${HEAD}`],
   ['the schema named for editors', `$schema: scenario.schema.json\n${HEAD}`],
   ['numbers for amounts', `${HEAD}load: {rate: 20, duration: 10, timeout_ms: 500}\nrepeat: 3\npause: 2\n`],
-  [
-    'texts for amounts',
-    `${HEAD}load: {rate: 1000/h, duration: 1h30m, warmup: 500ms, concurrency: '1_000'}\n`,
-  ],
+  ['text amounts', `${HEAD}load: {rate: 1000/h, duration: 1h30m, warmup: 500ms, concurrency: '1_000'}\n`],
   ['one requirement, not in a list', `${HEAD}require: p99<200ms\n`],
   ['one output, not in a list', `${HEAD}out: a.json\n`],
   [
-    'options in either spelling',
+    'options spelled either way',
     'name: n\nmix: [{operation: issue, options: {altNames: a, ip-sans: [::1]}}]\n',
   ],
   ['a choice that looks like a number', 'name: n\nmix: [{operation: kv-write, options: {kv-version: 2}}]\n'],
@@ -66,7 +63,7 @@ const GOOD = [
   ['a set-up of one engine', `${HEAD}setup: {with: transit}\n`],
   ['several targets', `${HEAD}targets: [{name: a, url: 'http://a'}, {name: b, token-env: B}]\n`],
   [
-    'runs with a mix each',
+    'own mixes',
     'name: n\nruns: [{name: a, mix: [{operation: crl}]}, {name: b, mix: [{operation: health}]}]\n',
   ],
   [

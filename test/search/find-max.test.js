@@ -144,10 +144,8 @@ test('a search says what it did: every step, its bracket, the run that bore it o
     search.explanation,
     /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies between\.$/,
   );
-  assert.deepEqual(
-    search.requirements.map(({ unit }) => unit),
-    ['ms', 'fraction'],
-  );
+  const units = search.requirements.map(({ unit }) => unit);
+  assert.deepEqual(units, ['ms', 'fraction']);
   // The simulation gives less than a whole result.
   assert.notEqual(search.confirmation, null);
   const shown = {
@@ -209,10 +207,8 @@ test('a rate too low to prove a percentile at in the longest run: said so, and n
   });
   assert.deepEqual([answer, why], [null, 'unconfirmed']);
   const confirmations = steps.filter(({ phase }) => phase === 'confirmation');
-  assert.deepEqual(
-    confirmations.map(({ seconds, isStarved }) => [seconds, isStarved]),
-    [[600, true]],
-  );
+  const told = confirmations.map(({ seconds, isStarved }) => [seconds, isStarved]);
+  assert.deepEqual(told, [[600, true]]);
   assert.match(
     explanation,
     /^At 1\/s a run of 10 min has too few requests to prove what is required: p99\.9<5s: .* 2,?995 are needed\. Ask /,
@@ -237,10 +233,7 @@ const RATES = [
 
 for (const [what, requirement, isBeyond] of RATES) {
   test(`required: ${what}`, async () => {
-    const search = await searchFor(planOf(['p99<100ms', requirement]), 10, {
-      start: 20,
-      highest: 60,
-    });
+    const search = await searchFor(planOf(['p99<100ms', requirement]), 10, { start: 20, highest: 60 });
     assert.equal(search.answer?.level, 60);
     assert.equal(search.requirements[1].beyond ?? false, isBeyond);
     assert.equal(exitCodeOfSearch(search), isBeyond ? 99 : 0);
@@ -300,10 +293,8 @@ test('a closed loop on a target too slow to prove anything on: one run of ten mi
     serviceMs: 10_000,
   });
   assert.deepEqual([answer, why], [null, 'unconfirmed']);
-  assert.deepEqual(
-    steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : [])),
-    [600],
-  );
+  const told = steps.flatMap(({ phase, seconds }) => (phase === 'confirmation' ? [seconds] : []));
+  assert.deepEqual(told, [600]);
   assert.match(
     explanation,
     /^With 1 in flight a run of 10 min has too few requests to prove what is required: /,
@@ -425,11 +416,7 @@ test('certificates to revoke: what the user asked for is not enough, and that is
 /** @type {[string, {pool: number | null, model?: 'open' | 'closed', ready?: number}, string | null][]} */
 const POOLS = [
   ['a closed loop: the next step has more', { pool: null, model: 'closed', ready: 1000 }, null],
-  [
-    'a closed loop that had all there may be',
-    { pool: null, model: 'closed', ready: 100_000 },
-    'shorten --duration',
-  ],
+  ['a closed loop that had all', { pool: null, model: 'closed', ready: 100_000 }, 'shorten --duration'],
   ['an open loop knew what it needs', { pool: null, model: 'open' }, 'shorten --duration'],
   ['the user has said how many', { pool: 500, model: 'open' }, 'Raise --pool.'],
   ['the user has asked for all there may be', { pool: 100_000, model: 'closed' }, 'shorten --duration'],
@@ -459,10 +446,8 @@ test('the rate of one operation of a mix is judged from where it is offered as m
   const required = { metric: 'rate', limit: 30, operation: 'a' };
   const step = { mix, load: planOf([], { durationMs: 10_000 }).load };
   // Its share is drawn: of 380 requests in 10 s four standard errors are a fifth.
-  assert.deepEqual(
-    [119, 120, 151, 153].map((level) => isJudgedAt(required, step, 'rate', level)),
-    [false, false, false, true],
-  );
+  const told = [119, 120, 151, 153].map((level) => isJudgedAt(required, step, 'rate', level));
+  assert.deepEqual(told, [false, false, false, true]);
 });
 
 test('connections grow with the rate (twice what Little says, a power of two), unless the user has said how many', async () => {
@@ -500,13 +485,7 @@ const REFUSED = [
   ['nothing is required', [], {}, 'rate', /--find-max-rate looks for the highest rate .* but there is none/],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends a part only/],
-  [
-    'a time to begin',
-    ['p99<1s'],
-    { startAt: '2026-01-01T00:00:00Z' },
-    'rate',
-    /--start-at is the time of one run/,
-  ],
+  ['a time to begin', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at is the time of/],
   ['a rate that rises', ['p99<1s'], { rampUpMs: 1 }, 'rate', /--ramp-up changes the rate within a step/],
   ['dropping', ['p99<1s'], { overflow: 'drop' }, 'rate', /--overflow drop has no backlog/],
   ['stages', ['p99<1s'], { stages: [] }, 'concurrency', /--max-concurrency .* the plan has stages/],

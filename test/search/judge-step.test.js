@@ -61,14 +61,14 @@ const CASES = [
   ['missed counts before not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
   ['the tool sent late: never met', resultOf('invalid', [{ code: 'send_lag' }], [UNPROVEN]), 'not offered'],
   [
-    'the tool sent late: never against the target',
+    'sent late: never against the target',
     resultOf('invalid', [{ code: 'send_lag' }], [MISSED]),
     'not offered',
   ],
   ['the tool read late', resultOf('invalid', [{ code: 'read_lag' }], [MISSED]), 'not offered'],
   ['no file descriptors', resultOf('invalid', [{ code: 'local_limits' }], [MISSED]), 'not offered'],
   [
-    'a growing backlog, though the limit still holds',
+    'a growing backlog, within the limit',
     resultOf('suspect', [{ code: 'backlog_growing' }], [MET]),
     'not met',
   ],
@@ -102,12 +102,12 @@ const CASES = [
     'not offered',
   ],
   [
-    'a rate that is more than was offered',
+    'a rate above what was offered',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
     'met',
   ],
   [
-    'a rate that was offered and not reached',
+    'a rate offered and not reached',
     resultOf('valid', [], [{ ...MISSED, unit: '/s', limit: 50 }]),
     'not met',
   ],

@@ -33,12 +33,7 @@ const SEARCHES = [
   ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
   ['the start itself is the answer', [upTo(50)], [49, 50], 'bracketed'],
   ['no further than allowed', [upTo(1e9), { highest: 700 }], [700, 700], 'highest'],
-  [
-    'a start above the highest begins there',
-    [upTo(1e9), { start: 5000, highest: 700 }],
-    [700, 700],
-    'highest',
-  ],
+  ['a start above the highest is there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
   ['a target that takes nothing', [() => MISSED], null, 'lowest'],
   ['a generator that offers nothing says nothing of the target', [() => LATE], null, 'generator'],
   [
@@ -65,12 +60,7 @@ const SEARCHES = [
     [58, 60],
     'generator',
   ],
-  [
-    'a requirement that is not proven is not met',
-    [(level) => (level <= 300 ? MET : CLOSE)],
-    [290, 300],
-    'bracketed',
-  ],
+  ['what is not proven is not met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
   [
     'levels too low to prove anything in so short a time are passed by',
     [(level, phase) => (level > 900 ? OVERLOADED : level < 400 && phase !== 'confirmation' ? STARVED : MET)],
@@ -131,18 +121,14 @@ test('clear overload is not measured twice, what is at the edge is', async () =>
   const clear = await search(upTo(50), { start: 100 });
   assert.equal(clear.steps.filter(({ level }) => level === 100).length, 1);
   const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
-  assert.deepEqual(
-    edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt),
-    [1, 2],
-  );
+  const attempts = edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt);
+  assert.deepEqual(attempts, [1, 2]);
 });
 
 test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
   const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
-  assert.deepEqual(
-    steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level),
-    [steps.at(-1)?.level],
-  );
+  const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
+  assert.deepEqual(levels, [steps.at(-1)?.level]);
 });
 
 test('a generator that can offer nothing is not tried further and further down', async () => {

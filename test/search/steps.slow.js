@@ -106,10 +106,8 @@ test('what is prepared once is for a search of unknown length: a token that ends
   const { step, said } = await stepsOn(t, { token: { ttl: 3600, renewable: true, expire_time: 'x' } });
   await step();
   await step();
-  assert.deepEqual(
-    said.filter((text) => /token/.test(text)),
-    ['The token expires in 1 h; it will be renewed during the run.'],
-  );
+  const told = said.filter((text) => /token/.test(text));
+  assert.deepEqual(told, ['The token expires in 1 h; it will be renewed during the run.']);
 });
 
 test('a token that may be used for one step, and no one knows for how many more, is refused', async (t) => {

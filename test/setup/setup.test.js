@@ -22,10 +22,8 @@ describe('setup', () => {
     /** @type {string[]} */
     const said = [];
     const { made, there } = await setUp(vault.client, ALL, (text) => said.push(text));
-    assert.deepEqual(
-      there.map(({ kind }) => kind),
-      ['crl'],
-    );
+    const kinds = there.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['crl']);
     assert.deepEqual(
       made.map(({ kind, path }) => `${kind} ${path}`),
       [
@@ -73,10 +71,8 @@ describe('setup', () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
     const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
-    assert.deepEqual(
-      made.map(({ path }) => path),
-      ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load'],
-    );
+    const paths = made.map(({ path }) => path);
+    assert.deepEqual(paths, ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load']);
     assert.match(
       String(vault.policies.get('vault-pki-load')),
       /vault-pki-load-kv\/\*[\s\S]*vault-pki-load-transit\/encrypt/,
@@ -183,7 +179,7 @@ const REFUSED = [
     /a mount auth\/vault-pki-load-approle \(approle\)/,
   ],
   [
-    'our mark on another type',
+    'our mark, another type',
     (v) => v.own('mounts', 'vault-pki-load-int', 'kv', MARK),
     /vault-pki-load-int \(kv\)/,
   ],
@@ -192,11 +188,7 @@ const REFUSED = [
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
     /vault-pki-load-int/,
   ],
-  [
-    'a policy',
-    (v) => void v.policies.set('vault-pki-load', 'path "x" {}'),
-    /a policy vault-pki-load already/,
-  ],
+  ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load al/],
   [
     'a policy that holds the mark elsewhere',
     (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
@@ -277,11 +269,7 @@ describe('a node that is not the active one', () => {
   const DUMB = [
     ['is sealed', { sealed: true, standby: true }, 'vault_sealed'],
     ['is not initialised', { initialized: false, sealed: true, standby: true }, 'vault_uninitialised'],
-    [
-      'is of a cluster for disasters',
-      { standby: true, replication_dr_mode: 'secondary' },
-      'vault_dr_secondary',
-    ],
+    ['is for disasters', { standby: true, replication_dr_mode: 'secondary' }, 'vault_dr_secondary'],
   ];
   for (const [what, health, code] of DUMB) {
     test(`will not do where it ${what}`, async () => {
