@@ -127,10 +127,7 @@ for (const [what, ratePerSecond, verdicts, second, line] of STANDINGS) {
       },
       terminal: { isTTY: false },
     });
-    view.event({
-      ...START,
-      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
-    });
+    view.event({ ...START, plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } } });
     text = '';
     const requirements = verdicts.map((verdict, i) => ({ text: `p${i}<1ms`, verdict, ...JUDGED }));
     if (verdicts.length > 0) view.soFar({ requirements });

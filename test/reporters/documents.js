@@ -149,9 +149,7 @@ export const taken = (by, at) => FACTORS.map((factor, i) => mixedRun(factor * by
 
 /** @param {number} by @param {number} minute @param {'met' | 'not met'} verdict */
 const staged = (by, minute, verdict) =>
-  stagedRun(by, minute, {
-    requirements: [{ ...REQUIRED, verdict, reason: `p99 is ${12 * by} ms.` }],
-  });
+  stagedRun(by, minute, { requirements: [{ ...REQUIRED, verdict, reason: `p99 is ${12 * by} ms.` }] });
 
 /** @returns {ScenarioResult} write, then read, on two targets */
 function writeThenRead() {
@@ -214,9 +212,7 @@ export const PROPAGATIONS = {
     lags: [],
   }),
   'propagation-hostile': {
-    ...sampleOf({
-      nodes: [{ url: `http://a/${HOSTILE}`, version: HOSTILE, state: 'performance standby' }],
-    }),
+    ...sampleOf({ nodes: [{ url: `http://a/${HOSTILE}`, version: HOSTILE, state: 'performance standby' }] }),
     command: HOSTILE,
     target: { url: `http://b/${HOSTILE}`, product: HOSTILE, version: HOSTILE },
     notes: [HOSTILE],
