@@ -3,93 +3,79 @@ import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
 import { parseOtlpUrl, readOtlpHeaders, secretsOf } from '../../src/live/otlp-endpoint.js';
 
-/** @type {[string, string, {origin: string, path: string, shown: string}][]} */
+/** @type {[string, string, [origin: string, path: string, shown: string]][]} the origin is shown in front of what is shown */
 const URLS = [
   [
     'an address gets the path for metrics',
     'http://127.0.0.1:4318',
-    { origin: 'http://127.0.0.1:4318', path: '/v1/metrics', shown: 'http://127.0.0.1:4318/v1/metrics' },
+    ['http://127.0.0.1:4318', '/v1/metrics', '/v1/metrics'],
   ],
   [
     'a slash is no path',
     'https://otel.example.com/',
-    { origin: 'https://otel.example.com', path: '/v1/metrics', shown: 'https://otel.example.com/v1/metrics' },
+    ['https://otel.example.com', '/v1/metrics', '/v1/metrics'],
   ],
   [
     'a path is kept',
-    'http://[::1]:9090/api/v1/otlp/v1/metrics',
-    {
-      origin: 'http://[::1]:9090',
-      path: '/api/v1/otlp/v1/metrics',
-      shown: 'http://[::1]:9090/api/v1/otlp/v1/metrics',
-    },
+    'http://[::1]:9090/api/v1/metrics',
+    ['http://[::1]:9090', '/api/v1/metrics', '/api/v1/metrics'],
   ],
   [
     'a query goes along and is not shown',
-    'https://otel.example.com/in?api-key=hunter2',
-    { origin: 'https://otel.example.com', path: '/in?api-key=hunter2', shown: 'https://otel.example.com/in' },
+    'https://a.example/in?key=hunter2',
+    ['https://a.example', '/in?key=hunter2', '/in'],
   ],
 ];
 
+/**
+ * @param {() => unknown} read
+ * @param {string} code
+ * @param {RegExp} message
+ */
+function assertRefused(read, code, message) {
+  assert.throws(read, (error) => {
+    assert.ok(error instanceof PkiLoadError);
+    assert.deepEqual([error.code, error.exitCode], [code, 1]);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.full, /hunter2/);
+    assert.ok(error.remedy);
+    return true;
+  });
+}
+
+const BAD_URLS = [
+  ...['', '127.0.0.1:4318', 'localhost:4318', 'grpc://127.0.0.1:4317', 'http://'],
+  ...['http://me:hunter2@127.0.0.1:4318', 'ftp://me:hunter2@127.0.0.1', 'otel?key=hunter2'],
+];
+
 describe('parseOtlpUrl', () => {
-  for (const [what, text, expected] of URLS) {
-    test(`${what}: ${text}`, () => assert.deepEqual(parseOtlpUrl(text), expected));
+  for (const [what, text, [origin, path, shown]] of URLS) {
+    test(`${what}: ${text}`, () => {
+      assert.deepEqual(parseOtlpUrl(text), { origin, path, shown: `${origin}${shown}` });
+    });
   }
 
-  for (const text of [
-    '',
-    '127.0.0.1:4318',
-    'localhost:4318',
-    'grpc://127.0.0.1:4317',
-    'http://',
-    'http://me:hunter2@127.0.0.1:4318',
-    'ftp://me:hunter2@127.0.0.1',
-    'otel?key=hunter2',
-  ]) {
+  for (const text of BAD_URLS) {
     test(`refuses ${JSON.stringify(text)}, and shows no secret`, () => {
-      assert.throws(
-        () => parseOtlpUrl(text),
-        (error) => {
-          assert.ok(error instanceof PkiLoadError);
-          assert.equal(error.code, 'bad_url');
-          assert.equal(error.exitCode, 1);
-          assert.match(error.message, /^--otlp (?:is|holds) .*\.$/);
-          assert.doesNotMatch(error.full, /hunter2/);
-          assert.ok(error.remedy);
-          return true;
-        },
-      );
+      assertRefused(() => parseOtlpUrl(text), 'bad_url', /^--otlp (?:is|holds) .*\.$/);
     });
   }
 });
 
-/** @type {[string, Record<string, string>, Record<string, string>][]} what, environment, headers */
+/** @type {[string, string | undefined, Record<string, string>][]} what, OTEL_EXPORTER_OTLP_HEADERS, headers */
 const HEADERS = [
-  ['nothing', {}, {}],
-  ['an empty variable', { OTEL_EXPORTER_OTLP_HEADERS: ' ' }, {}],
-  ['one', { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=abc' }, { 'api-key': 'abc' }],
+  ['nothing', undefined, {}],
+  ['an empty variable', ' ', {}],
+  ['one', 'api-key=abc', { 'api-key': 'abc' }],
   [
-    'several, with spaces around them and a comma too many',
-    { OTEL_EXPORTER_OTLP_HEADERS: ' api-key = abc , x-tenant=7,' },
+    'several, with spaces and a comma too many',
+    ' api-key = abc , x-tenant=7,',
     { 'api-key': 'abc', 'x-tenant': '7' },
   ],
-  [
-    'percent-encoding',
-    { OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20dXNlcjpwYXNz%3D,x=a%2Cb' },
-    { authorization: 'Basic dXNlcjpwYXNz=', x: 'a,b' },
-  ],
-  [
-    'what need not be encoded, as others take it too',
-    { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer a+b==' },
-    { authorization: 'Bearer a+b==' },
-  ],
-  ['an empty value', { OTEL_EXPORTER_OTLP_HEADERS: 'x=' }, { x: '' }],
-  ['the last of two', { OTEL_EXPORTER_OTLP_HEADERS: 'x=1,X=2' }, { x: '2' }],
-  [
-    'those for metrics, in place of those for all signals',
-    { OTEL_EXPORTER_OTLP_HEADERS: 'x=1', OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'y=2' },
-    { y: '2' },
-  ],
+  ['percent-encoding', 'Authorization=Basic%20dXNl%3D,x=a%2Cb', { authorization: 'Basic dXNl=', x: 'a,b' }],
+  ['what need not be encoded', 'authorization=Bearer a+b==', { authorization: 'Bearer a+b==' }],
+  ['an empty value', 'x=', { x: '' }],
+  ['the last of two', 'x=1,X=2', { x: '2' }],
 ];
 
 /** @type {[string, string, RegExp][]} what, value, message */
@@ -118,21 +104,26 @@ const BAD_HEADERS = [
 ];
 
 describe('readOtlpHeaders', () => {
-  for (const [what, env, expected] of HEADERS) {
-    test(`reads ${what}`, () => assert.deepEqual(readOtlpHeaders(env), expected));
+  for (const [what, value, expected] of HEADERS) {
+    test(`reads ${what}`, () => {
+      assert.deepEqual(
+        readOtlpHeaders(value === undefined ? {} : { OTEL_EXPORTER_OTLP_HEADERS: value }),
+        expected,
+      );
+    });
   }
+
+  test('reads those for metrics, in place of those for all signals', () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'x=1', OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'y=2' };
+    assert.deepEqual(readOtlpHeaders(env), { y: '2' });
+  });
 
   for (const [what, value, message] of BAD_HEADERS) {
     test(`refuses ${what}, and shows no value`, () => {
-      assert.throws(
+      assertRefused(
         () => readOtlpHeaders({ OTEL_EXPORTER_OTLP_HEADERS: value }),
-        (error) => {
-          assert.ok(error instanceof PkiLoadError);
-          assert.equal(error.code, 'bad_otlp_headers');
-          assert.match(error.message, message);
-          assert.doesNotMatch(error.full, /hunter2/);
-          return true;
-        },
+        'bad_otlp_headers',
+        message,
       );
     });
   }

@@ -55,13 +55,7 @@ const whole = sampleResult(
   ],
   {
     counts: { dropped: 2, neverSent: 1 },
-    verification: {
-      checked: 300,
-      passed: 298,
-      sampled: true,
-      unchecked: 92,
-      failures: { bad_signature: 2 },
-    },
+    verification: { checked: 300, passed: 298, sampled: true, unchecked: 92, failures: { bad_signature: 2 } },
     requirements: [
       MET,
       { text: 'rate>=1000/h', verdict: 'not proven', actual: 19.5, limit: 0.28, unit: '/s', reason: '' },
@@ -166,14 +160,15 @@ describe('a request', () => {
 
   test('leaves out what there is not', () => {
     const names = metricsOf(sampleResult([], { load: closedLoad() })).map(({ name }) => name);
-    for (const name of [
+    const absent = [
       'offered',
       'requests',
       'response_time',
       'latency',
       'requirement.state',
       'measurement.reason',
-    ]) {
+    ];
+    for (const name of absent) {
       assert.ok(!names.includes(`vault_pki_load.${name}`), name);
     }
   });
@@ -299,92 +294,61 @@ test('names, labels and values are those of the Prometheus text', () => {
   }
 });
 
-/** @type {[string, (request: any) => void, RegExp][]} what, how to break it, what is said */
+const EMPTY = { key: 'a', value: { stringValue: '' } };
+const ENUM_NAME = { aggregationTemporality: 'AGGREGATION_TEMPORALITY_CUMULATIVE' };
+const NO_GAUGE = { gauge: { dataPoints: [] } };
+
+/** @typedef {Record<string, unknown> | ((metric: any) => void)} Change of the first point, undefined: taken out; or of the metric */
+/** @type {[string, string, Change, RegExp][]} what, metric, how to break it, what is said */
 const BROKEN = [
-  [
-    'a count as a number',
-    (metrics) => setPoint(metrics, 'requests', { asInt: 3 }),
-    /asInt is 3, not a 64-bit integer/,
-  ],
+  ['a count as a number', 'requests', { asInt: 3 }, /asInt is 3, not a 64-bit integer/],
   [
     'a time as a number',
-    (metrics) => setPoint(metrics, 'requests', { timeUnixNano: 1 }),
+    'requests',
+    { timeUnixNano: 1 },
     /timeUnixNano is 1, not an unsigned 64-bit integer/,
   ],
+  ['two values', 'requests', { asDouble: 3 }, /has 2 of asInt, asDouble, not one/],
+  ['no value', 'requests', { asInt: undefined }, /has 0 of asInt, asDouble/],
+  ['an original name', 'requests', { start_time_unix_nano: '1' }, /start_time_unix_nano is unknown/],
+  ['an attribute twice', 'requests', { attributes: [EMPTY, EMPTY] }, /has an attribute twice/],
   [
-    'two values',
-    (metrics) => setPoint(metrics, 'requests', { asDouble: 3 }),
-    /has 2 of asInt, asDouble, not one/,
-  ],
-  ['no value', (metrics) => setPoint(metrics, 'requests', { asInt: undefined }), /has 0 of asInt, asDouble/],
-  [
-    'an original field name',
-    (metrics) => setPoint(metrics, 'requests', { start_time_unix_nano: '1' }),
-    /start_time_unix_nano is unknown/,
-  ],
-  [
-    'an attribute twice',
-    (metrics) =>
-      setPoint(metrics, 'requests', {
-        attributes: ['a', 'a'].map((key) => ({ key, value: { stringValue: '' } })),
-      }),
-    /has an attribute twice/,
-  ],
-  [
-    'an attribute that is no AnyValue',
-    (metrics) => setPoint(metrics, 'requests', { attributes: [{ key: 'a', value: 'b' }] }),
+    'an attribute without AnyValue',
+    'requests',
+    { attributes: [{ key: 'a', value: 'b' }] },
     /value is not an object/,
   ],
+  ['an enum by name', 'requests', ({ sum }) => Object.assign(sum, ENUM_NAME), /"AGG\w+", not one of 1, 2/],
+  ['a bucket too few', 'send_lag', (one) => pointOf(one).bucketCounts.pop(), /buckets for \d+ bounds/],
+  ['a count that is not that of the buckets', 'send_lag', { count: '7' }, /in buckets, not 7/],
   [
-    'an enum by name',
-    (metrics) => {
-      find(metrics, 'requests').sum.aggregationTemporality = 'AGGREGATION_TEMPORALITY_CUMULATIVE';
-    },
-    /aggregationTemporality is "AGG\w+", not one of 1, 2/,
-  ],
-  [
-    'a bucket too few',
-    (metrics) => void find(metrics, 'send_lag').histogram.dataPoints[0].bucketCounts.pop(),
-    /buckets for \d+ bounds/,
-  ],
-  [
-    'a count that is not that of the buckets',
-    (metrics) => setPoint(metrics, 'send_lag', { count: '7' }),
-    /in buckets, not 7/,
-  ],
-  [
-    'bounds that do not ascend',
-    (metrics) => void find(metrics, 'send_lag').histogram.dataPoints[0].explicitBounds.reverse(),
-    /explicitBounds do not ascend/,
+    'bounds not ascending',
+    'send_lag',
+    (one) => pointOf(one).explicitBounds.reverse(),
+    /Bounds do not ascend/,
   ],
   [
     'two kinds of data',
-    (metrics) => {
-      find(metrics, 'requests').gauge = { dataPoints: [] };
-    },
-    /has 2 of gauge, sum, histogram, not one/,
+    'requests',
+    (one) => Object.assign(one, NO_GAUGE),
+    /2 of gauge, sum, histogram, not one/,
   ],
 ];
 
-/** @param {any[]} metrics @param {string} name */
-function find(metrics, name) {
-  return metrics.find((one) => one.name === `vault_pki_load.${name}`);
-}
-
-/** @param {any[]} metrics @param {string} name @param {Record<string, unknown>} change of its first point; undefined: taken out */
-function setPoint(metrics, name, change) {
-  const { sum, histogram } = find(metrics, name);
-  const [point] = (sum ?? histogram).dataPoints;
-  Object.assign(point, change);
-  for (const [key, value] of Object.entries(change)) if (value === undefined) delete point[key];
+/** @param {any} metric */
+function pointOf({ sum, histogram }) {
+  return (sum ?? histogram).dataPoints[0];
 }
 
 describe('the check of these tests finds', () => {
-  for (const [what, breakIt, said] of BROKEN) {
+  for (const [what, name, change, said] of BROKEN) {
     test(what, () => {
       const request = sent(whole);
-      breakIt(request.resourceMetrics[0].scopeMetrics[0].metrics);
-      assert.match(otlpFaults(request).join('\n'), said);
+      const [{ metrics }] = request.resourceMetrics[0].scopeMetrics;
+      const metric = metrics.find((/** @type {Metric} */ one) => one.name === `vault_pki_load.${name}`);
+      if (typeof change === 'function') change(metric);
+      else Object.assign(pointOf(metric), change);
+      assert.match(otlpFaults(JSON.parse(JSON.stringify(request))).join('\n'), said);
     });
   }
 });

@@ -70,10 +70,21 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
     },
   );
   const ports = run.recorders.map(() => new Port());
+  function begin() {
+    station.event(run.start);
+    station.listen(ports);
+    station.begin(run.zero);
+  }
+  /** What the first recorder says of a second. @param {number} second */
+  function report(second) {
+    ports[0].emit('message', reportAt(run, 0, second * 1000, (second + 1) * 1000));
+  }
   return {
     run,
     station,
     ports,
+    begin,
+    report,
     said,
     documents,
     shown,
@@ -89,10 +100,8 @@ const CLOSED = /** @type {const} */ ({ model: 'closed', ratePerSecond: null });
 
 describe('the station', () => {
   test('serves and sends an empty result at once, and all of it goes out after each round of reports', async () => {
-    const { run, station, ports, documents, served, said, next } = stage({ threads: 2 });
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    const { run, ports, documents, served, said, next, begin } = stage({ threads: 2 });
+    begin();
     assert.deepEqual(said, ['start', 'soFar', 'served', 'pushed']);
     assert.equal(served[0].totals.sent, 0);
     assert.deepEqual(documents, [], 'files keep what they hold until something was measured');
@@ -111,18 +120,16 @@ describe('the station', () => {
   });
 
   test('is silent once the run is over, and says who may write the files then', async () => {
-    const { run, station, ports, said, documents, next } = stage({});
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    const { station, ports, said, documents, next, begin, report } = stage({});
+    begin();
     const first = next('file');
-    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    report(0);
     await first;
-    ports[0].emit('message', reportAt(run, 0, 1000, 2000));
+    report(1);
     await station.finish(sampleResult([]));
     assert.deepEqual(said.slice(-3), ['files stopped', 'result', 'served']);
     assert.ok(ports[0].isClosed);
-    ports[0].emit('message', reportAt(run, 0, 2000, 3000));
+    report(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(documents.length, 1);
     await station.close();
@@ -130,18 +137,16 @@ describe('the station', () => {
   });
 
   test('of several runs, hands on those that are over and what they say together, and writes the one that goes on', async () => {
-    const { run, station, documents, ports, kept, next } = stage({}, { runs: 3, outlets: ['files'] });
+    const { station, documents, kept, next, begin, report } = stage({}, { runs: 3, outlets: ['files'] });
     const first = sampleResult([]);
     /** @type {any} */
     const summary = { used: ['run 1'] };
     await station.finish(first);
     await station.next(summary);
     assert.deepEqual(kept, [first, summary]);
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    begin();
     const more = next('file');
-    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    report(0);
     await more;
     assert.deepEqual([documents[0].unfinished, documents[0].totals.sent], [true, 20]);
   });
@@ -166,11 +171,9 @@ describe('the station', () => {
   });
 
   test('leaves a run alone that has broken off', async () => {
-    const { run, station, ports, said, documents } = stage({}, { runs: 3 });
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
-    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    const { station, ports, said, documents, begin, report } = stage({}, { runs: 3 });
+    begin();
+    report(0);
     await station.abandon();
     assert.deepEqual(said.slice(-2), ['files stopped', 'view closed']);
     assert.ok(ports[0].isClosed);
@@ -179,18 +182,16 @@ describe('the station', () => {
   });
 
   test('goes on without pictures where one cannot be drawn, and says so once', async () => {
-    const { run, station, ports, said, documents, view, next } = stage({});
+    const { station, said, documents, view, next, begin, report } = stage({});
     const { event } = view;
     view.event = (/** @type {any} */ one) => {
       event(one);
       if (one.type === 'interval' || one.type === 'result') throw new RangeError('no such column');
     };
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    begin();
     for (let i = 0; i < 3; i++) station.event(interval());
     const more = next('file');
-    ports[0].emit('message', reportAt(run, 0, 0, 1000));
+    report(0);
     await more;
     assert.equal(documents[0].totals.sent, 20);
     await station.finish(sampleResult([]));
@@ -211,10 +212,8 @@ describe('the station', () => {
   });
 
   test('makes no result that nobody wants', async () => {
-    const { run, station, ports, said } = stage(CLOSED, { outlets: [] });
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    const { station, said, begin } = stage(CLOSED, { outlets: [] });
+    begin();
     station.event(interval());
     assert.deepEqual(said, ['start', 'interval']);
   });
@@ -233,10 +232,8 @@ describe('the station', () => {
   });
 
   test('warns once where it cannot make sense of what is reported, and goes on', async () => {
-    const { run, station, ports, said } = stage({});
-    station.event(run.start);
-    station.listen(ports);
-    station.begin(run.zero);
+    const { station, ports, said, begin } = stage({});
+    begin();
     for (const rows of [[], undefined]) {
       ports[0].emit('message', { atMs: 1000, snapshot: {}, rows, open: null });
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -197,10 +197,7 @@ const ACHIEVED = [
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
   test(`the rate of late: ${what}`, async () => {
     const { view, drawn, seen } = stage();
-    view.event({
-      ...START,
-      plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } },
-    });
+    view.event({ ...START, plan: { operation: 'ocsp', load: { ratePerSecond, rampUpMs: 0, shard: null } } });
     seen();
     for (const [i, rate] of rates.entries()) {
       view.event(interval({ elapsedMs: (i + 1) * 1000, ratePerSecond: rate }));

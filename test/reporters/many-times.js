@@ -14,36 +14,14 @@ export function manyOperations(operation, times) {
   const many = (/** @type {number} */ count) => count * times;
   return {
     ...operation,
-    outcomes: Object.fromEntries(
-      Object.entries(outcomes).map(
-        ([
-          name,
-          {
-            success,
-            count,
-            latency: { response, service, sendLag },
-          },
-        ]) => [
-          name,
-          {
-            success,
-            count: many(count),
-            latency: {
-              response: manyValues(response, times),
-              service: manyValues(service, times),
-              sendLag: manyValues(sendLag, times),
-            },
-          },
-        ],
-      ),
-    ),
+    outcomes: mapValues(outcomes, ({ success, count, latency }) => ({
+      success,
+      count: many(count),
+      latency: mapValues(latency, (values) => manyValues(values, times)),
+    })),
     verification: { ...verification, checked: many(verification.checked), passed: many(verification.passed) },
     neverSentDue: many(operation.neverSentDue),
-    perSecond: {
-      sent: perSecond.sent.map(many),
-      succeeded: perSecond.succeeded.map(many),
-      failed: perSecond.failed.map(many),
-    },
+    perSecond: mapValues(perSecond, (counts) => counts.map(many)),
     firstHalf: { count: many(firstHalf.count), responseMs: many(firstHalf.responseMs) },
     successesAfter: many(operation.successesAfter),
   };
@@ -60,7 +38,7 @@ export function manyInSecond(row, times) {
     ...row,
     succeeded: succeeded * times,
     failed: failed * times,
-    failures: Object.fromEntries(Object.entries(failures).map(([name, count]) => [name, count * times])),
+    failures: mapValues(failures, (count) => count * times),
     histogram: histogram === null ? null : encodeHistogram(manyValues(decodeHistogram(histogram), times)),
   };
 }
@@ -72,4 +50,14 @@ export function manyInSecond(row, times) {
  */
 function manyValues(histogram, times) {
   return times === 1 ? histogram : manyValues(sumHistograms([histogram, histogram]), times / 2);
+}
+
+/**
+ * @template {object} T
+ * @param {T} record
+ * @param {(value: T[keyof T]) => any} change
+ * @returns {any}
+ */
+function mapValues(record, change) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }

@@ -2,25 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { clean } from '../../src/reporters/layout.js';
-import { render } from '../../src/reporters/markdown.js';
 import { code, codeCell, escapeMarkdown, markdownTable } from '../../src/reporters/markdown-text.js';
-import { SAMPLES } from './samples.js';
-
-/** What CommonMark lets a backslash escape. */
-const PUNCTUATION = /\\([!-/:-@[-`{-~])/g;
+import { cellsOf, PUNCTUATION } from './markdown-document.js';
 
 /** @param {string} markdown @returns {string} as it is read, without the marks that keep links away */
 function asRead(markdown) {
   return markdown.replace(PUNCTUATION, '$1').replaceAll('\u200b', '');
-}
-
-/**
- * Cells of a row, as cmark-gfm splits them: at pipes that no backslash escapes.
- *
- * @param {string} row
- */
-function cellsOf(row) {
-  return [...row.matchAll(/\|((?:\\[!-/:-@[-`{-~]|[^|])*)(?=\|)/g)].map(([, cell]) => cell.trim());
 }
 
 const anything = fc.oneof(
@@ -86,28 +73,3 @@ describe('text of anybody', () => {
     assert.equal(codeCell('a\\|b'), 'a\\\\\\|b');
   });
 });
-
-for (const [name, result] of Object.entries(SAMPLES)) {
-  test(`the report of ${name} has the answer first, whole tables, and no HTML`, () => {
-    const lines = render(result)
-      .replace(/```text\n[\s\S]*?\n```\n/, '')
-      .split('\n');
-    assert.match(lines[0], /^## (?:Met|Not met|Not proven|[\d.,e-]+\/s = )/);
-    for (const line of lines) {
-      const bare = line.replace(PUNCTUATION, '').replace(/(`+).*?\1/g, '');
-      assert.doesNotMatch(bare, /[<>]/);
-    }
-    for (const [i, line] of lines.entries()) {
-      if (!/^\| :?--/.test(line)) continue;
-      const columns = cellsOf(line).length;
-      for (const row of [lines[i - 1], ...rowsFrom(lines, i + 1)])
-        assert.equal(cellsOf(row).length, columns, row);
-    }
-  });
-}
-
-/** @param {string[]} lines @param {number} from */
-function rowsFrom(lines, from) {
-  const end = lines.findIndex((line, i) => i >= from && !line.startsWith('|'));
-  return lines.slice(from, end === -1 ? undefined : end);
-}

@@ -167,10 +167,7 @@ test('names that differ in what cannot be seen are series of their own', () => {
   const failures = Object.fromEntries(names.map((name) => [name, 1]));
   const result = sampleResult(groups, {
     verification: { checked: 6, passed: 0, sampled: false, unchecked: 0, failures },
-    requirements: names.map((text) => ({
-      ...SAMPLES['requirement-not-met'].requirements[0],
-      text,
-    })),
+    requirements: names.map((text) => ({ ...SAMPLES['requirement-not-met'].requirements[0], text })),
     measurement: { verdict: 'suspect', reasons: names.map((code) => ({ code, text: '' })) },
   });
   assert.deepEqual(checkResult(result), []);
@@ -187,9 +184,7 @@ test('names that differ in what cannot be seen are series of their own', () => {
 
 test('operations that look alike are series of their own', () => {
   const { operations } = sampleResult([{ outcome: 'good', service: [1] }]);
-  const result = sampleResult([], {
-    operations: { 'a\u0001': operations.ocsp, 'a\u0002': operations.ocsp },
-  });
+  const result = sampleResult([], { operations: { 'a\u0001': operations.ocsp, 'a\u0002': operations.ocsp } });
   const families = parse(render(result));
   assert.equal(families.get('vault_pki_load_requests_total')?.samples.length, 2);
 });

@@ -5,6 +5,24 @@ import { runOf, withoutDetails } from './even-run.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 
+/**
+ * @param {string} text
+ * @param {Result['requirements'][number]['verdict']} verdict
+ * @param {[actual: number | null, limit: number, unit: 'ms' | '/s' | 'fraction']} figures
+ * @param {string} reason
+ */
+const judged = (text, verdict, [actual, limit, unit], reason) => ({
+  text,
+  verdict,
+  actual,
+  limit,
+  unit,
+  reason,
+});
+
+/** @param {'suspect' | 'invalid'} verdict @param {string} code @param {string} text @param {string} remedy */
+const doubted = (verdict, code, text, remedy) => ({ verdict, reasons: [{ code, text, remedy }] });
+
 const FAILING = [
   { outcome: 'good', service: spread(390, 0.7, 95), lag: 0.12 },
   {
@@ -78,44 +96,30 @@ export const SAMPLES = {
       load: closedLoad(),
       warmup: { seconds: 5, sent: 3012 },
       requirements: [
-        {
-          text: 'rate>=1000/h',
-          verdict: 'met',
-          actual: 679.45,
-          limit: 1000 / 3600,
-          unit: '/s',
-          reason:
-            'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
-        },
+        judged(
+          'rate>=1000/h',
+          'met',
+          [679.45, 1000 / 3600, '/s'],
+          'The rate is 2,446,020/h, 2,450 times the limit of 1,000/h; at 95 % confidence it is at least 2,431,008/h.',
+        ),
       ],
     }),
   ),
   'requirement-not-met': runOf(FAILING, {
-    verification: {
-      checked: 392,
-      passed: 390,
-      sampled: false,
-      unchecked: 0,
-      failures: { bad_signature: 2 },
-    },
+    verification: { checked: 392, passed: 390, sampled: false, unchecked: 0, failures: { bad_signature: 2 } },
     requirements: [
-      {
-        text: 'p99<50ms',
-        verdict: 'not met',
-        actual: null,
-        limit: 50,
-        unit: 'ms',
-        reason: '10 of 400 requests had no good answer and count as slower than any limit.',
-      },
-      {
-        text: 'p50<60ms',
-        verdict: 'not proven',
-        actual: 48.2,
-        limit: 60,
-        unit: 'ms',
-        reason:
-          'p50 is 48.2 ms, 11.8 ms (19.7 %) below the limit of 60.0 ms; with 20 requests it could be as high as 61.0 ms.',
-      },
+      judged(
+        'p99<50ms',
+        'not met',
+        [null, 50, 'ms'],
+        '10 of 400 requests had no good answer and count as slower than any limit.',
+      ),
+      judged(
+        'p50<60ms',
+        'not proven',
+        [48.2, 60, 'ms'],
+        'p50 is 48.2 ms, 11.8 ms (19.7 %) below the limit of 60.0 ms; with 20 requests it could be as high as 61.0 ms.',
+      ),
     ],
   }),
   'only-errors': runOf(
@@ -126,27 +130,18 @@ export const SAMPLES = {
     interrupted: true,
     counts: { neverSent: 400 },
     target: { url: 'https://ocsp.example.test/v1/pki', product: null, version: null },
-    measurement: {
-      verdict: 'invalid',
-      reasons: [
-        { code: 'nothing_measured', text: 'Nothing was measured.', remedy: 'Let it run for longer.' },
-      ],
-    },
+    measurement: doubted('invalid', 'nothing_measured', 'Nothing was measured.', 'Let it run for longer.'),
   }),
   'one-request': sampleResult([{ outcome: 'issued', service: [12.345], lag: 0.02 }], {
     command: 'issue',
     load: closedLoad({ durationMs: null, requests: 1 }),
     durationSeconds: 4000,
-    measurement: {
-      verdict: 'suspect',
-      reasons: [
-        {
-          code: 'too_few_samples',
-          text: 'Only 1 requests: with fewer than 100, p99 is just the slowest.',
-          remedy: 'Raise --duration, --requests or --rate.',
-        },
-      ],
-    },
+    measurement: doubted(
+      'suspect',
+      'too_few_samples',
+      'Only 1 requests: with fewer than 100, p99 is just the slowest.',
+      'Raise --duration, --requests or --rate.',
+    ),
   }),
   'ten-million': runOf(
     [
@@ -164,24 +159,18 @@ export const SAMPLES = {
       durationSeconds: 1000,
       load: openLoad({ ratePerSecond: 10_000, concurrency: 400, threads: 2, durationMs: 1_000_000 }),
       requirements: [
-        {
-          text: 'errors<0.2%',
-          verdict: 'met',
-          actual: 0.001,
-          limit: 0.002,
-          unit: 'fraction',
-          reason:
-            '0.1 % of requests failed (10,000 of 10,000,000); the limit is 0.2 %; at 95 % confidence it is at most 0.102 %.',
-        },
-        {
-          text: 'p99<20ms',
-          verdict: 'met',
-          actual: 8.92,
-          limit: 20,
-          unit: 'ms',
-          reason:
-            'p99 is 8.92 ms, 11.1 ms (55.4 %) below the limit of 20.0 ms; at 95 % confidence it is at most 8.93 ms.',
-        },
+        judged(
+          'errors<0.2%',
+          'met',
+          [0.001, 0.002, 'fraction'],
+          '0.1 % of requests failed (10,000 of 10,000,000); the limit is 0.2 %; at 95 % confidence it is at most 0.102 %.',
+        ),
+        judged(
+          'p99<20ms',
+          'met',
+          [8.92, 20, 'ms'],
+          'p99 is 8.92 ms, 11.1 ms (55.4 %) below the limit of 20.0 ms; at 95 % confidence it is at most 8.93 ms.',
+        ),
       ],
     },
   ),
@@ -219,31 +208,24 @@ export const SAMPLES = {
     command: 'issue',
     counts: { neverSent: 28 },
     load: openLoad({ durationMs: 20_000 }),
-    measurement: {
-      verdict: 'suspect',
-      reasons: [
-        {
-          code: 'sends_short_of_plan',
-          text: '88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.',
-          remedy: 'Lower --rate to what the target can take, or raise --concurrency.',
-        },
-      ],
-    },
+    measurement: doubted(
+      'suspect',
+      'sends_short_of_plan',
+      '88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew, so the percentiles tell the length of the run.',
+      'Lower --rate to what the target can take, or raise --concurrency.',
+    ),
   }),
   unfinished: runOf([{ outcome: 'good', service: spread(120, 1.2, 1.9), lag: 0.02 }], {
     unfinished: true,
     durationSeconds: 6,
     counts: { neverSent: 280 },
     requirements: [
-      {
-        text: 'p99<200ms',
-        verdict: 'not proven',
-        actual: 1.89,
-        limit: 200,
-        unit: 'ms',
-        reason:
-          'p99 is 1.89 ms, 198 ms (99.1 %) below the limit of 200 ms; 120 requests are too few to prove it, at least 299 are needed.',
-      },
+      judged(
+        'p99<200ms',
+        'not proven',
+        [1.89, 200, 'ms'],
+        'p99 is 1.89 ms, 198 ms (99.1 %) below the limit of 200 ms; 120 requests are too few to prove it, at least 299 are needed.',
+      ),
     ],
   }),
   'long-outcome-names': runOf([

@@ -1,9 +1,7 @@
 /** Results of scenarios in every form that shows them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
 import { renderDocument } from '../../src/reporters/index.js';
-import { render as textOf } from '../../src/reporters/scenario-text.js';
 import { mixedRun, scenarioOf, troubledRun } from '../results/scenario-sample.js';
 import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 
@@ -148,19 +146,6 @@ test('a target is told by the name it was given, be it http', async () => {
   assert.match(text, /^ +https: https:\/\/127\.0\.0\.1:8200$/m);
 });
 
-test('the page of an injection holds it as text', async () => {
-  const html = await renderDocument('html', SCENARIOS['scenario-hostile']);
-  assert.doesNotMatch(html, /<b>|<\/script><b/);
-  assert.equal(html.match(/<script/g)?.length, 2);
-});
-
-test('colour adds nothing but itself', () => {
-  const scenario = SCENARIOS['scenario-stages'];
-  const coloured = textOf(scenario, { color: true });
-  assert.notEqual(coloured, textOf(scenario));
-  assert.equal(stripVTControlCharacters(coloured), textOf(scenario));
-});
-
 test('as JUnit each step is a suite: what was required, and whether it can be believed', async () => {
   const xml = await renderDocument('junit', SCENARIOS['scenario-stages']);
   assert.match(xml, /<testsuites name="vault-pki-load" tests="4" failures="1" errors="0">/);
@@ -191,12 +176,3 @@ test('JUnit: a step whose runs were not all made passes no further, and what the
     assert.match(xml, /name="the measurement can be believed"/);
   }
 });
-
-for (const form of ['csv', 'hlog', 'hgrm', 'prom']) {
-  test(`as .${form} it cannot be shown, and it is said what can`, async () => {
-    await assert.rejects(renderDocument(form, SCENARIOS['scenario-stages']), {
-      code: 'cannot_report',
-      message: new RegExp(`^The result of a scenario cannot be written as \\.${form}`),
-    });
-  });
-}

@@ -1,18 +1,16 @@
 /** Searches in every form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { styleText } from 'node:util';
-import { targetError } from '../../src/errors.js';
 import { renderDocument } from '../../src/reporters/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
-import { brokenOff, explain } from '../../src/results/search/explain.js';
+import { explain } from '../../src/results/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
 import { SEARCHES } from './documents.js';
 
 /** @param {string} html */
 const mainOf = (html) => String(/<main>[\s\S]*<\/main>/.exec(html));
 
-test('JSON is the search, whole, and is read back', async () => {
+test('JSON of a search is read back', async () => {
   const search = await sampleSearch();
   const text = await renderDocument('json', search);
   assert.deepEqual(parseDocument(Buffer.from(text), 's.json'), JSON.parse(JSON.stringify(search)));
@@ -51,8 +49,6 @@ test('an answer that the tool put an end to is told as a lower bound in the firs
   assert.match(await renderDocument('md', search), lead);
   assert.match(await renderDocument('html', search), /<h1>Highest rate: unknown, but at least /);
   assert.match(await renderDocument('junit', search), /tests="2" failures="0" errors="2"/);
-  const coloured = await renderDocument('text', search, { color: true });
-  assert.ok(coloured.includes(styleText('yellow', 'Highest rate', { validateStream: false })));
 });
 
 test('a page of a closed loop draws what more in flight brings', async () => {
@@ -109,20 +105,4 @@ test('a page without an error, and one without a step', async () => {
   const none = await renderDocument('html', await SEARCHES['search-none']());
   assert.match(none, /<h1>Highest rate: none was confirmed<\/h1>/);
   assert.doesNotMatch(mainOf(none), /<figure|NaN|Infinity|undefined/);
-});
-
-test('other forms refuse a search', async () => {
-  const search = await sampleSearch({ highest: 60 });
-  for (const format of ['csv', 'hlog', 'hgrm', 'prom']) {
-    await assert.rejects(renderDocument(format, search), /^PkiLoadError: A search cannot be written as \./);
-  }
-});
-
-test('what a server says cannot drive a terminal, nor become markup', async () => {
-  const search = await sampleSearch({ highest: 60 });
-  const said = '\u001b[31m<script>';
-  const target = { url: 'http://x', product: said, version: null };
-  const hostile = { ...brokenOff(search, targetError('no', said)), target };
-  assert.ok(!(await renderDocument('text', hostile)).includes('\u001b'));
-  assert.doesNotMatch(await renderDocument('html', hostile), /31m<script>/);
 });
