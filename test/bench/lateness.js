@@ -11,6 +11,7 @@
  * core busy, as a sender of 10,000/s must.
  */
 import { shareCores } from './cores.js';
+import { measureInTurn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -45,19 +46,18 @@ const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: n
  * @param {import('./index.js').Settings} settings
  * @returns {Promise<import('./index.js').Report>}
  */
-export async function run({ runs, seconds, say }) {
+export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
     const rows = [];
     for (const rate of RATES) {
       // A p99 of fewer samples would be their maximum.
-      const sources = await sourcesAt(rate, { subject, seconds: Math.max(seconds, LEAST_SAMPLES / rate) });
-      const measured = sources.map(({ name }) => ({ name, rate, runs: /** @type {Late[]} */ ([]) }));
-      for (let i = 0; i < runs; i++) {
-        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure());
-        say(`${rate}/s, run ${i + 1} of ${runs}`);
-      }
-      rows.push(...measured);
+      const sources = await sourcesAt(rate, {
+        subject,
+        seconds: Math.max(settings.seconds, LEAST_SAMPLES / rate),
+      });
+      const measured = await measureInTurn(sources, settings, `${rate}/s`);
+      rows.push(...measured.map((row) => ({ ...row, rate })));
     }
     return {
       question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
