@@ -13,11 +13,7 @@ import { median, medianOf } from './statistics.js';
 /** @typedef {{name: string, measure: (seconds: number) => Promise<Measured>}} Source */
 /** @typedef {{name: string, runs: Measured[]}} Row */
 
-/**
- * @param {Source[]} sources
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<Row[]>}
- */
+/** @param {Source[]} sources @param {import('./index.js').Settings} settings @returns {Promise<Row[]>} */
 export function measureAll(sources, settings) {
   const all = sources.map(({ name, measure }) => ({ name, measure: () => measure(settings.seconds) }));
   return measureInTurn(all, settings);
@@ -81,10 +77,7 @@ export function closedLoopRows(rows) {
   ]);
 }
 
-/**
- * @param {Measured} measured
- * @returns {number} answers that were checked; of a peer, all
- */
+/** @param {Measured} measured @returns {number} answers that were checked; of a peer, all */
 export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
   return perSecond * (1 - uncheckedShare);
 }

@@ -29,10 +29,7 @@ const SPARE_SECONDS = 1;
 /** @typedef {{rate: number, who: string, runs: Taken[]}} Row */
 /** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer the whole time, start included, is a little longer */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
@@ -83,11 +80,7 @@ async function sourcesAt(ratePerSecond, subject) {
   ];
 }
 
-/**
- * @param {import('./subject.js').Subject} subject
- * @param {number} seconds
- * @param {Offer} offer
- */
+/** @param {import('./subject.js').Subject} subject @param {number} seconds @param {Offer} offer */
 function cpuPercent({ response }, seconds, offer) {
   return withTarget({ bodyFile: response }, async (target) => {
     const offering = offer(target.url, SETTLE_SECONDS + seconds + SPARE_SECONDS);

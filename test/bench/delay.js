@@ -25,10 +25,7 @@ const LEAST_SAMPLES = 150;
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
 /** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject);

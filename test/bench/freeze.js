@@ -26,10 +26,7 @@ const LEAST_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));

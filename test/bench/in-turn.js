@@ -17,11 +17,7 @@ export async function measureInTurn(sources, { runs, say }, what) {
   return rows;
 }
 
-/**
- * @param {string} goal
- * @param {boolean} isMet
- * @returns {[string, string]} cells of a table
- */
+/** @param {string} goal @param {boolean} isMet @returns {[string, string]} cells of a table */
 export function verdictOn(goal, isMet) {
   return [goal, isMet ? 'yes' : 'no'];
 }

@@ -42,10 +42,7 @@ const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: n
  */
 /** @typedef {{name: string, rate: number, runs: Late[]}} Row */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
@@ -163,10 +160,7 @@ function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds 
   return { ...NOTHING, ...spreadOf(Float64Array.from(beyondPrompt).sort()), share };
 }
 
-/**
- * @param {number} came
- * @param {number} planned
- */
+/** @param {number} came @param {number} planned */
 function cameAsPlanned(came, planned) {
   return came > 0 && Math.abs(came - planned) <= Math.max(2, planned / 200);
 }
@@ -226,10 +220,7 @@ function judge(row, rows) {
   return [limits.map(([key, limit]) => `${key} <= ${limit}`).join(', '), met];
 }
 
-/**
- * @param {Row} row
- * @param {keyof Late} key
- */
+/** @param {Row} row @param {keyof Late} key */
 function medianFor(row, key) {
   return medianOfMost(row.runs.map((late) => late[key]));
 }

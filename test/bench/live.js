@@ -38,10 +38,7 @@ const WAYS = [
   },
 ];
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const ways = WAYS.map((way) => ({ ...way, measure: () => measure(subject, settings.seconds, way) }));
@@ -56,12 +53,7 @@ export async function run(settings) {
   });
 }
 
-/**
- * @param {Subject} subject
- * @param {number} seconds
- * @param {Way} way
- * @returns {Promise<Run>}
- */
+/** @param {Subject} subject @param {number} seconds @param {Way} way @returns {Promise<Run>} */
 function measure(subject, seconds, { flags, onTerminal }) {
   const { folder, response, cert, issuer } = subject;
   return withTarget({ bodyFile: response, record: true, skip: SETUP_REQUESTS }, async (target) => {
@@ -87,10 +79,7 @@ function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * @param {Way & {runs: Run[]}} way
- * @param {Run[]} base
- */
+/** @param {Way & {runs: Run[]}} way @param {Run[]} base */
 function figuresOf({ who, runs, judged = false }, base) {
   const of = (/** @type {keyof Run} */ key) => median(runs.map((one) => one[key]));
   const ratio = (/** @type {keyof Run} */ key) => median(runs.map((one, i) => one[key] / base[i][key]));

@@ -25,10 +25,7 @@ const REST = 'setTimeout(() => {}, 300)';
 /** @typedef {{name: string, hasGoal: boolean, measure: () => Promise<import('./watched.js').Watched>}} Case */
 /** @typedef {{peakMb: number, sent: number | null, waiting: number | null}} Run */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withAuthority(async (authority) => {
     const cases = casesOf(authority, settings).map((one) => ({
@@ -46,11 +43,7 @@ export async function run(settings) {
   });
 }
 
-/**
- * @param {Authority} authority
- * @param {{seconds: number, requests: number}} size
- * @returns {Case[]}
- */
+/** @param {Authority} authority @param {{seconds: number, requests: number}} size @returns {Case[]} */
 function casesOf({ subject, longResponse }, { seconds, requests }) {
   const load = { concurrency: CONNECTIONS };
   const answering = { bodyFile: subject.response };
@@ -116,11 +109,7 @@ async function until(condition) {
   while (!(await condition())) await sleep(POLL_MS);
 }
 
-/**
- * @param {string} name
- * @param {import('./watched.js').Watched} watched
- * @returns {Run}
- */
+/** @param {string} name @param {import('./watched.js').Watched} watched @returns {Run} */
 function runOf(name, { stdout, stderr, code, peakMb }) {
   if (stdout === '') {
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);

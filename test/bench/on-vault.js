@@ -27,10 +27,7 @@ const GOAL_RATIO = 1;
 /** @typedef {{who: string, measure: () => Promise<Measured>}} Source */
 /** @typedef {Pick<import('./peers/peer.js').Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export function run(settings) {
   return withVault(async (vault) => {
     const [issue, ocsp] = [issueOf(vault), await ocspOf(vault)];
@@ -118,10 +115,7 @@ function peerOn(peer, { folder }, request, seconds) {
   return { who: peer.name, measure };
 }
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} env
- */
+/** @param {string[]} args @param {Record<string, string>} env */
 async function runNode(args, env) {
   const ended = await runTimed([process.execPath, ...args], { env });
   if (ended.stdout === '') throw new Error(`${args[0]} ended with ${ended.code}: ${ended.stderr}`);

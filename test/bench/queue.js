@@ -30,10 +30,7 @@ const MODES = ['auto', 'spin'];
 
 /** @typedef {{seed: number, requests: number, exactMs: number, heldMs: number, reportedMs: number}} Run */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   return withSubject(async (subject) => {
@@ -104,11 +101,7 @@ function figuresOf({ rho, pacing, tolerance, formulaMs, runs }) {
   ];
 }
 
-/**
- * @param {number} rho
- * @param {number} serviceMs
- * @returns {number} ms: mean wait of M/D/1
- */
+/** @param {number} rho @param {number} serviceMs @returns {number} ms: mean wait of M/D/1 */
 export function meanWait(rho, serviceMs) {
   return (rho / (2 * (1 - rho))) * serviceMs;
 }

@@ -16,10 +16,7 @@ const CONNECTIONS = 10;
 const GOAL_PER_SECOND = 60_000;
 const GOAL_OF_WRK = 0.5;
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const load = { connections: CONNECTIONS, oneCore: true };
@@ -44,10 +41,7 @@ export async function run(settings) {
   });
 }
 
-/**
- * @param {import('./closed-loop.js').Row} row
- * @param {import('./closed-loop.js').Row} ours
- */
+/** @param {import('./closed-loop.js').Row} row @param {import('./closed-loop.js').Row} ours */
 function judge(row, ours) {
   if (row === ours) {
     const goal = `checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`;

@@ -1,19 +1,13 @@
 /** What the benches compute from what they measured. */
 
-/**
- * @param {number[]} values at least one
- * @returns {number}
- */
+/** @param {number[]} values at least one @returns {number} */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/**
- * @param {(number | null)[]} values
- * @returns {number | null} null where none of them is a number
- */
+/** @param {(number | null)[]} values @returns {number | null} null where none of them is a number */
 export function medianOf(values) {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : median(known);
@@ -28,10 +22,7 @@ export function medianOfMost(values) {
   return 2 * known.length > values.length ? median(known) : null;
 }
 
-/**
- * @param {ArrayLike<number>} values
- * @returns {number}
- */
+/** @param {ArrayLike<number>} values @returns {number} */
 export function mean(values) {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];

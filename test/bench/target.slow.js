@@ -12,10 +12,7 @@ import { withTarget } from './target/start.js';
 /** @param {number} ms */
 const ns = (ms) => ms * 1e6;
 
-/**
- * @param {string} url
- * @param {number} count at once, on a connection each
- */
+/** @param {string} url @param {number} count at once, on a connection each */
 const ask = (url, count) =>
   Promise.all(Array.from({ length: count }, () => fetch(url, { method: 'POST', body: 'question' })));
 

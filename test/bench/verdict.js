@@ -60,10 +60,7 @@ const CASES = [
  * @property {unknown} observed
  */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   const { generator } = shareCores();
@@ -135,7 +132,8 @@ function trueResponses({ heldNs }, { load, totals }) {
   const held = Float64Array.from(heldNs, (ns) => Number(ns) / 1e6);
   const sorted = Float64Array.from(held).sort();
   if (load.ratePerSecond === null) return sorted;
-  const schedule = createSchedule(/** @type {import('../../src/plan.js').LoadPlan} */ (load));
+  const plan = /** @type {import('../../src/plan.js').LoadPlan} */ ({ stages: null, ...load });
+  const schedule = createSchedule(plan);
   const giveUpMs = schedule.endMs + load.timeoutMs;
   const freeAt = new Float64Array(load.concurrency);
   return Float64Array.from({ length: totals.planned }, (_, k) => {

@@ -152,10 +152,7 @@ async function startReceiver(t, reply = (response) => response.end('{}')) {
   return { url: `http://127.0.0.1:${port}`, pushed };
 }
 
-/**
- * @param {any} push
- * @returns {{run: string, running: number, good: number}} what it says of the run
- */
+/** @param {any} push @returns {{run: string, running: number, good: number}} what it says of the run */
 function readPush({ resourceMetrics: [{ resource, scopeMetrics }] }) {
   const id = resource.attributes.find((/** @type {any} */ { key }) => key === 'service.instance.id');
   const metric = (/** @type {string} */ name) =>

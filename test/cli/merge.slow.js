@@ -20,18 +20,7 @@ describe('parts of a plan on the embedded server', () => {
     const proxy = await startFaultProxy(server.url);
     t.after(proxy.close);
     const env = environmentOf({ url: proxy.url, token: server.token });
-    const load = [
-      '--rate',
-      '60/s',
-      '--duration',
-      '3s',
-      '--warmup',
-      '500ms',
-      '--seed',
-      '11',
-      '--concurrency',
-      '20',
-    ];
+    const load = '--rate 60/s --duration 3s --warmup 500ms --seed 11 --concurrency 20'.split(' ');
     const startAt = new Date(Date.now() + 15_000).toISOString();
     const names = ['--cn', 'h-{n}.example.com', '--require', 'rate>=55/s'];
     const files = [path('p0.json'), path('p1.json')];

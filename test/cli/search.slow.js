@@ -98,16 +98,7 @@ function addressOf(server) {
   return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
 }
 
-const LOOK_UPS = [
-  'token-lookup',
-  '--find-max-rate',
-  '--rate',
-  '20',
-  '--duration',
-  '1s',
-  '--require',
-  'p50<1s',
-];
+const LOOK_UPS = 'token-lookup --find-max-rate --rate 20 --duration 1s --require p50<1s'.split(' ');
 
 describe('a search that ends early', { concurrency: 2 }, () => {
   test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {

@@ -14,10 +14,7 @@ after(() => server.close());
 
 const file = scratch({ after });
 
-/**
- * @param {string[]} newKey
- * @param {...string} more
- */
+/** @param {string[]} newKey @param {...string} more */
 function csr(newKey, ...more) {
   const [key, out] = [file('csr-key.pem', ''), file('csr.pem', '')];
   const files = ['-keyout', key, '-out', out, '-subj', '/O=ignored/CN=csr.example.com'];

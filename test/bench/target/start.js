@@ -53,10 +53,7 @@ import { buildTarget } from './build.js';
 
 const ARRIVAL_BYTES = 20;
 
-/**
- * @param {TargetOptions} [options]
- * @returns {Promise<RunningTarget>}
- */
+/** @param {TargetOptions} [options] @returns {Promise<RunningTarget>} */
 export async function startTarget(options = {}) {
   const { target } = await buildTarget();
   const cores = options.cores === undefined ? shareCores().target : options.cores;
@@ -117,10 +114,7 @@ function flagsOf({ bodyFile, bodiesFile, delayMs, serviceMs, freezeEveryMs, free
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`-${name}=${value}`]));
 }
 
-/**
- * @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each
- * @returns {Arrivals}
- */
+/** @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each @returns {Arrivals} */
 function readArrivals(raw) {
   const view = new DataView(raw);
   const count = raw.byteLength / ARRIVAL_BYTES;

@@ -89,10 +89,7 @@ function note(examples, example) {
   if (examples.length < MAX_EXAMPLES) examples.push(example);
 }
 
-/**
- * @param {Tally} tally
- * @param {Tally} more added to it
- */
+/** @param {Tally} tally @param {Tally} more added to it */
 export function addTally(tally, more) {
   for (const [key, value] of Object.entries(more)) {
     const target = Object(tally)[key];
@@ -109,11 +106,7 @@ export function makeMutant(seed, number) {
   return { original, ...mutate(original, draw) };
 }
 
-/**
- * @param {Tally} tally changed
- * @param {number} seed
- * @param {number} number of the mutant
- */
+/** @param {Tally} tally changed @param {number} seed @param {number} number of the mutant */
 export function compareMutant(tally, seed, number) {
   const { original, bytes, ways } = makeMutant(seed, number);
   const label = `mutant ${number} of seed ${seed} (${original.name}; ${ways.join(', ')})`;

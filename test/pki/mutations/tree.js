@@ -34,10 +34,7 @@ export function readNodes(bytes) {
   return nodes;
 }
 
-/**
- * @param {Buffer} bytes
- * @param {number} at
- */
+/** @param {Buffer} bytes @param {number} at */
 function headerAt(bytes, at) {
   if (at + 2 > bytes.length || (bytes[at] & 0x1f) === 0x1f) return null;
   const first = bytes[at + 1];
@@ -48,20 +45,14 @@ function headerAt(bytes, at) {
   return from + length > bytes.length ? null : { from, to: from + length };
 }
 
-/**
- * @param {Node} node
- * @returns {Buffer}
- */
+/** @param {Node} node @returns {Buffer} */
 export function writeNode({ tag, content, children, padding = 0, lie = 0 }) {
   const body = children === null ? content : Buffer.concat(children.map(writeNode));
   if (padding === 'indefinite') return Buffer.concat([Buffer.from([tag, 0x80]), body, Buffer.alloc(2)]);
   return Buffer.concat([Buffer.from([tag]), lengthOctets(Math.max(0, body.length + lie), padding), body]);
 }
 
-/**
- * @param {number} length
- * @param {number} padding
- */
+/** @param {number} length @param {number} padding */
 function lengthOctets(length, padding) {
   if (length < 0x80 && padding === 0) return Buffer.from([length]);
   const digits = length.toString(16);
