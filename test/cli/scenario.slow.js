@@ -2,21 +2,26 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check/check.js';
-import { assertNoStack, assertRefused, rightResult, runCli, scratch, startCli } from './support.js';
+import { deferred } from '../deferred.js';
+import {
+  ajv,
+  assertMatches,
+  assertNoStack,
+  assertRefused,
+  rightResult,
+  runCli,
+  scratch,
+  serve,
+  startCli,
+} from './support.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-// ajv-formats is CommonJS whose types and value differ in where `default` is.
-/** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
 const published = ajv.compile(
   JSON.parse(readFileSync(new URL('../../src/results/scenario-result.schema.json', import.meta.url), 'utf8')),
 );
@@ -37,7 +42,7 @@ const tiny = (more = {}) =>
 /** @param {string} path @returns {ScenarioResult} that the published schema takes */
 function summaryIn(path) {
   const text = readFileSync(path, 'utf8');
-  assert.ok(published(JSON.parse(text)), ajv.errorsText(published.errors));
+  assertMatches(published, JSON.parse(text));
   return JSON.parse(text);
 }
 
@@ -124,19 +129,17 @@ describe('several targets', () => {
 
   test('one down, and interrupted before the other was sent anything: 130, not 2, and no report', async (t) => {
     // It takes requests and never answers.
-    const silent = createHttpServer(() => {}).listen(0, '127.0.0.1');
-    t.after(() => silent.close().closeAllConnections());
-    await once(silent, 'listening');
-    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+    const asked = deferred();
+    const silent = await serve(t, () => asked.resolve());
     const path = scratch(t);
     const targets = [
       { name: 'down', url: NOWHERE },
-      { name: 'silent', url: `http://127.0.0.1:${port}` },
+      { name: 'silent', url: silent },
     ];
     const child = startCli(['run', path('s.yaml', tiny({ targets })), '--out', path('r.json')], {
       env: { VAULT_TOKEN: 'x' },
     });
-    await Promise.all([child.shows(/^Run 2 of 2: Tiny on silent:$/m), once(silent, 'request')]);
+    await Promise.all([child.shows(/^Run 2 of 2: Tiny on silent:$/m), asked.promise]);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await child.ended;
     assert.deepEqual([code, stdout, existsSync(path('r.json'))], [130, '', false], stderr);
@@ -279,17 +282,6 @@ describe('what is required of stages that flags take the place of is said not to
   });
 });
 
-test('an interrupted search of several: no other begins (130)', async (t) => {
-  const search = ['--max-concurrency', '2', '--duration', '60s'];
-  const child = startCli(['run', scratch(t)('s.yaml', tiny()), '--dev', ...search]);
-  await child.shows(/^Search 1 of 2: one:\n[\s\S]*^\d+ s\//m);
-  child.kill('SIGINT');
-  const { code, stderr } = await child.ended;
-  assert.equal(code, 130, stderr);
-  assert.match(stderr, /^Warning: Interrupted: not all searches were made\.$/m);
-  assert.doesNotMatch(stderr, /Search 2 of 2/);
-});
-
 describe('a summary that was written', () => {
   /** @type {string} */
   let json;
@@ -316,16 +308,8 @@ describe('a summary that was written', () => {
 
   /** @type {[string, () => string[], RegExp][]} */
   const REFUSED = [
-    [
-      'as a run of a set',
-      () => ['report', json, path('r-one.json')],
-      /r\.json is of several runs or targets/,
-    ],
-    [
-      'as a group',
-      () => ['compare', json, '--with', path('r-one.json')],
-      /r\.json is of several runs or targets together/,
-    ],
+    ['as a run', () => ['report', json, path('r-one.json')], /r\.json is of several runs or targets/],
+    ['as a group', () => ['compare', json, '--with', path('r-one.json')], /is of several runs or targets/],
   ];
   for (const [what, args, message] of REFUSED) {
     test(`is refused ${what}`, async () => assertRefused(await runCli(args()), message));

@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { startDevServer } from '../../src/dev/spawn.js';
 import { operations } from '../../src/operations/index.js';
 import { checkResult } from '../../src/results/check/check.js';
 
@@ -24,10 +27,14 @@ const HANGS_AFTER_MS = 300_000;
 /** The role that answers fastest. */
 export const EC = ['--role', 'example-dot-com-ec'];
 
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+export const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 // ajv-formats is CommonJS whose types and value differ in where `default` is.
 /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
 const matchesSchema = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')));
+
+/** @param {ReturnType<typeof ajv.compile>} matches a schema @param {unknown} document */
+export const assertMatches = (matches, document) =>
+  assert.ok(matches(document), ajv.errorsText(matches.errors));
 
 /**
  * With `--cold-start` where load is sent: what a test looks at does not depend on how early the first requests are sent.
@@ -151,7 +158,7 @@ export function assertSearched(code) {
  */
 export function rightResult(text) {
   const parsed = JSON.parse(text);
-  assert.ok(matchesSchema(parsed), ajv.errorsText(matchesSchema.errors));
+  assertMatches(matchesSchema, parsed);
   const result = /** @type {Result} */ (parsed);
   assert.deepEqual(checkResult(result, { eachSecond: true }), []);
   const { planned, sent, dropped, neverSent, succeeded, failed } = result.totals;
@@ -194,6 +201,30 @@ export function scratch(context) {
     if (content !== undefined) writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
+}
+
+/**
+ * The embedded server, from before the tests of where this is called until after them: what is known of it comes before the first.
+ *
+ * @returns {import('../../src/dev/spawn.js').SpawnedDevServer}
+ */
+export function devServer() {
+  const server = /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */ ({});
+  before(async () => void Object.assign(server, await startDevServer({ caKeyType: 'ec' })));
+  after(() => server.stop());
+  return server;
+}
+
+/**
+ * @param {{after: (fn: () => any) => void}} context of `node:test`
+ * @param {import('node:http').RequestListener} onRequest
+ * @returns {Promise<string>} address of a server that goes with the test
+ */
+export async function serve(context, onRequest) {
+  const server = createServer(onRequest).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
 }
 
 /** @param {{url: string, token: string}} server @returns {Record<string, string>} */
