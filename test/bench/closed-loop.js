@@ -1,4 +1,5 @@
 /** Closed loops of several load generators on one target, in turn: what the machine does meanwhile falls on all of them. */
+import { measureInTurn } from './in-turn.js';
 import { measureOurs, measurePeer } from './measure.js';
 import { median, medianOf } from './statistics.js';
 
@@ -12,19 +13,10 @@ import { median, medianOf } from './statistics.js';
 /** @typedef {{name: string, measure: (seconds: number) => Promise<Measured>}} Source */
 /** @typedef {{name: string, runs: Measured[]}} Row */
 
-/**
- * @param {Source[]} sources
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<Row[]>}
- */
-export async function measureAll(sources, { runs, seconds, say }) {
-  const rows = sources.map(({ name }) => ({ name, runs: /** @type {Measured[]} */ ([]) }));
-  for (let i = 0; i < runs; i++) {
-    for (const [k, { measure }] of sources.entries()) rows[k].runs.push(await measure(seconds));
-    const rates = rows.map(({ name, runs: all }) => `${name} ${Math.round(all[i].perSecond)}/s`);
-    say(`run ${i + 1} of ${runs}: ${rates.join(', ')}`);
-  }
-  return rows;
+/** @param {Source[]} sources @param {import('./index.js').Settings} settings @returns {Promise<Row[]>} */
+export function measureAll(sources, settings) {
+  const all = sources.map(({ name, measure }) => ({ name, measure: () => measure(settings.seconds) }));
+  return measureInTurn(all, settings);
 }
 
 /**
@@ -85,10 +77,7 @@ export function closedLoopRows(rows) {
   ]);
 }
 
-/**
- * @param {Measured} measured
- * @returns {number} answers that were checked; of a peer, all
- */
+/** @param {Measured} measured @returns {number} answers that were checked; of a peer, all */
 export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
   return perSecond * (1 - uncheckedShare);
 }
@@ -97,11 +86,9 @@ export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
  * Of ours, what was checked. Run by run, which a machine that slows down for a while disturbs less than a ratio of medians.
  *
  * @param {Row} ours
- * @param {Row | undefined} theirs
- * @returns {number | null} null: they are not on this machine
+ * @param {Row} theirs
  */
 export function ratioTo(ours, theirs) {
-  if (theirs === undefined) return null;
   return median(ours.runs.map((one, i) => checkedPerSecond(one) / theirs.runs[i].perSecond));
 }
 

@@ -30,11 +30,7 @@ function allowedCores() {
   });
 }
 
-/**
- * @param {string | null} cores
- * @param {string[]} command
- * @returns {string[]} the command, pinned
- */
+/** @param {string | null} cores @param {string[]} command @returns {string[]} the command, pinned */
 export function pinned(cores, command) {
   return cores === null ? command : ['taskset', '-c', cores, ...command];
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shareCores } from './cores.js';
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, openLoopPeers } from './measure.js';
 import { runOcsp } from './ours.js';
 import { childrenOf, readTree } from './process-tree.js';
@@ -28,24 +29,17 @@ const SPARE_SECONDS = 1;
 /** @typedef {{rate: number, who: string, runs: Taken[]}} Row */
 /** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer the whole time, start included, is a little longer */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
     const rows = [];
     for (const rate of RATES) {
-      const sources = await sourcesAt(rate, subject);
-      const measured = sources.map(({ who }) => ({ rate, who, runs: /** @type {Taken[]} */ ([]) }));
-      for (let i = 0; i < runs; i++) {
-        for (const [k, { offer }] of sources.entries()) {
-          measured[k].runs.push(await cpuPercent(subject, seconds, offer));
-        }
-        say(`${rate}/s, run ${i + 1} of ${runs}`);
-      }
-      rows.push(...measured);
+      const sources = (await sourcesAt(rate, subject)).map(({ who, offer }) => ({
+        ...{ rate, who },
+        measure: () => cpuPercent(subject, settings.seconds, offer),
+      }));
+      rows.push(...(await measureInTurn(sources, settings, `${rate}/s`)));
     }
     return {
       question: `CPU time while offering a rate, in % of one core, start left out: ${CONNECTIONS} connections, the target on a core of its own`,
@@ -86,11 +80,7 @@ async function sourcesAt(ratePerSecond, subject) {
   ];
 }
 
-/**
- * @param {import('./subject.js').Subject} subject
- * @param {number} seconds
- * @param {Offer} offer
- */
+/** @param {import('./subject.js').Subject} subject @param {number} seconds @param {Offer} offer */
 function cpuPercent({ response }, seconds, offer) {
   return withTarget({ bodyFile: response }, async (target) => {
     const offering = offer(target.url, SETTLE_SECONDS + seconds + SPARE_SECONDS);
@@ -134,6 +124,6 @@ function figuresOf({ rate, who, runs }) {
   const perSecond = median(runs.map((one) => one.perSecond));
   const isGoal = rate === GOAL_RATE && who === 'ours, auto';
   const isMet = median(percents) <= GOAL_PERCENT && Math.abs(perSecond / rate - 1) <= 0.01;
-  const verdict = isGoal ? [`<= ${GOAL_PERCENT}`, isMet ? 'yes' : 'no'] : ['', ''];
+  const verdict = isGoal ? verdictOn(`<= ${GOAL_PERCENT}`, isMet) : ['', ''];
   return [rate, who, median(percents), Math.min(...percents), Math.max(...percents), perSecond, ...verdict];
 }

@@ -3,6 +3,7 @@
  * is above the delay is the tool's, the loopback interface's, or the target's own error, which it states: `target` is what it
  * held requests for, from having read one to the kernel having the answer.
  */
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
 import { medianOfMost } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -24,29 +25,19 @@ const LEAST_SAMPLES = 150;
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
 /** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject);
     /** @type {Row[]} */
     const rows = [];
     for (const delayMs of DELAYS_MS) {
-      const enough = Math.max(seconds, (LEAST_SAMPLES * delayMs) / 1000);
-      const measured = sources.map(({ who, ours }) => ({
-        delayMs,
-        who,
-        ours,
-        runs: /** @type {Added[]} */ ([]),
+      const enough = Math.max(settings.seconds, (LEAST_SAMPLES * delayMs) / 1000);
+      const here = sources.map(({ who, ours, measure }) => ({
+        ...{ delayMs, who, ours },
+        measure: () => measure(delayMs, enough),
       }));
-      for (let i = 0; i < runs; i++) {
-        for (const [k, { measure }] of sources.entries())
-          measured[k].runs.push(await measure(delayMs, enough));
-        say(`${delayMs} ms, run ${i + 1} of ${runs}`);
-      }
-      rows.push(...measured);
+      rows.push(...(await measureInTurn(here, settings, `${delayMs} ms`)));
     }
     return {
       question: `Response time reported less the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, for ${LEAST_SAMPLES} answers at least`,
@@ -114,6 +105,6 @@ function figuresOf({ delayMs, who, ours, runs }) {
   const keys = /** @type {const} */ (['p50', 'p99', 'targetP50', 'targetP99']);
   const [p50, p99, targetP50, targetP99] = keys.map((key) => medianOfMost(runs.map((run) => run[key])));
   const isMet = (p50 ?? Number.POSITIVE_INFINITY) < GOAL.p50 && (p99 ?? Number.POSITIVE_INFINITY) < GOAL.p99;
-  const verdict = ours ? [`p50 < ${GOAL.p50}, p99 < ${GOAL.p99}`, isMet ? 'yes' : 'no'] : ['', ''];
+  const verdict = ours ? verdictOn(`p50 < ${GOAL.p50}, p99 < ${GOAL.p99}`, isMet) : ['', ''];
   return [delayMs, who, p50, p99, targetP50, targetP99, ...verdict];
 }

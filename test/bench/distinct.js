@@ -18,10 +18,7 @@ const PACED_PER_SECOND = 8100;
 /** Verification has a thread of its own: with no core to itself the target leaves it one on a machine with two. */
 const SHARED = { cores: null, spin: false };
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run(settings) {
   return withAuthority(async ({ subject, distinctResponses }) => {
     const behaviour = { bodiesFile: distinctResponses(RESPONSES) };

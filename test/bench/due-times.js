@@ -1,12 +1,7 @@
 /** When our tool's Poisson arrivals are due, as it computes them itself from the seed. */
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 
-/**
- * @param {number} rate
- * @param {number} seconds
- * @param {number} seed
- * @returns {Float64Array} ms
- */
+/** @param {number} rate @param {number} seconds @param {number} seed @returns {Float64Array} ms */
 export function dueTimes(rate, seconds, seed) {
   const { count, dueMs } = createSchedule({
     model: 'open',

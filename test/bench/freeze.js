@@ -8,6 +8,7 @@
  * Not in it is the time in which the backlog is worked off: with `rate` due and `capacity` possible per second, the last
  * term becomes (1 - p) P (1 - rate / capacity). It is part of what a tool adds, and counts against it.
  */
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -25,22 +26,17 @@ const LEAST_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
+  const { runs, seconds } = settings;
   const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
     /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */
     const rows = [];
     for (const rate of RATES) {
-      const measured = sources.map(({ who }) => ({ rate, who, runs: /** @type {Percentiles[]} */ ([]) }));
-      for (let i = 0; i < runs; i++) {
-        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure(rate));
-        say(`${rate}/s, run ${i + 1} of ${runs}`);
-      }
+      const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
+      const measured = await measureInTurn(here, settings, `${rate}/s`);
       rows.push({ rate, who: 'truth', runs: [truthOf(rate, periods)] }, ...measured);
     }
     return {
@@ -115,7 +111,7 @@ function figuresOf(rate, who, all, truth) {
   });
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
-  const verdict = who === 'ours' ? ['2 %', isMet ? 'yes' : 'no'] : ['', ''];
+  const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
   const error = who === 'truth' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }

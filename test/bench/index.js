@@ -28,16 +28,6 @@ export const benches = {
     seconds: 5,
     load: () => import('./lateness.js'),
   },
-  poisson: {
-    describe: 'gaps of Poisson arrivals against the exponential distribution, as the target saw them',
-    seconds: 4,
-    load: () => import('./poisson.js'),
-  },
-  stages: {
-    describe: 'arrivals of a ramp and of steps against the closed form, as the target saw them',
-    seconds: 3,
-    load: () => import('./stages.js'),
-  },
   freeze: {
     describe: 'percentiles reported of a target that freezes for a known part of the time',
     seconds: 10,
@@ -47,13 +37,6 @@ export const benches = {
     describe: 'mean wait reported of a single server with Poisson arrivals, against queueing theory',
     seconds: 20,
     load: () => import('./queue.js'),
-  },
-  search: {
-    describe:
-      'the highest rate that --find-max-rate finds, against the known capacity of a single server; and on a real Vault, twice',
-    seconds: 3,
-    runs: 10,
-    load: () => import('./search.js'),
   },
   delay: {
     describe: 'percentiles reported of a target that answers after a known delay',
@@ -67,7 +50,8 @@ export const benches = {
     load: () => import('./verdict.js'),
   },
   speed: {
-    describe: 'checked OCSP responses/s where they repeat, beside other load generators',
+    describe:
+      'checked OCSP responses/s where they repeat, on one thread and on two, beside other load generators',
     seconds: 4,
     load: () => import('./speed.js'),
   },
@@ -75,11 +59,6 @@ export const benches = {
     describe: 'checked OCSP responses/s where each is different and signed with ECDSA',
     seconds: 5,
     load: () => import('./distinct.js'),
-  },
-  threads: {
-    describe: 'the same on one and two sending threads, and whether the merged counts are exact',
-    seconds: 5,
-    load: () => import('./threads.js'),
   },
   cpu: {
     describe: 'CPU time while offering a rate',
@@ -97,20 +76,10 @@ export const benches = {
     seconds: 0,
     load: () => import('./start.js'),
   },
-  'issue-vs-fetch': {
-    describe: 'certificates/s on a real Vault: our issue, and a loop of fetch that checks nothing',
+  'on-vault': {
+    describe: 'certificates/s and OCSP responses/s on a real Vault, beside vegeta, wrk and a loop of fetch',
     seconds: 10,
-    load: () => import('./issue-vs-fetch.js'),
-  },
-  'issue-vs-vegeta': {
-    describe: "certificates/s on a real Vault: our issue, and vegeta, vault-benchmark's engine",
-    seconds: 10,
-    load: () => import('./issue-vs-vegeta.js'),
-  },
-  'ocsp-vs-fetch': {
-    describe: 'OCSP responses/s of a real Vault: our ocsp, and a loop of fetch that checks nothing',
-    seconds: 10,
-    load: () => import('./ocsp-vs-fetch.js'),
+    load: () => import('./on-vault.js'),
   },
   // The last: what else the machine does meanwhile does not matter to it.
   memory: {

@@ -11,6 +11,7 @@
  * core busy, as a sender of 10,000/s must.
  */
 import { shareCores } from './cores.js';
+import { measureInTurn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -41,23 +42,19 @@ const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: n
  */
 /** @typedef {{name: string, rate: number, runs: Late[]}} Row */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
     const rows = [];
     for (const rate of RATES) {
       // A p99 of fewer samples would be their maximum.
-      const sources = await sourcesAt(rate, { subject, seconds: Math.max(seconds, LEAST_SAMPLES / rate) });
-      const measured = sources.map(({ name }) => ({ name, rate, runs: /** @type {Late[]} */ ([]) }));
-      for (let i = 0; i < runs; i++) {
-        for (const [k, { measure }] of sources.entries()) measured[k].runs.push(await measure());
-        say(`${rate}/s, run ${i + 1} of ${runs}`);
-      }
-      rows.push(...measured);
+      const sources = await sourcesAt(rate, {
+        subject,
+        seconds: Math.max(settings.seconds, LEAST_SAMPLES / rate),
+      });
+      const measured = await measureInTurn(sources, settings, `${rate}/s`);
+      rows.push(...measured.map((row) => ({ ...row, rate })));
     }
     return {
       question: `Lateness of sends in ms, as the target saw them: even spacing, ${CONNECTIONS} connections, the target on another core`,
@@ -163,10 +160,7 @@ function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds 
   return { ...NOTHING, ...spreadOf(Float64Array.from(beyondPrompt).sort()), share };
 }
 
-/**
- * @param {number} came
- * @param {number} planned
- */
+/** @param {number} came @param {number} planned */
 function cameAsPlanned(came, planned) {
   return came > 0 && Math.abs(came - planned) <= Math.max(2, planned / 200);
 }
@@ -226,10 +220,7 @@ function judge(row, rows) {
   return [limits.map(([key, limit]) => `${key} <= ${limit}`).join(', '), met];
 }
 
-/**
- * @param {Row} row
- * @param {keyof Late} key
- */
+/** @param {Row} row @param {keyof Late} key */
 function medianFor(row, key) {
   return medianOfMost(row.runs.map((late) => late[key]));
 }

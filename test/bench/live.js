@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shareCores } from './cores.js';
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { lateness } from './lateness.js';
 import { BIN } from './ours.js';
 import { median } from './statistics.js';
@@ -37,19 +38,11 @@ const WAYS = [
   },
 ];
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
   return withSubject(async (subject) => {
-    const measured = WAYS.map((way) => ({ ...way, runs: /** @type {Run[]} */ ([]) }));
-    for (let i = 0; i < runs; i++) {
-      // There and back again: what the machine does meanwhile falls on all.
-      const order = i % 2 === 0 ? measured : measured.toReversed();
-      for (const one of order) one.runs.push(await measure(subject, seconds, one));
-      say(`run ${i + 1} of ${runs}`);
-    }
+    const ways = WAYS.map((way) => ({ ...way, measure: () => measure(subject, settings.seconds, way) }));
+    const measured = await measureInTurn(ways, settings);
     return {
       question: `Send lag and lateness in ms at ${RATE}/s while the run is shown: ${CONNECTIONS} connections, tool and target on a core each`,
       columns: ['shown', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
@@ -60,12 +53,7 @@ export async function run({ runs, seconds, say }) {
   });
 }
 
-/**
- * @param {Subject} subject
- * @param {number} seconds
- * @param {Way} way
- * @returns {Promise<Run>}
- */
+/** @param {Subject} subject @param {number} seconds @param {Way} way @returns {Promise<Run>} */
 function measure(subject, seconds, { flags, onTerminal }) {
   const { folder, response, cert, issuer } = subject;
   return withTarget({ bodyFile: response, record: true, skip: SETUP_REQUESTS }, async (target) => {
@@ -91,13 +79,10 @@ function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * @param {Way & {runs: Run[]}} way
- * @param {Run[]} base
- */
+/** @param {Way & {runs: Run[]}} way @param {Run[]} base */
 function figuresOf({ who, runs, judged = false }, base) {
   const of = (/** @type {keyof Run} */ key) => median(runs.map((one) => one[key]));
   const ratio = (/** @type {keyof Run} */ key) => median(runs.map((one, i) => one[key] / base[i][key]));
-  const goal = judged ? [`lag <= ${GOAL_RATIO}`, ratio('lag99') <= GOAL_RATIO ? 'yes' : 'no'] : ['', ''];
+  const goal = judged ? verdictOn(`lag <= ${GOAL_RATIO}`, ratio('lag99') <= GOAL_RATIO) : ['', ''];
   return [who, of('lag99'), ratio('lag99'), of('late99'), ratio('late99'), of('cpuSeconds'), ...goal];
 }

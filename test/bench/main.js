@@ -19,10 +19,7 @@ const RUNS = 5;
 
 /** @typedef {import('./table.js').SavedReport} SavedReport */
 
-/**
- * @param {string[]} args
- * @returns {Promise<number>} exit code
- */
+/** @param {string[]} args @returns {Promise<number>} exit code */
 async function main(args) {
   const { values, positionals } = readArgs(args);
   const wrong = /** @type {const} */ (['runs', 'seconds', 'requests']).find(
@@ -82,10 +79,7 @@ async function runAll(names, { runs, seconds, requests }) {
   return code;
 }
 
-/**
- * @param {string} name
- * @param {{runs: number, seconds: number, requests: number}} settings
- */
+/** @param {string} name @param {{runs: number, seconds: number, requests: number}} settings */
 async function runBench(name, settings) {
   const { run } = await benches[name].load();
   const begun = performance.now();
@@ -100,10 +94,7 @@ async function runBench(name, settings) {
   process.stdout.write(`${renderReport(report)}\nWritten to ${fileURLToPath(file)}\n\n`);
 }
 
-/**
- * @param {string[]} names
- * @returns {SavedReport[]} those that were measured
- */
+/** @param {string[]} names @returns {SavedReport[]} those that were measured */
 function readResults(names) {
   return names
     .map(resultFile)
@@ -116,10 +107,7 @@ function resultFile(name) {
   return new URL(`${name}.json`, RESULTS);
 }
 
-/**
- * @param {URL} file
- * @param {unknown} content
- */
+/** @param {URL} file @param {unknown} content */
 function write(file, content) {
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
 }

@@ -69,11 +69,7 @@ function coresFor(oneCore) {
   return oneCore ? one : generator;
 }
 
-/**
- * @param {Subject} subject
- * @param {TargetOptions} behaviour
- * @param {number} skip
- */
+/** @param {Subject} subject @param {TargetOptions} behaviour @param {number} skip */
 function behaviourFor({ response }, behaviour, skip) {
   return { bodyFile: response, record: true, skip, ...behaviour };
 }

@@ -4,6 +4,7 @@
  * share, is in it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
 import { withTarget } from './target/start.js';
@@ -24,22 +25,14 @@ const REST = 'setTimeout(() => {}, 300)';
 /** @typedef {{name: string, hasGoal: boolean, measure: () => Promise<import('./watched.js').Watched>}} Case */
 /** @typedef {{peakMb: number, sent: number | null, waiting: number | null}} Run */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, requests, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
   return withAuthority(async (authority) => {
-    /** @type {{name: string, hasGoal: boolean, runs: Run[]}[]} */
-    const rows = [];
-    for (const { name, hasGoal, measure } of casesOf(authority, { seconds, requests })) {
-      const row = { name, hasGoal, runs: /** @type {Run[]} */ ([]) };
-      for (let i = 0; i < runs; i++) {
-        row.runs.push(runOf(name, await measure()));
-        say(`${name}, run ${i + 1} of ${runs}: ${Math.round(row.runs[i].peakMb)} MB`);
-      }
-      rows.push(row);
-    }
+    const cases = casesOf(authority, settings).map((one) => ({
+      ...one,
+      measure: async () => runOf(one.name, await one.measure()),
+    }));
+    const rows = await measureInTurn(cases, settings);
     return {
       question: `Peak resident memory of the process tree in MB, one sending thread where nothing else is said, ${CONNECTIONS} connections`,
       columns: ['case', 'median', 'highest', 'sent', 'left waiting', 'goal', 'met'],
@@ -50,11 +43,7 @@ export async function run({ runs, seconds, requests, say }) {
   });
 }
 
-/**
- * @param {Authority} authority
- * @param {{seconds: number, requests: number}} size
- * @returns {Case[]}
- */
+/** @param {Authority} authority @param {{seconds: number, requests: number}} size @returns {Case[]} */
 function casesOf({ subject, longResponse }, { seconds, requests }) {
   const load = { concurrency: CONNECTIONS };
   const answering = { bodyFile: subject.response };
@@ -120,11 +109,7 @@ async function until(condition) {
   while (!(await condition())) await sleep(POLL_MS);
 }
 
-/**
- * @param {string} name
- * @param {import('./watched.js').Watched} watched
- * @returns {Run}
- */
+/** @param {string} name @param {import('./watched.js').Watched} watched @returns {Run} */
 function runOf(name, { stdout, stderr, code, peakMb }) {
   if (stdout === '') {
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
@@ -139,6 +124,6 @@ function figuresOf({ name, hasGoal, runs }) {
   const peaks = runs.map(({ peakMb }) => peakMb);
   const highest = Math.max(...peaks);
   const [{ sent, waiting }] = runs;
-  const verdict = hasGoal ? [`highest < ${GOAL_MB}`, highest < GOAL_MB ? 'yes' : 'no'] : ['', ''];
+  const verdict = hasGoal ? verdictOn(`highest < ${GOAL_MB}`, highest < GOAL_MB) : ['', ''];
   return [name, median(peaks), highest, sent, waiting, ...verdict];
 }

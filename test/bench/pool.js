@@ -38,10 +38,7 @@ async function openAuthority(ca) {
   const now = Math.floor(Date.now() / SECOND_MS) * SECOND_MS;
   const path = (/** @type {string} */ name) => join(ca.dir, name);
 
-  /**
-   * @param {number} nth makes nextUpdate, and so what is signed, its own
-   * @param {number} fillerBytes
-   */
+  /** @param {number} nth makes nextUpdate, and so what is signed, its own @param {number} fillerBytes */
   function response(nth, fillerBytes = 0) {
     const nextUpdate = now + 12 * HOUR_MS + nth * SECOND_MS;
     return buildResponse({

@@ -13,10 +13,7 @@ const MB = 1e6;
  * @property {number} cpuSeconds user and system time, ended threads and awaited children included
  */
 
-/**
- * @param {number} pid
- * @returns {Taken | null} null: it has ended
- */
+/** @param {number} pid @returns {Taken | null} null: it has ended */
 export function readTree(pid) {
   const own = readProcess(pid);
   if (own === null) return null;
@@ -50,10 +47,7 @@ function readProcess(pid) {
   };
 }
 
-/**
- * @param {number} pid
- * @returns {number[]} children of any of its threads
- */
+/** @param {number} pid @returns {number[]} children of any of its threads */
 export function childrenOf(pid) {
   return list(`/proc/${pid}/task`).flatMap((thread) =>
     read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),

@@ -40,10 +40,7 @@ describe('what a process and its descendants take', options, () => {
   });
 });
 
-/**
- * @param {string} script that says something when it is ready
- * @param {(pid: number) => void} look
- */
+/** @param {string} script that says something when it is ready @param {(pid: number) => void} look */
 async function withNode(script, look) {
   const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');

@@ -10,6 +10,7 @@
  * what the target held requests for, less S: where it differs from `these arrivals`, they came otherwise than planned.
  */
 import { dueTimes } from './due-times.js';
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { measureOurs } from './measure.js';
 import { mean } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -29,31 +30,26 @@ const MODES = ['auto', 'spin'];
 
 /** @typedef {{seed: number, requests: number, exactMs: number, heldMs: number, reportedMs: number}} Run */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
+  const { runs, seconds } = settings;
   return withSubject(async (subject) => {
     const rows = [];
     for (const { rho, tolerance } of LOADS) {
       const seeds = typicalSeeds(rho, seconds, runs);
       const load = { ratePerSecond: (rho * 1000) / SERVICE_MS, connections: CONNECTIONS, seconds };
-      const modes = MODES.map((pacing) => ({ pacing, runs: /** @type {Run[]} */ ([]) }));
-      for (const [i, { seed, exactMs }] of seeds.entries()) {
-        for (const { pacing, runs: all } of modes) {
-          const { result, stats } = await measureOurs(subject, { serviceMs: SERVICE_MS }, load, {
-            arrivals: 'poisson',
-            seed,
-            pacing,
-          });
+      const modes = MODES.map((pacing) => ({
+        ...{ rho, tolerance, formulaMs: meanWait(rho, SERVICE_MS), pacing },
+        measure: async (/** @type {number} */ i) => {
+          const { seed, exactMs } = seeds[i];
+          const options = { arrivals: 'poisson', seed, pacing };
+          const { result, stats } = await measureOurs(subject, { serviceMs: SERVICE_MS }, load, options);
           const { mean: responseMs, count } = result.latencyMs.response;
           const heldMs = (stats.heldNs?.mean ?? 0) / 1e6 - SERVICE_MS;
-          all.push({ seed, requests: count, exactMs, heldMs, reportedMs: (responseMs ?? 0) - SERVICE_MS });
-        }
-        say(`${rho * 100} % load, run ${i + 1} of ${runs}`);
-      }
-      rows.push(...modes.map((mode) => ({ rho, tolerance, formulaMs: meanWait(rho, SERVICE_MS), ...mode })));
+          return { seed, requests: count, exactMs, heldMs, reportedMs: (responseMs ?? 0) - SERVICE_MS };
+        },
+      }));
+      rows.push(...(await measureInTurn(modes, settings, `${rho * 100} % load`)));
     }
     return {
       question: `Mean wait in ms reported of a single server with a service time of ${SERVICE_MS} ms and Poisson arrivals, whose own mean wait is within ${NEAR * 100} % of the formula's`,
@@ -101,16 +97,11 @@ function figuresOf({ rho, pacing, tolerance, formulaMs, runs }) {
     percent(reported / formulaMs),
     percent(reported / exact),
     percent(worst),
-    `${tolerance * 100} %`,
-    Math.abs(reported / formulaMs - 1) <= tolerance ? 'yes' : 'no',
+    ...verdictOn(`${tolerance * 100} %`, Math.abs(reported / formulaMs - 1) <= tolerance),
   ];
 }
 
-/**
- * @param {number} rho
- * @param {number} serviceMs
- * @returns {number} ms: mean wait of M/D/1
- */
+/** @param {number} rho @param {number} serviceMs @returns {number} ms: mean wait of M/D/1 */
 export function meanWait(rho, serviceMs) {
   return (rho / (2 * (1 - rho))) * serviceMs;
 }

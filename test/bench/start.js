@@ -16,10 +16,7 @@ const COMMANDS = [
   })),
 ];
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
 export async function run({ runs, say }) {
   const rows = COMMANDS.map(({ name }) => ({ name, runs: /** @type {number[]} */ ([]) }));
   for (let i = 0; i < runs * TIMES_A_RUN; i++) {

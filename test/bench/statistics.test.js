@@ -4,27 +4,13 @@ import fc from 'fast-check';
 import { uniform } from '../../src/random.js';
 import { truthOf } from './freeze.js';
 import { lateness } from './lateness.js';
-import { mostByChance } from './poisson.js';
 import { lindleyWaits, meanWait, SERVICE_MS, typicalSeeds } from './queue.js';
-import {
-  adPValue,
-  adStatistic,
-  ksDistance,
-  ksPValue,
-  mean,
-  median,
-  medianOf,
-  medianOfMost,
-  quantile,
-} from './statistics.js';
+import { mean, median, medianOf, medianOfMost, quantile } from './statistics.js';
 
 /** @param {number} actual @param {number} expected @param {number} within */
 const near = (actual, expected, within) =>
   assert.ok(Math.abs(actual - expected) <= within, `${actual} is not within ${within} of ${expected}`);
 
-/** @param {number} n @param {number} seed @param {(u: number) => number} inverse */
-const sample = (n, seed, inverse) =>
-  Float64Array.from({ length: n }, (_, i) => inverse(uniform(seed, i))).sort();
 const exponential = (/** @type {number} */ u) => -Math.log(u);
 
 describe('bench statistics', () => {
@@ -48,63 +34,6 @@ describe('bench statistics', () => {
       [0, 0.1, 0.11, 0.5, 0.9, 0.91, 1].map((share) => quantile(ten, share)),
       [1, 1, 2, 5, 9, 10, 10],
     );
-  });
-
-  it('Kolmogorov-Smirnov: the distance of a known sample', () => {
-    // F = 1 - exp(-x) is 0.25 and 0.75 at these: 1/4 from the steps on either side.
-    near(ksDistance(Float64Array.from([-Math.log(0.75), -Math.log(0.25)]), 1), 0.25, 1e-12);
-    near(ksDistance(Float64Array.from([-2 * Math.log(0.75)]), 2), 0.75, 1e-12);
-  });
-
-  it('Kolmogorov-Smirnov: critical values of the tables', () => {
-    for (const [x, p] of [
-      [1.22385, 0.1],
-      [1.3581, 0.05],
-      [1.62762, 0.01],
-    ]) {
-      near(ksPValue(x / Math.sqrt(1e8), 1e8), p, 1e-4);
-    }
-    // Exact critical value of n = 20 at 5 %: 0.29408 (Miller, 1956).
-    near(ksPValue(0.29408, 20), 0.05, 2e-3);
-    assert.equal(ksPValue(0, 100), 1);
-  });
-
-  it('Anderson-Darling: critical values of the tables', () => {
-    for (const [a2, p] of [
-      [1.933, 0.1],
-      [2.492, 0.05],
-      [3.07, 0.025],
-      [3.857, 0.01],
-    ]) {
-      near(adPValue(a2), p, 3e-4);
-    }
-    assert.equal(adPValue(0), 1);
-  });
-
-  it('Anderson-Darling: one value at the median', () => {
-    // n = 1, F = 1/2: -1 - (ln 1/2 + ln 1/2).
-    near(adStatistic(Float64Array.from([Math.LN2 * 3]), 3), -1 + 2 * Math.LN2, 1e-12);
-  });
-
-  it('p values of exponential samples are uniform, those of other samples are not', () => {
-    const count = 400;
-    for (const pOf of [
-      (/** @type {Float64Array} */ s) => ksPValue(ksDistance(s, 1), s.length),
-      (/** @type {Float64Array} */ s) => adPValue(adStatistic(s, 1)),
-    ]) {
-      const share = (/** @type {(u: number) => number} */ inverse, /** @type {number} */ level) =>
-        mean(Array.from({ length: count }, (_, seed) => (pOf(sample(300, seed, inverse)) < level ? 1 : 0)));
-      near(share(exponential, 0.05), 0.05, 0.04);
-      near(share(exponential, 0.5), 0.5, 0.1);
-      assert.ok(share((u) => exponential(u) * 1.3, 0.05) > 0.9, 'another mean');
-      assert.ok(share((u) => 2 * u, 0.05) > 0.9, 'another shape');
-    }
-  });
-
-  it('how many of n seeds may be below the level', () => {
-    // Binomial tables with p = 0.05: P(X <= 3) = 0.9990 for 10, P(X <= 2) = 0.9885.
-    assert.equal(mostByChance(10), 3);
-    assert.equal(mostByChance(1), 1);
   });
 });
 

@@ -2,10 +2,7 @@
 
 /** @typedef {import('./index.js').Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
 
-/**
- * @param {SavedReport} report
- * @returns {string}
- */
+/** @param {SavedReport} report @returns {string} */
 export function renderReport({ question, columns, rows, summary, machine }) {
   const table = [columns, ...rows.map((row) => row.map(figure))];
   const widths = columns.map((_, column) => Math.max(...table.map((row) => row[column].length)));
@@ -13,10 +10,7 @@ export function renderReport({ question, columns, rows, summary, machine }) {
   return [question, '', ...lines, '', ...sayings(summary), describe(machine), ''].join('\n');
 }
 
-/**
- * @param {SavedReport} report
- * @returns {string}
- */
+/** @param {SavedReport} report @returns {string} */
 export function renderMarkdown(report) {
   const { bench, question, columns, rows, summary, machine, runs, seconds } = report;
   const basis = report.basis ?? `medians of ${runs} runs of ${seconds} s`;

@@ -7,8 +7,8 @@ import { startVault } from '../vault/start.js';
 
 /**
  * @template T
- * @param {(vault: {url: string, token: string, cert: string, issuer: string}) => Promise<T>} use `cert` and `issuer`:
- *   files of a stored certificate and of its issuer
+ * @param {(vault: {url: string, token: string, cert: string, issuer: string, folder: string}) => Promise<T>} use `cert` and
+ *   `issuer`: files of a stored certificate and of its issuer; `folder` for more of them
  * @returns {Promise<T>}
  */
 export async function withVault(use) {
@@ -22,7 +22,7 @@ export async function withVault(use) {
     const [cert, issuer] = [join(folder, 'leaf.pem'), join(folder, 'issuer.pem')];
     writeFileSync(cert, data?.certificate);
     writeFileSync(issuer, intermediate);
-    return await use({ url: vault.url, token: vault.token, cert, issuer });
+    return await use({ url: vault.url, token: vault.token, cert, issuer, folder });
   } finally {
     await vault.stop();
     rmSync(folder, { recursive: true });

@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { pinned, shareCores } from './cores.js';
+import { measureInTurn, verdictOn } from './in-turn.js';
 import { measureOurs } from './measure.js';
 import { quantile } from './statistics.js';
 import { withSubject } from './subject.js';
@@ -59,31 +60,21 @@ const CASES = [
  * @property {unknown} observed
  */
 
-/**
- * @param {import('./index.js').Settings} settings
- * @returns {Promise<import('./index.js').Report>}
- */
-export async function run({ runs, seconds, say }) {
+/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+export async function run(settings) {
+  const { runs, seconds } = settings;
   const { generator } = shareCores();
   if (generator === null) throw new Error('This bench needs taskset and two processors.');
   return withSubject(async (subject) => {
-    /** @type {{name: string, runs: Run[]}[]} */
-    const measured = CASES.map(({ name }) => ({ name, runs: [] }));
-    for (let i = 0; i < runs; i++) {
-      for (const [k, { scenarios, hogged }] of CASES.entries()) {
+    const cases = CASES.map(({ scenarios, hogged, ...about }) => ({
+      ...about,
+      measure(/** @type {number} */ i) {
         const hogs = hogged ? HOGS[Math.floor(i / scenarios.length) % HOGS.length] : 0;
         const scenario = scenarios[i % scenarios.length];
-        measured[k].runs.push(
-          await withHogs(hogs, generator, () => measure(subject, scenario, seconds, hogs)),
-        );
-      }
-      say(
-        `run ${i + 1} of ${runs}: ${measured
-          .map((one) => one.runs.at(-1))
-          .map((one) => `${one?.verdict}${one?.off ? ', off' : ''}`)
-          .join('; ')}`,
-      );
-    }
+        return withHogs(hogs, generator, () => measure(subject, scenario, seconds, hogs));
+      },
+    }));
+    const measured = await measureInTurn(cases, settings);
     return {
       question: `What the tool says of its own measurement, against the target's record: p99 off by more than ${OFF * 100} %, runs of ${seconds} s`,
       columns: [
@@ -98,7 +89,7 @@ export async function run({ runs, seconds, say }) {
         'goal',
         'met',
       ],
-      rows: measured.map(({ runs: own }, k) => rowOf(CASES[k], own)),
+      rows: measured.map(rowOf),
       basis: `${runs} runs of ${seconds} s of each case`,
       summary: {},
       raw: measured,
@@ -141,7 +132,8 @@ function trueResponses({ heldNs }, { load, totals }) {
   const held = Float64Array.from(heldNs, (ns) => Number(ns) / 1e6);
   const sorted = Float64Array.from(held).sort();
   if (load.ratePerSecond === null) return sorted;
-  const schedule = createSchedule(/** @type {import('../../src/plan.js').LoadPlan} */ (load));
+  const plan = /** @type {import('../../src/plan.js').LoadPlan} */ ({ stages: null, ...load });
+  const schedule = createSchedule(plan);
   const giveUpMs = schedule.endMs + load.timeoutMs;
   const freeAt = new Float64Array(load.concurrency);
   return Float64Array.from({ length: totals.planned }, (_, k) => {
@@ -179,11 +171,8 @@ async function withHogs(count, cores, work) {
   }
 }
 
-/**
- * @param {Case} which
- * @param {Run[]} runs
- */
-function rowOf({ name, honest }, runs) {
+/** @param {Pick<Case, 'name' | 'honest'> & {runs: Run[]}} measured */
+function rowOf({ name, honest, runs }) {
   const count = (/** @type {(run: Run) => boolean} */ holds) => runs.filter(holds).length;
   const verdicts = ['valid', 'suspect', 'invalid'].map((verdict) => count((run) => run.verdict === verdict));
   const falseValid = count(({ off, verdict }) => off && verdict === 'valid');
@@ -197,7 +186,6 @@ function rowOf({ name, honest }, runs) {
     count(({ off }) => off),
     falseValid,
     honest ? falseInvalid : null,
-    honest ? 'no false valid, false invalid < 1 % of most' : 'no false valid',
-    isMet ? 'yes' : 'no',
+    ...verdictOn(honest ? 'no false valid, false invalid < 1 % of most' : 'no false valid', isMet),
   ];
 }

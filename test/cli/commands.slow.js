@@ -1,16 +1,10 @@
 /** Files that cannot be written when the run ends. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { startDevServer } from '../../src/dev/spawn.js';
-import { assertDone, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
+import { test } from 'node:test';
+import { assertDone, devServer, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 test('what cannot be written at the end is written everywhere else, and told', async (t) => {
   const path = scratch(t);

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startDevServer } from '../../src/dev/spawn.js';
 import {
   assertDone,
   assertRefused,
+  devServer,
   EC,
   environmentOf,
   rightResult,
@@ -32,12 +32,7 @@ test('ocsp --dev: one JSON object on standard output, the same in the file, prog
 });
 
 describe('on a server of its own', () => {
-  /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-  let server;
-  before(async () => {
-    server = await startDevServer({ caKeyType: 'ec' });
-  });
-  after(() => server.stop());
+  const server = devServer();
   const cli = (/** @type {string[]} */ ...args) => runCli(args, { env: environmentOf(server) });
   const refuse = startBatch({ after });
 
@@ -85,11 +80,7 @@ describe('on a server of its own', () => {
     ['a folder', () => '/tmp', /"\/tmp" has no extension/],
     ['no extension', (path) => path('result'), /has no extension, so what to write is not known/],
     ['an unknown extension', (path) => path('r.xls'), /has the extension "\.xls".*Use one of \.txt, \.json/],
-    [
-      'a file as folder',
-      (path) => `${path('f', '')}/r.json`,
-      /--out .* cannot be written: what should be its folder is a file/,
-    ],
+    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: what should be its folder is a file/],
   ];
   for (const [what, where, message] of OUTS) {
     test(`--out that cannot be written (${what}) is told before anything is sent`, async (t) => {

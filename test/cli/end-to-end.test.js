@@ -1,15 +1,15 @@
 /** A short run of each of the other commands on the embedded server. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { startDevServer } from '../../src/dev/spawn.js';
 import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import {
   assertDone,
   assertNoStack,
   assertSearched,
+  devServer,
   EC,
   environmentOf,
   rightResult,
@@ -18,12 +18,7 @@ import {
   startCli,
 } from './support.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 /** @param {string[]} args */
 const cli = (...args) => runCli(args, { env: environmentOf(server) });

@@ -55,10 +55,7 @@ const { stderr } = process;
 const fail = () => stderr.listenerCount('error') > 0 && stderr.emit('error', Object.assign(new Error('write EIO'), { code: 'EIO' }));
 if (isMainThread) setInterval(fail, 1).unref();`;
 
-/**
- * @param {import('node:test').TestContext} t
- * @param {{stdout: number | 'pipe', nodeArgs?: string[]}} how
- */
+/** @param {import('node:test').TestContext} t @param {{stdout: number | 'pipe', nodeArgs?: string[]}} how */
 async function runScenario(t, { stdout, nodeArgs = [] }) {
   const { vault, url } = await serveFakeVault(t);
   const file = scratch(t)(

@@ -26,12 +26,7 @@ describe('groups of files are called', () => {
       [],
       ['run', 'v'],
     ],
-    [
-      'by a version, dots and all',
-      [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']],
-      [],
-      ['v1.20', 'v1.21'],
-    ],
+    ['by a version, with dots', [['v1.20-1.json', 'v1.20-2.json'], ['v1.21.json']], [], ['v1.20', 'v1.21']],
     [
       'by their folder where that is all',
       [
@@ -41,12 +36,7 @@ describe('groups of files are called', () => {
       [],
       ['old', 'new'],
     ],
-    [
-      'with the folder where names alone are the same',
-      [['a/run.json'], ['b/run.json']],
-      [],
-      ['a/run', 'b/run'],
-    ],
+    ['with the folder where names are the same', [['a/run.json'], ['b/run.json']], [], ['a/run', 'b/run']],
     ['by number where they are still the same', [['x.json'], ['x.json']], [], ['x', 'x (2)']],
     ['runs where there is nothing in common', [['a.json', 'b.json'], ['c.json']], [], ['runs', 'c']],
     ['runs in a folder without a name', [['./1.json', './2.json'], ['c.json']], [], ['runs', 'c']],
@@ -60,12 +50,7 @@ describe('groups of files are called', () => {
 
   /** @type {[string, string[], string, RegExp][]} */
   const BAD = [
-    [
-      'more names than groups',
-      ['a', 'b', 'c'],
-      'too_many_names',
-      /--name is given 3 times, but there are 2 groups/,
-    ],
+    ['more names than groups', ['a', 'b', 'c'], 'too_many_names', /--name is given 3 times, but there/],
     ['one name for two', ['a', 'a'], 'same_name_twice', /--name "a" is given to two groups/],
   ];
   for (const [why, labels, code, message] of BAD) {

@@ -59,11 +59,7 @@ const COMMANDS = [
       ],
     },
   ],
-  [
-    'wrong usage of ocsp: nothing of a run',
-    ['ocsp', '--rate', 'fast'],
-    { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] },
-  ],
+  ['misuse of ocsp', ['ocsp', '--rate', 'fast'], { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] }],
   [
     'the help of report: nothing that reads or shows a result',
     ['report', '--help'],

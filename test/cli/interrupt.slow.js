@@ -1,19 +1,13 @@
 /** Ctrl-C and SIGTERM, at every stage: what was measured is reported and written, and the end comes soon. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDevServer } from '../../src/dev/spawn.js';
 import { cannedOcsp } from '../run/support.js';
 import { startTarget } from '../targets/start.js';
-import { assertNoStack, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
+import { assertNoStack, devServer, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 /** Longer than anybody waits: a run that is not interrupted is found out. */
 const LONG = ['--duration', '10m'];

@@ -3,15 +3,23 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startDevServer } from '../../src/dev/spawn.js';
 import { validateRunSet } from '../../src/results/runs/run-set.js';
 import { otlpFaults } from '../live/otlp-proto.js';
-import { assertDone, EC, environmentOf, rightResult, runCli, scratch, startCli } from './support.js';
+import {
+  assertDone,
+  devServer,
+  EC,
+  environmentOf,
+  rightResult,
+  runCli,
+  scratch,
+  serve,
+  startCli,
+} from './support.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
@@ -21,12 +29,7 @@ const LONG = ['--duration', '10m'];
 /** What was measured, to be found after the process was killed. */
 const OLDEST_MS = 5000;
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 describe('a run that is killed', { concurrency: 2 }, () => {
   /** @type {[string, string[]][]} */
@@ -138,24 +141,14 @@ test('--metrics serves what was measured so far, and says where', async () => {
 async function startReceiver(t, reply = (response) => response.end('{}')) {
   /** What was pushed, parsed. @type {any[]} */
   const pushed = [];
-  const receiver = createServer(async (request, response) => {
+  const url = await serve(t, async (request, response) => {
     pushed.push(JSON.parse(await textOf(request)));
     reply(response);
   });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  t.after(() => {
-    receiver.closeAllConnections();
-    receiver.close();
-  });
-  const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address());
-  return { url: `http://127.0.0.1:${port}`, pushed };
+  return { url, pushed };
 }
 
-/**
- * @param {any} push
- * @returns {{run: string, running: number, good: number}} what it says of the run
- */
+/** @param {any} push @returns {{run: string, running: number, good: number}} what it says of the run */
 function readPush({ resourceMetrics: [{ resource, scopeMetrics }] }) {
   const id = resource.attributes.find((/** @type {any} */ { key }) => key === 'service.instance.id');
   const metric = (/** @type {string} */ name) =>

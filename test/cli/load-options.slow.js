@@ -1,18 +1,12 @@
 /** What each option of load does to a real run, seen in its result. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { startDevServer } from '../../src/dev/spawn.js';
+import { describe, test } from 'node:test';
 import { cannedOcsp, startFaultProxy } from '../run/support.js';
 import { BEHAVIOURS } from '../targets/behaviours.js';
-import { EC, environmentOf, measure, scratch } from './support.js';
+import { devServer, EC, environmentOf, measure, scratch } from './support.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 /** @param {...string} args */
 const issue = (...args) => measure(['issue', ...EC, ...args], { env: environmentOf(server) });

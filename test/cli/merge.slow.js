@@ -1,37 +1,20 @@
 /** `--shard` and `merge`: a plan in parts on the embedded server, begun at the same time. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { startDevServer } from '../../src/dev/spawn.js';
+import { after, describe, test } from 'node:test';
 import { startFaultProxy } from '../run/support.js';
-import { assertDone, EC, environmentOf, rightResult, runCli, scratch } from './support.js';
+import { assertDone, devServer, EC, environmentOf, rightResult, runCli, scratch } from './support.js';
 
 const path = scratch({ after });
 
 describe('parts of a plan on the embedded server', () => {
-  /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-  let server;
-  before(async () => {
-    server = await startDevServer({ caKeyType: 'ec' });
-  });
-  after(() => server.stop());
+  const server = devServer();
 
   test('ask together for what one asks for, begin together, and are one result', async (t) => {
     const proxy = await startFaultProxy(server.url);
     t.after(proxy.close);
     const env = environmentOf({ url: proxy.url, token: server.token });
-    const load = [
-      '--rate',
-      '60/s',
-      '--duration',
-      '3s',
-      '--warmup',
-      '500ms',
-      '--seed',
-      '11',
-      '--concurrency',
-      '20',
-    ];
+    const load = '--rate 60/s --duration 3s --warmup 500ms --seed 11 --concurrency 20'.split(' ');
     const startAt = new Date(Date.now() + 15_000).toISOString();
     const names = ['--cn', 'h-{n}.example.com', '--require', 'rate>=55/s'];
     const files = [path('p0.json'), path('p1.json')];

@@ -41,19 +41,9 @@ describe('what is written is not what is read:', () => {
       [relative('.', at('a.json'))],
       /is the same file as .*a\.json/,
     ],
-    [
-      'by a link',
-      [at('link.json')],
-      [at('a.json')],
-      /link\.json is the same file as .*a\.json, which is to be read/,
-    ],
+    ['by a link', [at('link.json')], [at('a.json')], /link\.json is the same file as .*a\.json, which/],
     ['of a link', [at('a.json')], [at('link.json')], /a\.json is the same file as .*link\.json/],
-    [
-      'in a folder that is a link',
-      [at('inner', 'up', 'b.json')],
-      [at('b.json')],
-      /is the same file as .*b\.json/,
-    ],
+    ['in a linked folder', [at('inner', 'up', 'b.json')], [at('b.json')], /is the same file as .*b\.json/],
   ];
   for (const [what, outputs, inputs, message] of REFUSED) {
     test(`refused is ${what}`, () => {

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { after, before, describe, test } from 'node:test';
-import { startDevServer } from '../../src/dev/spawn.js';
+import { describe, test } from 'node:test';
 import { checkPropagation } from '../../src/results/propagation/check-propagation.js';
 import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
-import { assertNoStack, assertRefused, environmentOf, runCli, scratch, startCli } from './support.js';
+import {
+  assertNoStack,
+  assertRefused,
+  devServer,
+  environmentOf,
+  runCli,
+  scratch,
+  serve,
+  startCli,
+} from './support.js';
 
 /** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-let server;
-before(async () => {
-  server = await startDevServer({ caKeyType: 'ec' });
-});
-after(() => server.stop());
+const server = devServer();
 
 const QUICK = ['propagation', '--role', 'example-dot-com-ec', '--pause', '0', '--quiet'];
 
@@ -37,13 +39,14 @@ function foundBy({ code, stdout, stderr }, expected = 0) {
 /**
  * A node in front of the server that answers about a certificate as it first did, for so long after: as a cache, or a replica that lags.
  *
+ * @param {import('node:test').TestContext} t
  * @param {number} staleMs
  * @param {(body: Buffer) => Buffer} [change] what it answers
  */
-async function startStaleNode(staleMs, change = (body) => body) {
+function startStaleNode(t, staleMs, change = (body) => body) {
   /** By request. @type {Map<string, {body: Buffer, untilMs: number}>} */
   const kept = new Map();
-  const node = createServer(async (request, response) => {
+  return serve(t, async (request, response) => {
     /** @type {Buffer[]} */
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -60,15 +63,6 @@ async function startStaleNode(staleMs, change = (body) => body) {
     if (known === undefined) kept.set(key, { body, untilMs: performance.now() + staleMs });
     response.writeHead(answer.status).end(body);
   });
-  await new Promise((resolve) => node.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (node.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stop: () => {
-      node.closeAllConnections();
-      return new Promise((resolve) => node.close(resolve));
-    },
-  };
 }
 
 test('--dev: every certificate is revoked, seen so, and reported in every form', async (t) => {
@@ -96,20 +90,10 @@ test('--dev: every certificate is revoked, seen so, and reported in every form',
 });
 
 describe('nodes', () => {
-  test('one that lags, one that does not: the delay of each, and of both', async () => {
-    const node = await startStaleNode(1500);
-    const args = [
-      ...QUICK,
-      '--certificates',
-      '3',
-      '--node',
-      server.url,
-      '--node',
-      node.url,
-      '--format',
-      'json',
-    ];
-    const ended = await runCli(args, { env: environmentOf(server) }).finally(node.stop);
+  test('one that lags, one that does not: the delay of each, and of both', async (t) => {
+    const node = await startStaleNode(t, 1500);
+    const args = [...QUICK, '--certificates', '3', '--node', server.url, '--node', node, '--format', 'json'];
+    const ended = await runCli(args, { env: environmentOf(server) });
     const { everywhere, nodes, rows } = foundBy(ended);
     const [fast, slow] = nodes.map(({ delay }) => delay.sinceSent);
     // It lags from when it was first asked, which is a little earlier than the revocation.
@@ -120,8 +104,8 @@ describe('nodes', () => {
     assert.ok(rows.every(({ nodes: own }) => own.length === 2));
   });
 
-  test('one that never learns of it: given up; requirements not met', async () => {
-    const node = await startStaleNode(1e9);
+  test('one that never learns of it: given up; requirements not met', async (t) => {
+    const node = await startStaleNode(t, 1e9);
     const args = [
       ...QUICK,
       '--certificates',
@@ -131,10 +115,10 @@ describe('nodes', () => {
       '--give-up',
       '500ms',
       '--node',
-      node.url,
+      node,
     ];
     const more = ['--require', 'max<400ms', '--require', 'errors<=0', '--format', 'json'];
-    const ended = await runCli([...args, ...more], { env: environmentOf(server) }).finally(node.stop);
+    const ended = await runCli([...args, ...more], { env: environmentOf(server) });
     const found = foundBy(ended, 99);
     assert.deepEqual(found.certificates.outcomes, { never_revoked: 2 });
     assert.deepEqual(
@@ -143,14 +127,14 @@ describe('nodes', () => {
     );
   });
 
-  test('one whose answers are not signed rightly: not good before, so nothing is revoked, nothing proven', async () => {
-    const node = await startStaleNode(0, (body) => {
+  test('one whose answers are not signed rightly: not good before, so nothing is revoked, nothing proven', async (t) => {
+    const node = await startStaleNode(t, 0, (body) => {
       const changed = Buffer.from(body);
       if (changed.length > 0) changed[changed.length - 1] ^= 1;
       return changed;
     });
-    const args = [...QUICK, '--certificates', '2', '--node', node.url, '--format', 'json'];
-    const ended = await runCli(args, { env: environmentOf(server) }).finally(node.stop);
+    const args = [...QUICK, '--certificates', '2', '--node', node, '--format', 'json'];
+    const ended = await runCli(args, { env: environmentOf(server) });
     const found = foundBy(ended, 98);
     assert.deepEqual(found.certificates.outcomes, { not_good_before: 2 });
     assert.deepEqual(found.nodes[0].answers, { bad_signature: 2 });
@@ -159,15 +143,15 @@ describe('nodes', () => {
 });
 
 test('Ctrl-C: what there is is reported and written, exit code 130', async (t) => {
-  const node = await startStaleNode(1e9);
+  const node = await startStaleNode(t, 1e9);
   const out = scratch(t)('p.json');
   const args = ['propagation', '--role', 'example-dot-com-ec', '--certificates', '50', '--give-up', '300ms'];
-  const cli = startCli([...args, '--node', node.url, '--format', 'json', '--out', out], {
+  const cli = startCli([...args, '--node', node, '--format', 'json', '--out', out], {
     env: environmentOf(server),
   });
   await cli.shows(/Certificates revoked and followed +\d+ of 50/);
   cli.kill('SIGINT');
-  const { code, stdout, stderr } = await cli.ended.finally(node.stop);
+  const { code, stdout, stderr } = await cli.ended;
   assert.equal(code, 130, stderr);
   const found = validatePropagation(JSON.parse(stdout));
   assert.deepEqual(checkPropagation(found), []);
@@ -182,12 +166,7 @@ describe('refused', () => {
   const cases = [
     ['a format that cannot show it', ['--format', 'prom'], /cannot be written as \.prom/, 1],
     ['a role that is not there', ['--role', 'nobody'], /nobody/, 2],
-    [
-      'a role that stores nothing',
-      ['--role', 'example-dot-com-ec-no-store'],
-      /stores no certificates \(no_store\)/,
-      1,
-    ],
+    ['a role without store', ['--role', 'example-dot-com-ec-no-store'], /no certificates \(no_store\)/, 1],
   ];
   for (const [sentence, args, message, code] of cases) {
     test(sentence, async () => {

@@ -20,6 +20,8 @@ const NOT_MET = {
 };
 const MET = runOf(1, 0);
 const FAILED = runOf(1, 0, { requirements: [NOT_MET] });
+/** @type {Result['measurement']} */
+const INVALID = { verdict: 'invalid', reasons: [] };
 const INTERRUPTED = runOf(1, 0, { interrupted: true });
 
 const CANNOT_WRITE = usageError(
@@ -151,11 +153,7 @@ describe('what cannot be written', () => {
     ['is exit code 1 where all was well', MET, 1],
     ['does not hide that a requirement is not met', FAILED, 99],
     ['nor an interruption', INTERRUPTED, 130],
-    [
-      'nor an invalid measurement',
-      runOf(1, 0, { measurement: { verdict: 'invalid', reasons: [] }, requirements: [NOT_MET] }),
-      98,
-    ],
+    ['nor an invalid one', runOf(1, 0, { measurement: INVALID, requirements: [NOT_MET] }), 98],
   ];
   for (const [what, result, exitCode] of TABLE) {
     test(what, async () => {

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { checkResult } from '../../src/results/check/check.js';
+import { deferred } from '../deferred.js';
 import { validatorOf } from '../json-schema.js';
-import { assertNoStack, assertRefused, rightResult, runCli, scratch, startCli } from './support.js';
+import { assertNoStack, assertRefused, rightResult, runCli, scratch, serve, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
@@ -118,19 +118,17 @@ describe('several targets', () => {
 
   test('one down, and interrupted before the other was sent anything: 130, not 2, and no report', async (t) => {
     // It takes requests and never answers.
-    const silent = createHttpServer(() => {}).listen(0, '127.0.0.1');
-    t.after(() => silent.close().closeAllConnections());
-    await once(silent, 'listening');
-    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+    const asked = deferred();
+    const silent = await serve(t, () => asked.resolve());
     const path = scratch(t);
     const targets = [
       { name: 'down', url: NOWHERE },
-      { name: 'silent', url: `http://127.0.0.1:${port}` },
+      { name: 'silent', url: silent },
     ];
     const child = startCli(['run', path('s.yaml', tiny({ targets })), '--out', path('r.json')], {
       env: { VAULT_TOKEN: 'x' },
     });
-    await Promise.all([child.shows(/^Run 2 of 2: Tiny on silent:$/m), once(silent, 'request')]);
+    await Promise.all([child.shows(/^Run 2 of 2: Tiny on silent:$/m), asked.promise]);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await child.ended;
     assert.deepEqual([code, stdout, existsSync(path('r.json'))], [130, '', false], stderr);
@@ -273,17 +271,6 @@ describe('what is required of stages that flags take the place of is said not to
   });
 });
 
-test('an interrupted search of several: no other begins (130)', async (t) => {
-  const search = ['--max-concurrency', '2', '--duration', '60s'];
-  const child = startCli(['run', scratch(t)('s.yaml', tiny()), '--dev', ...search]);
-  await child.shows(/^Search 1 of 2: one:\n[\s\S]*^\d+ s\//m);
-  child.kill('SIGINT');
-  const { code, stderr } = await child.ended;
-  assert.equal(code, 130, stderr);
-  assert.match(stderr, /^Warning: Interrupted: not all searches were made\.$/m);
-  assert.doesNotMatch(stderr, /Search 2 of 2/);
-});
-
 describe('a summary that was written', () => {
   /** @type {string} */
   let json;
@@ -310,16 +297,8 @@ describe('a summary that was written', () => {
 
   /** @type {[string, () => string[], RegExp][]} */
   const REFUSED = [
-    [
-      'as a run of a set',
-      () => ['report', json, path('r-one.json')],
-      /r\.json is of several runs or targets/,
-    ],
-    [
-      'as a group',
-      () => ['compare', json, '--with', path('r-one.json')],
-      /r\.json is of several runs or targets together/,
-    ],
+    ['as a run', () => ['report', json, path('r-one.json')], /r\.json is of several runs or targets/],
+    ['as a group', () => ['compare', json, '--with', path('r-one.json')], /is of several runs or targets/],
   ];
   for (const [what, args, message] of REFUSED) {
     test(`is refused ${what}`, async () => assertRefused(await runCli(args()), message));

@@ -1,14 +1,12 @@
 /** --find-max-rate and --max-concurrency through the command line, on the embedded server. What they find is a matter of this machine. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { startDevServer } from '../../src/dev/spawn.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { deferred } from '../deferred.js';
-import { assertSearched, EC, environmentOf, runCli, scratch, startCli } from './support.js';
+import { assertSearched, devServer, EC, environmentOf, runCli, scratch, serve, startCli } from './support.js';
 
 /** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
 
@@ -23,14 +21,15 @@ const SLOW_MS = 100;
 /**
  * A server in front of another that takes its time for what the load asks.
  *
+ * @param {import('node:test').TestContext} t
  * @param {string} behind
  * @param {number} serviceMs
  * @param {{oneByOne?: boolean, before?: (asked: string) => Promise<unknown>}} [options]
  */
-async function startSlow(behind, serviceMs, { oneByOne = false, before = async () => {} } = {}) {
+async function startSlow(t, behind, serviceMs, { oneByOne = false, before = async () => {} } = {}) {
   let last = Promise.resolve();
   const served = () => new Promise((resolve) => void setTimeout(() => resolve(undefined), serviceMs));
-  const front = createServer(async (request, response) => {
+  return serve(t, async (request, response) => {
     /** @type {Buffer[]} */
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -54,15 +53,6 @@ async function startSlow(behind, serviceMs, { oneByOne = false, before = async (
     response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')) });
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
-  await new Promise((resolve) => front.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (front.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    stop() {
-      front.closeAllConnections();
-      front.close();
-    },
-  };
 }
 
 /**
@@ -72,7 +62,7 @@ async function startSlow(behind, serviceMs, { oneByOne = false, before = async (
  */
 async function startLookups(t) {
   const state = { isBusy: false };
-  const server = createServer((request, response) => {
+  const url = await serve(t, (request, response) => {
     const isHealth = request.url === '/v1/sys/health';
     const isRefused = state.isBusy && !isHealth;
     response.writeHead(isRefused ? 503 : 200, { 'content-type': 'application/json' });
@@ -80,34 +70,10 @@ async function startLookups(t) {
     const data = { id: 'a-token', policies: ['root'], expire_time: null, ttl: 0 };
     response.end(JSON.stringify(isRefused ? { errors: ['busy'] } : isHealth ? health : { data }));
   });
-  await listening(t, server);
-  return { state, env: { VAULT_ADDR: addressOf(server), VAULT_TOKEN: 'a-token' } };
+  return { state, env: { VAULT_ADDR: url, VAULT_TOKEN: 'a-token' } };
 }
 
-/** @param {import('node:test').TestContext} t @param {import('node:http').Server} server */
-async function listening(t, server) {
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-}
-
-/** @param {import('node:http').Server} server */
-function addressOf(server) {
-  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
-}
-
-const LOOK_UPS = [
-  'token-lookup',
-  '--find-max-rate',
-  '--rate',
-  '20',
-  '--duration',
-  '1s',
-  '--require',
-  'p50<1s',
-];
+const LOOK_UPS = 'token-lookup --find-max-rate --rate 20 --duration 1s --require p50<1s'.split(' ');
 
 describe('a search that ends early', { concurrency: 2 }, () => {
   test('a search that breaks off says so in files and summary, and which of them could not be written', async (t) => {
@@ -154,9 +120,8 @@ describe('a search that ends early', { concurrency: 2 }, () => {
 
   test('Ctrl-C twice between two steps, while metrics of the one before are not taken: it is reported', async (t) => {
     const { env } = await startLookups(t);
-    const receiver = createServer(() => {});
-    await listening(t, receiver);
-    const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${addressOf(receiver)}/v1/metrics`], {
+    const receiver = await serve(t, () => {});
+    const cli = startCli([...LOOK_UPS, '--pause', '100ms', '--otlp', `${receiver}/v1/metrics`], {
       env,
     });
     await cli.shows(/^20\/s: /m);
@@ -178,22 +143,16 @@ const MAKING = /^POST .*\/sys\/mounts\//;
 const reportedWithin = (shown) => Promise.race([shown.then(() => true), sleep(10_000, false)]);
 
 describe('on the embedded server', () => {
-  /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
-  let server;
-  before(async () => {
-    server = await startDevServer({ caKeyType: 'ec' });
-  });
-  after(() => server.stop());
+  const server = devServer();
 
   test('ocsp --find-max-rate: steps on standard error, the answer on standard output, the same in files', async (t) => {
-    const slow = await startSlow(server.url, SLOW_MS);
-    t.after(slow.stop);
+    const slow = await startSlow(t, server.url, SLOW_MS);
     const path = scratch(t);
     const [json, html] = [path('s.json'), path('s.html')];
     const bounds = ['--rate', '120', '--max-rate', '240'];
     const { code, stdout, stderr } = await runCli(
       ['ocsp', ...EC, '--find-max-rate', ...bounds, ...SHORT, '--out', json, '--out', html],
-      { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
+      { env: { ...environmentOf(server), VAULT_ADDR: slow } },
     );
     assertSearched(code);
     const search = searchIn(readFileSync(json, 'utf8'));
@@ -217,13 +176,12 @@ describe('on the embedded server', () => {
   });
 
   test('a step that can no longer be met is cut short, and says so', async (t) => {
-    const slow = await startSlow(server.url, 100, { oneByOne: true });
-    t.after(slow.stop);
+    const slow = await startSlow(t, server.url, 100, { oneByOne: true });
     const out = scratch(t)('s.json');
     // p99 takes 598 requests: 30 s at that rate.
     const cli = startCli(
       ['ocsp', ...EC, '--find-max-rate', '--rate', '20', '--require', 'p99<200ms', '--out', out],
-      { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
+      { env: { ...environmentOf(server), VAULT_ADDR: slow } },
     );
     await cli.shows(/^20\/s: .*\n?.*\n?.*cut short after/m);
     cli.kill('SIGINT');
@@ -238,12 +196,11 @@ describe('on the embedded server', () => {
     const shown = deferred();
     /** @type {unknown[]} */
     const reportedBefore = [];
-    const slow = await startSlow(server.url, SLOW_MS, {
+    const slow = await startSlow(t, server.url, SLOW_MS, {
       async before(asked) {
         if (REMOVAL.test(asked)) reportedBefore.push(await reportedWithin(shown.promise));
       },
     });
-    t.after(slow.stop);
     const list = async () => {
       const response = await fetch(`${server.url}/v1/sys/mounts`, {
         headers: { 'X-Vault-Token': server.token },
@@ -265,7 +222,7 @@ describe('on the embedded server', () => {
         'json',
         '--quiet',
       ],
-      { env: { ...environmentOf(server), VAULT_ADDR: slow.url } },
+      { env: { ...environmentOf(server), VAULT_ADDR: slow } },
     );
     await cli.prints(/^\}\n$/m);
     shown.resolve();
@@ -281,7 +238,7 @@ describe('on the embedded server', () => {
     let [making, removed] = [0, 0];
     /** @type {unknown[]} */
     const reportedBefore = [];
-    const slow = await startSlow(server.url, SLOW_MS, {
+    const slow = await startSlow(t, server.url, SLOW_MS, {
       async before(asked) {
         if (MAKING.test(asked) && ++making === 2) {
           begun.resolve();
@@ -290,9 +247,8 @@ describe('on the embedded server', () => {
         if (REMOVAL.test(asked) && ++removed === 2) reportedBefore.push(await reportedWithin(shown.promise));
       },
     });
-    t.after(slow.stop);
     const cli = startCli(['kv-write', '--find-max-rate', '--rate', '20', '--arrivals', 'poisson', ...SHORT], {
-      env: { ...environmentOf(server), VAULT_ADDR: slow.url },
+      env: { ...environmentOf(server), VAULT_ADDR: slow },
     });
     await begun.promise;
     cli.kill('SIGINT');

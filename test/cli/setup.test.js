@@ -14,18 +14,10 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 
 /** @type {[string, string[], RegExp][]} */
 const MISUSE = [
+  ['a name with a slash', ['setup', '--name', 'a/b'], /The name "a\/b" cannot be used for a set-up\. Use/],
+  ['a name of runs', ['setup', '--name', 'vault-pki-load-kv'], /is like those of the mounts that runs make/],
   [
-    'a name with a slash',
-    ['setup', '--name', 'a/b'],
-    /The name "a\/b" cannot be used for a set-up\. Use three to forty-one/,
-  ],
-  [
-    'a name of mounts that runs make',
-    ['setup', '--name', 'vault-pki-load-kv'],
-    /is like those of the mounts that runs make/,
-  ],
-  [
-    'an engine that is not known',
+    'unknown engine',
     ['setup', '--with', 'kv,ssh'],
     /--with holds "ssh", which is not one of kv, transit, approle/,
   ],
@@ -83,11 +75,7 @@ describe('how the target was named is repeated for other command lines', () => {
   /** @type {[string, Record<string, unknown>, string][]} */
   const TABLE = [
     ['not at all, where it was not', { name: 'load', format: 'json' }, ''],
-    [
-      'with its values',
-      { url: 'http://v:8200', 'ca-cert': 'a b.pem' },
-      " --url http://v:8200 --ca-cert 'a b.pem'",
-    ],
+    ['values', { url: 'http://v:8200', 'ca-cert': 'a b.pem' }, " --url http://v:8200 --ca-cert 'a b.pem'"],
     ['with its flags', { 'tls-skip-verify': true }, ' --tls-skip-verify'],
     ['whichever way they were written', { 'tls-skip-verify': 'true' }, ' --tls-skip-verify'],
     ['and those that take back the environment', { 'tls-skip-verify': 'false' }, ' --tls-skip-verify=false'],

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startDevServer } from '../../src/dev/spawn.js';
 import { operations } from '../../src/operations/index.js';
 import { checkResult } from '../../src/results/check/check.js';
 import { validatorOf } from '../json-schema.js';
@@ -189,6 +192,30 @@ export function scratch(context) {
     if (content !== undefined) writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
+}
+
+/**
+ * The embedded server, from before the tests of where this is called until after them: what is known of it comes before the first.
+ *
+ * @returns {import('../../src/dev/spawn.js').SpawnedDevServer}
+ */
+export function devServer() {
+  const server = /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */ ({});
+  before(async () => void Object.assign(server, await startDevServer({ caKeyType: 'ec' })));
+  after(() => server.stop());
+  return server;
+}
+
+/**
+ * @param {{after: (fn: () => any) => void}} context of `node:test`
+ * @param {import('node:http').RequestListener} onRequest
+ * @returns {Promise<string>} address of a server that goes with the test
+ */
+export async function serve(context, onRequest) {
+  const server = createServer(onRequest).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
 }
 
 /** @param {{url: string, token: string}} server @returns {Record<string, string>} */

@@ -69,10 +69,7 @@ const words = (/** @type {string} */ line) =>
 
 /** @type {[string, RegExp][]} for both commands */
 const BOTH = [
-  [
-    '--url @html',
-    /does not look like Vault or OpenBao: it answers HTTP 200 without JSON to \/v1\/sys\/health/,
-  ],
+  ['--url @html', /does not look like Vault or OpenBao: it answers HTTP 200 without JSON to \/v1/],
   ['--url @json', /does not look like Vault or OpenBao: it answers HTTP 200 with other JSON/],
   ['--url @mute', /closed the connection without an answer/],
   ['--url @garbage', /answered with something that is not HTTP/],

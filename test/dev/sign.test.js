@@ -14,10 +14,7 @@ after(() => server.close());
 
 const file = scratch({ after });
 
-/**
- * @param {string[]} newKey
- * @param {...string} more
- */
+/** @param {string[]} newKey @param {...string} more */
 function csr(newKey, ...more) {
   const [key, out] = [file('csr-key.pem', ''), file('csr.pem', '')];
   const files = ['-keyout', key, '-out', out, '-subj', '/O=ignored/CN=csr.example.com'];
@@ -78,12 +75,7 @@ describe('sign', () => {
     ['nonsense', () => ({ csr: pem(Buffer.alloc(3)) }), ROLE, /^certificate request could not be parsed: /],
     ['a wrong signature', () => ({ csr: pem(tampered(csr(EC).csr)) }), ROLE, /^request signature invalid$/],
     ['another key type', () => csr(RSA), ROLE, /^role requires keys of type ec$/],
-    [
-      'a short key',
-      () => csr(['-newkey', 'rsa:1024']),
-      RSA_ROLE,
-      /^role requires a minimum of a 2048-bit key/,
-    ],
+    ['short', () => csr(['-newkey', 'rsa:1024']), RSA_ROLE, /^role requires a minimum of a 2048-bit key/],
     ['another curve', () => csr(SECP256K1), ROLE, /^role requires a minimum of a 256-bit key/],
     ['a name', () => san('DNS:evil.com'), ROLE, /^subject alternate name evil.com not allowed by this role$/],
     ['a URI', () => san('URI:spiffe://x/y'), ROLE, /^URI Subject Alternative Names are not allowed/],

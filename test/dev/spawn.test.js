@@ -13,11 +13,7 @@ const SPAWN = new URL('../../src/dev/spawn.js', import.meta.url).href;
 const START = `import { startDevServer } from ${JSON.stringify(SPAWN)};
   console.log((await startDevServer({ caKeyType: 'ec' })).url);`;
 
-/**
- * A parent process that starts the server and runs `then`.
- *
- * @param {string} then
- */
+/** A parent process that starts the server and runs `then`. @param {string} then */
 async function parentWith(then) {
   const args = ['--input-type=module', '-e', `${START}\n${then}`];
   const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

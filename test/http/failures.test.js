@@ -39,11 +39,7 @@ const table = [
     'wrong_scheme_http_to_https_port',
   ],
   ['not HTTP', error('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from('SSH-2.0') }), 'bad_http'],
-  [
-    'TLS 1.3 wants a client certificate',
-    error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'),
-    'client_certificate_required',
-  ],
+  ['a certificate wanted', error('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'client_certificate_required'],
   [
     'a client certificate that is not taken, in the words of OpenSSL 3.0',
     error('ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE'),

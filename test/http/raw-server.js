@@ -9,10 +9,7 @@ const TLS_HANDSHAKE = 0x16;
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
 
-/**
- * @param {Behaviour} behave
- * @param {number} [port]
- */
+/** @param {Behaviour} behave @param {number} [port] */
 export async function startRaw(behave, port = 0) {
   /** @type {Set<Socket>} */
   const sockets = new Set();

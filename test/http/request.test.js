@@ -19,11 +19,7 @@ async function ask(origin, options = {}) {
   }
 }
 
-/**
- * @param {Promise<unknown>} asked
- * @param {string} code
- * @param {RegExp} [remedy]
- */
+/** @param {Promise<unknown>} asked @param {string} code @param {RegExp} [remedy] */
 async function assertFails(asked, code, remedy = /^/) {
   await assert.rejects(asked, (/** @type {any} */ error) => {
     assert.equal(error.code, code, error.message);

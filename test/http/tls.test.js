@@ -76,24 +76,14 @@ describe('loadTls', () => {
     ['a CA folder that is not there', { caPath: 'absent' }, 'file_not_found', /is not there/],
     ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
     ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
-    [
-      'a key without certificate',
-      { clientKey: 'leaf.key' },
-      'client_cert_missing',
-      /without its certificate/,
-    ],
+    ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],
     [
       'the key of another certificate',
       { clientCert: 'leaf.pem', clientKey: 'other.key' },
       'client_key_mismatch',
       /does not belong/,
     ],
-    [
-      'a certificate for a key',
-      { clientCert: 'leaf.pem', clientKey: 'ca.pem' },
-      'not_a_key',
-      /not a private key/,
-    ],
+    ['a certificate', { clientCert: 'leaf.pem', clientKey: 'ca.pem' }, 'not_a_key', /not a private key/],
     [
       'an encrypted key',
       { clientCert: 'leaf.pem', clientKey: 'encrypted.key' },

@@ -4,35 +4,6 @@ import fc from 'fast-check';
 import { pace } from './pacing.js';
 
 describe('closed loop', () => {
-  test('sends as soon as a slot is free; a request is due when its slot became free', () => {
-    const { pacer, time, fired } = pace({ arrivals: {}, slots: 2, serviceMs: (i) => 10 + i });
-    pacer.start();
-    time.runUntil(25);
-    pacer.stop();
-    assert.deepEqual(fired, [
-      { index: 0, intended: 0, at: 0 },
-      { index: 1, intended: 0, at: 0 },
-      { index: 2, intended: 10, at: 10 },
-      { index: 3, intended: 11, at: 11 },
-      { index: 4, intended: 22, at: 22 },
-      { index: 5, intended: 24, at: 24 },
-    ]);
-  });
-
-  test('a shard hands out its own indexes', () => {
-    const { pacer, time, fired } = pace({
-      arrivals: { shard: 1, shards: 3, requests: 4 },
-      slots: 1,
-      serviceMs: () => 1,
-    });
-    pacer.start();
-    time.runUntil(100);
-    assert.deepEqual(
-      fired.map(({ index }) => index),
-      [1, 4, 7, 10],
-    );
-  });
-
   test('ends at its time, though every slot is busy then, and does not spin until one is free', () => {
     const { pacer, time, fired, seen } = pace({ arrivals: { stopAtMs: 100 }, slots: 2, serviceMs: () => 70 });
     pacer.start();
@@ -68,7 +39,7 @@ describe('closed loop', () => {
     assert.deepEqual([fired.length, seen.ends, seen.deepest], [50_000, 1, 1]);
   });
 
-  test('any: never more in flight than slots, exactly the requests, each due when its slot was free', () => {
+  test('any: never more in flight than slots, exactly its own requests, each due and sent when its slot was free', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -78,25 +49,34 @@ describe('closed loop', () => {
           stopAtMs: fc.integer({ min: 1, max: 500 }),
           warmupMs: fc.nat(100),
           startMs: fc.integer({ min: -40, max: 5 }),
+          shards: fc.integer({ min: 1, max: 3 }),
         }),
-        ({ services, slots, requests, stopAtMs, warmupMs, startMs }) => {
+        ({ services, slots, requests, stopAtMs, warmupMs, startMs, shards }) => {
           // At least one request must take time, or time stands still.
           const all = [...services, 3];
+          const serviceMs = (/** @type {number} */ i) => (i % 7 === 6 ? 3 : all[i % all.length]);
           const { pacer, time, fired, seen } = pace({
-            arrivals: { requests, stopAtMs, warmupMs },
+            arrivals: { requests, stopAtMs, warmupMs, shard: shards - 1, shards },
             slots,
-            serviceMs: (i) => (i % 7 === 6 ? 3 : all[i % all.length]),
+            serviceMs,
             startMs,
           });
           pacer.start();
           time.runUntil(10_000);
           assert.deepEqual(
             fired.map(({ index }) => index),
-            fired.map((_, i) => i),
+            fired.map((_, i) => shards - 1 + i * shards),
           );
           assert.ok(seen.mostInFlight <= slots);
           assert.equal(seen.ends, 1);
-          for (const { intended, at } of fired) assert.ok(intended >= 0 && intended <= at && at < stopAtMs);
+          const freeAt = Array(slots).fill(Math.max(0, startMs));
+          for (const { index, intended, at } of fired) {
+            assert.ok(intended >= 0 && at < stopAtMs);
+            assert.ok(startMs > 0 ? intended <= at : intended === at, 'due when its slot was free');
+            const first = freeAt.indexOf(Math.min(...freeAt));
+            assert.equal(at, freeAt[first], 'sent as soon as a slot was free');
+            freeAt[first] = at + Math.max(0, serviceMs(index));
+          }
           const measured = fired.filter(({ intended }) => intended >= warmupMs).length;
           if (requests !== null) assert.ok(measured <= requests);
           if (requests !== null && seen.endedAt < stopAtMs) assert.equal(measured, requests);

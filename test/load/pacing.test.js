@@ -14,13 +14,7 @@ const table = [
   ['sleep never spins', { ratePerSecond: 5000, pacing: 'sleep' }, 1, 2, 'timer, never'],
   ['spin always does', { ratePerSecond: 20, pacing: 'spin' }, 1, 1, 'timer, always'],
   ['a closed loop waits for answers alone', { model: 'closed', ratePerSecond: null }, 1, 2, 'timer, never'],
-  [
-    'a closed loop never spins',
-    { model: 'closed', ratePerSecond: null, pacing: 'spin' },
-    1,
-    2,
-    'timer, never',
-  ],
+  ['closed loops never spin', { model: 'closed', ratePerSecond: null, pacing: 'spin' }, 1, 2, 'timer, never'],
 ];
 
 /** @param {Partial<LoadPlan>} load */

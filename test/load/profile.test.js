@@ -5,12 +5,7 @@ import { createProfile } from '../../src/load/pacing/profile.js';
 
 /** @typedef {import('../../src/load/pacing/profile.js').Segment} Segment */
 
-/**
- * @param {number} fromPerSecond
- * @param {number} toPerSecond
- * @param {number} durationMs
- * @returns {Segment}
- */
+/** @param {number} fromPerSecond @param {number} toPerSecond @param {number} durationMs @returns {Segment} */
 const line = (fromPerSecond, toPerSecond, durationMs) => ({ fromPerSecond, toPerSecond, durationMs });
 
 /** @param {number} a @param {number} b @param {string} [what] */

@@ -8,10 +8,7 @@ import { TestCa as CaInMemory } from './test-ca.js';
 
 /** @typedef {import('./test-ca.js').Issued} Issued */
 
-/**
- * @param {string[]} args
- * @param {{cwd?: string, input?: string | Buffer}} [options]
- */
+/** @param {string[]} args @param {{cwd?: string, input?: string | Buffer}} [options] */
 export function openssl(args, options = {}) {
   return execFileSync('openssl', args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 }
@@ -38,12 +35,7 @@ export class TestCa extends CaInMemory {
     return readFileSync(respout);
   }
 
-  /**
-   * The request `openssl ocsp` makes.
-   *
-   * @param {Issued} cert
-   * @param {string[]} args
-   */
+  /** The request `openssl ocsp` makes. @param {Issued} cert @param {string[]} args */
   request(cert, args) {
     const reqout = this.path('reqout.der');
     openssl(['ocsp', '-issuer', this.ca.certFile, ...args, '-cert', cert.certFile, '-reqout', reqout]);

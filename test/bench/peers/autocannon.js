@@ -24,10 +24,10 @@ export const peer = {
   closedLoop: (job) => attack(job, []),
 };
 
-/** From the lock file beside this, on first use, with npm's settings; null where npm cannot. */
+/** The version in the package.json beside this, on first use, with npm's settings; null where npm cannot. */
 async function install() {
   const env = /** @type {Record<string, string>} */ (process.env);
-  if (!existsSync(MODULE)) await runTimed(['npm', 'ci', '--prefix', HERE, '--ignore-scripts'], { env });
+  if (!existsSync(MODULE)) await runTimed(['npm', 'install', '--prefix', HERE, '--ignore-scripts'], { env });
   if (!existsSync(MODULE)) return null;
   return JSON.parse(readFileSync(`${MODULE}/package.json`, 'utf8')).version;
 }

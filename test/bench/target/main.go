@@ -22,9 +22,11 @@ import (
 // memoryLimit is where the garbage collector begins: a collection would take the core from the loop.
 const memoryLimit = 512 << 20
 
+const ocspResponse = "application/ocsp-response"
+
 type settings struct {
 	delay, service, freezeEvery, freezeFor time.Duration
-	failEvery, hangEvery, skip             uint64
+	hangEvery, skip                        uint64
 	record, spin                           bool
 }
 
@@ -32,12 +34,10 @@ func main() {
 	var s server
 	bodyFile := flag.String("body", "", "file with the body of every answer")
 	bodiesFile := flag.String("bodies", "", "file with bodies to answer with in turn, each after its length as a little-endian uint32")
-	contentType := flag.String("content-type", "application/ocsp-response", "its type")
 	flag.DurationVar(&s.delay, "delay", 0, "answer this long after the request came")
 	flag.DurationVar(&s.service, "service", 0, "be a single server with this service time, first come, first served")
 	flag.DurationVar(&s.freezeEvery, "freeze-every", 0, "period of the freezes, counted from the first request")
 	flag.DurationVar(&s.freezeFor, "freeze-for", 0, "answer nothing in the middle of each period, for this long")
-	flag.Uint64Var(&s.failEvery, "fail-every", 0, "answer every n-th request with HTTP 500")
 	flag.Uint64Var(&s.hangEvery, "hang-every", 0, "never answer every n-th request")
 	flag.Uint64Var(&s.skip, "skip", 0, "requests that are set-up and come before the load")
 	flag.BoolVar(&s.record, "record", false, "remember when requests came and how long they were held")
@@ -49,11 +49,10 @@ func main() {
 		check(err)
 		body = read
 	}
-	s.answers = [][]byte{httpAnswer("200 OK", *contentType, body)}
+	s.answers = [][]byte{httpAnswer("200 OK", ocspResponse, body)}
 	if *bodiesFile != "" {
-		s.answers = readBodies(*bodiesFile, *contentType)
+		s.answers = readBodies(*bodiesFile)
 	}
-	s.failure = httpAnswer("500 Internal Server Error", "application/json", []byte(`{"errors":["internal error"]}`))
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
 	runtime.LockOSThread()
@@ -63,13 +62,13 @@ func main() {
 }
 
 // readBodies makes the answers of -bodies; at least one.
-func readBodies(file, contentType string) [][]byte {
+func readBodies(file string) [][]byte {
 	rest, err := os.ReadFile(file)
 	check(err)
 	answers := [][]byte{}
 	for len(rest) >= 4 {
 		end := 4 + int(binary.LittleEndian.Uint32(rest))
-		answers = append(answers, httpAnswer("200 OK", contentType, rest[4:end]))
+		answers = append(answers, httpAnswer("200 OK", ocspResponse, rest[4:end]))
 		rest = rest[end:]
 	}
 	if len(answers) == 0 {

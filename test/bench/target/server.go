@@ -22,7 +22,6 @@ type server struct {
 	requests        uint64
 	answers         [][]byte // given in turn
 	turn            int
-	failure         []byte
 }
 
 type conn struct {
@@ -176,9 +175,6 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 		return
 	}
 	data := s.nextAnswer()
-	if s.failEvery > 0 && s.requests%s.failEvery == 0 {
-		data = s.failure
-	}
 	s.seq++
 	one := reply{came: now, arrival: len(s.arrivals) - 1, at: s.dueAt(now), seq: s.seq, conn: c, data: data}
 	if one.at <= now && len(s.waiting) == 0 {

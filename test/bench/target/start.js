@@ -9,12 +9,10 @@ import { buildTarget } from './build.js';
  * @typedef {object} TargetOptions times in milliseconds
  * @property {string} [bodyFile] the body of every answer; `ok` when left out
  * @property {string} [bodiesFile] bodies to answer with in turn, each after its length as a little-endian uint32
- * @property {string} [contentType]
  * @property {number} [delayMs] answer this long after the request came
  * @property {number} [serviceMs] be a single server, first come, first served
  * @property {number} [freezeEveryMs] period, counted from the first request
  * @property {number} [freezeForMs] answer nothing in the middle of each period, for this long
- * @property {number} [failEvery] HTTP 500 to every n-th request
  * @property {number} [hangEvery] no answer to every n-th request
  * @property {number} [skip] so many requests come before the load, and are not counted
  * @property {boolean} [record] remember arrivals, and how long requests were held
@@ -55,10 +53,7 @@ import { buildTarget } from './build.js';
 
 const ARRIVAL_BYTES = 20;
 
-/**
- * @param {TargetOptions} [options]
- * @returns {Promise<RunningTarget>}
- */
+/** @param {TargetOptions} [options] @returns {Promise<RunningTarget>} */
 export async function startTarget(options = {}) {
   const { target } = await buildTarget();
   const cores = options.cores === undefined ? shareCores().target : options.cores;
@@ -102,39 +97,24 @@ export async function withTarget(options, use) {
 }
 
 /** @param {TargetOptions} options */
-function flagsOf({
-  bodyFile,
-  bodiesFile,
-  contentType,
-  delayMs,
-  serviceMs,
-  freezeEveryMs,
-  freezeForMs,
-  ...rest
-}) {
-  const { failEvery, hangEvery, skip, record, spin } = rest;
+function flagsOf({ bodyFile, bodiesFile, delayMs, serviceMs, freezeEveryMs, freezeForMs, ...rest }) {
   const ms = (/** @type {number | undefined} */ value) => (value === undefined ? undefined : `${value}ms`);
   const given = {
     body: bodyFile,
     bodies: bodiesFile,
-    'content-type': contentType,
     delay: ms(delayMs),
     service: ms(serviceMs),
     'freeze-every': ms(freezeEveryMs),
     'freeze-for': ms(freezeForMs),
-    'fail-every': failEvery,
-    'hang-every': hangEvery,
-    skip,
-    record,
-    spin,
+    'hang-every': rest.hangEvery,
+    skip: rest.skip,
+    record: rest.record,
+    spin: rest.spin,
   };
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`-${name}=${value}`]));
 }
 
-/**
- * @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each
- * @returns {Arrivals}
- */
+/** @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each @returns {Arrivals} */
 function readArrivals(raw) {
   const view = new DataView(raw);
   const count = raw.byteLength / ARRIVAL_BYTES;

@@ -16,10 +16,7 @@ export function demand(holds, rule) {
   if (!holds) throw new Breach(rule);
 }
 
-/**
- * @param {Buffer} bytes
- * @returns {Element[]} to the last level
- */
+/** @param {Buffer} bytes @returns {Element[]} to the last level */
 export function decode(bytes) {
   const elements = [];
   for (let at = 0; at < bytes.length; ) {

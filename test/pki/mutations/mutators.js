@@ -226,10 +226,7 @@ export function mutate({ bytes, root }, draw) {
   return { bytes: out, ways };
 }
 
-/**
- * @param {Node} root changed in place
- * @param {Draw} draw
- */
+/** @param {Node} root changed in place @param {Draw} draw */
 function mutateTree(root, draw) {
   for (;;) {
     const all = listNodes(root);

@@ -144,10 +144,7 @@ function demandOne(bytes, { tags, type }) {
   return elements[0];
 }
 
-/**
- * @param {Buffer} bytes
- * @returns {string | null} the rule that the bytes break; null: none
- */
+/** @param {Buffer} bytes @returns {string | null} the rule that the bytes break; null: none */
 export function breachOf(bytes) {
   try {
     const { children } = demandOne(bytes, response);

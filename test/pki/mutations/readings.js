@@ -35,10 +35,7 @@ const hex = (bytes) =>
 /** @param {any} block of asn1js */
 const valueHex = (block) => hex(block.valueBlock.valueHexView);
 
-/**
- * @param {Uint8Array} bytes
- * @returns {Outcome}
- */
+/** @param {Uint8Array} bytes @returns {Outcome} */
 export function readWithPkijs(bytes) {
   try {
     const response = pkijs.OCSPResponse.fromBER(bytes);
@@ -115,10 +112,7 @@ function describePkijsAlgorithm({ algorithmId, algorithmParams }) {
   };
 }
 
-/**
- * @param {Uint8Array} bytes
- * @returns {Outcome}
- */
+/** @param {Uint8Array} bytes @returns {Outcome} */
 export function readOurselves(bytes) {
   try {
     const response = parseOcspResponse(bytes);

@@ -2,6 +2,7 @@
  * DER as a tree that can be taken apart and put together again, right or wrong: for mutants whose outer lengths fit, so
  * that the fault lies where it was put. Knows nothing of the reader under test. Reads only what is sound.
  */
+import { Breach, decode } from './grammar.js';
 
 /**
  * @typedef {object} Node
@@ -14,54 +15,33 @@
 
 const OCTET_STRING = 0x04;
 
-/**
- * @param {Buffer} bytes sound DER of any number of elements
- * @returns {Node[] | null} null where they are not
- */
-export function readNodes(bytes) {
-  const nodes = [];
-  for (let at = 0; at < bytes.length; ) {
-    const header = headerAt(bytes, at);
-    if (header === null) return null;
-    const content = bytes.subarray(header.from, header.to);
-    const tag = bytes[at];
-    const mayNest = (tag & 0x20) !== 0 || tag === OCTET_STRING;
-    const children = mayNest && (content.length > 0 || (tag & 0x20) !== 0) ? readNodes(content) : null;
-    if ((tag & 0x20) !== 0 && children === null) return null;
-    nodes.push({ tag, content: Buffer.from(content), children });
-    at = header.to;
+/** @param {Buffer} bytes sound DER of any number of elements @returns {Node[]} */
+export const readNodes = (bytes) => decode(bytes).map(nodeOf);
+
+/** @param {import('./grammar.js').Element} element @returns {Node} */
+function nodeOf({ tag, content, children }) {
+  const own = (tag & 0x20) !== 0 ? children.map(nodeOf) : null;
+  return { tag, content: Buffer.from(content), children: tag === OCTET_STRING ? nested(content) : own };
+}
+
+/** @param {Buffer} content of an OCTET STRING @returns {Node[] | null} null where it holds no DER */
+function nested(content) {
+  try {
+    return content.length > 0 ? readNodes(content) : null;
+  } catch (error) {
+    if (error instanceof Breach) return null;
+    throw error;
   }
-  return nodes;
 }
 
-/**
- * @param {Buffer} bytes
- * @param {number} at
- */
-function headerAt(bytes, at) {
-  if (at + 2 > bytes.length || (bytes[at] & 0x1f) === 0x1f) return null;
-  const first = bytes[at + 1];
-  const octets = first < 0x80 ? 0 : first & 0x7f;
-  if (first === 0x80 || octets > 4 || at + 2 + octets > bytes.length) return null;
-  const length = octets === 0 ? first : bytes.readUIntBE(at + 2, octets);
-  const from = at + 2 + octets;
-  return from + length > bytes.length ? null : { from, to: from + length };
-}
-
-/**
- * @param {Node} node
- * @returns {Buffer}
- */
+/** @param {Node} node @returns {Buffer} */
 export function writeNode({ tag, content, children, padding = 0, lie = 0 }) {
   const body = children === null ? content : Buffer.concat(children.map(writeNode));
   if (padding === 'indefinite') return Buffer.concat([Buffer.from([tag, 0x80]), body, Buffer.alloc(2)]);
   return Buffer.concat([Buffer.from([tag]), lengthOctets(Math.max(0, body.length + lie), padding), body]);
 }
 
-/**
- * @param {number} length
- * @param {number} padding
- */
+/** @param {number} length @param {number} padding */
 function lengthOctets(length, padding) {
   if (length < 0x80 && padding === 0) return Buffer.from([length]);
   const digits = length.toString(16);

@@ -1,0 +1,23 @@
+/** Several things measured in turn, there and back again: what the machine does meanwhile falls on all of them. */
+
+/**
+ * @template {object} About
+ * @template T
+ * @param {(About & {measure: (run: number) => Promise<T>})[]} sources
+ * @param {Pick<import('./index.js').Settings, 'runs' | 'say'>} settings
+ * @param {string} [what] is measured, for the progress
+ * @returns {Promise<(About & {runs: T[]})[]>}
+ */
+export async function measureInTurn(sources, { runs, say }, what) {
+  const rows = sources.map((source) => ({ ...source, runs: /** @type {T[]} */ ([]) }));
+  for (let i = 0; i < runs; i++) {
+    for (const row of i % 2 === 0 ? rows : rows.toReversed()) row.runs.push(await row.measure(i));
+    say(`${what === undefined ? '' : `${what}, `}run ${i + 1} of ${runs}`);
+  }
+  return rows;
+}
+
+/** @param {string} goal @param {boolean} isMet @returns {[string, string]} cells of a table */
+export function verdictOn(goal, isMet) {
+  return [goal, isMet ? 'yes' : 'no'];
+}
