@@ -86,7 +86,10 @@ async function addNames(csr, { commonName = '', altNames = [], ipSans = [] }) {
     'pkijs'
   );
   const asn1js = await import('asn1js');
-  if (commonName !== '') {
+  if (commonName === '') {
+    // pkijs makes one empty RelativeDistinguishedName of none, where one has at least an attribute (RFC 5280, 4.1.2.4).
+    csr.subject.valueBeforeDecode = new asn1js.Sequence().toBER();
+  } else {
     const value = new asn1js.Utf8String({ value: commonName });
     csr.subject.typesAndValues.push(new AttributeTypeAndValue({ type: OID.commonName, value }));
   }

@@ -67,7 +67,7 @@ function suiteLines({ name, classname, seconds, startedAt, properties, cases, ou
     ...properties.map(([key, value]) => `      <property ${attributes({ name: key, value })}/>`),
     '    </properties>',
     ...cases.flatMap((one) => caseLines(one, classname)),
-    `    <system-out>${xmlText(output)}</system-out>`,
+    `    <system-out>${xmlText(output.split('\n').map(clean).join('\n'))}</system-out>`,
     '  </testsuite>',
   ];
 }

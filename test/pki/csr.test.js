@@ -29,8 +29,10 @@ for (const keyType of CSR_KEY_TYPES.filter((type) => !/3072|4096/.test(type))) {
   });
 }
 
-test('a CSR without any names has neither commonName nor alternative names', async () => {
-  const bytes = decodePem((await createCsr({ keyType: 'ec-256' })).pem, /REQUEST/);
+test('a CSR without any names has neither commonName nor alternative names, and can be read', async () => {
+  const { pem } = await createCsr({ keyType: 'ec-256' });
+  assert.equal(read(pem).commonName, '');
+  const bytes = decodePem(pem, /REQUEST/);
   for (const id of ['2.5.4.3', '2.5.29.17', '1.2.840.113549.1.9.14']) assert.ok(!bytes?.includes(oid(id)));
 });
 

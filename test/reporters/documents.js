@@ -229,8 +229,8 @@ export const SEARCHES = {
     sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
   'search-broken-off': brokenSearch,
   'search-hostile': async () => ({
-    ...brokenOff(await sampleSearch({ highest: 60 }), targetError('no', HOSTILE)),
-    target: { url: 'http://x', product: HOSTILE, version: null },
+    ...brokenOff(await sampleSearch({ highest: 60 }), targetError('no', HOSTILE_PAGE)),
+    target: { url: 'http://x', product: HOSTILE_PAGE, version: null },
   }),
 };
 
