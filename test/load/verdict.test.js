@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/histogram.js';
 import { judgeMeasurement, REASONS } from '../../src/load/verdict/judge.js';
+import { isThisMachine, mergeWatches } from '../../src/load/verdict/observed.js';
 
 /** @typedef {import('../../src/load/verdict/observed.js').Observed} Observed */
 
@@ -264,4 +266,52 @@ test('spinning is named where it took the core', () => {
   const [reason] = judge({ machine: FULL, spinShare: 0.3 }).reasons;
   assert.match(reason.text, /spun away/);
   assert.match(reason.remedy, /--pacing sleep/);
+});
+
+test('which addresses are of this machine', () => {
+  const own = [
+    'localhost',
+    'a.localhost',
+    '127.0.0.1',
+    '127.1.2.3',
+    '0.0.0.0',
+    '[::1]',
+    hostname().toUpperCase(),
+  ];
+  const other = ['vault.example.com', '128.0.0.1', 'localhost.example.com', '[2001:db8::1]'];
+  for (const host of own) assert.equal(isThisMachine(`https://${host}:8200`), true, host);
+  for (const host of other) assert.equal(isThisMachine(`https://${host}:8200`), false, host);
+});
+
+test('the worst thread counts; its looks are those while it waited for a core, where it did', () => {
+  /** @param {Record<string, unknown>} watch */
+  const endOf = (watch) =>
+    /** @type {import('../../src/load/shard.js').ShardEnd} */ (
+      /** @type {unknown} */ ({
+        droppedLate: 1,
+        leftWhileFree: false,
+        dialled: 2,
+        backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
+        watch: {
+          wallMs: 1000,
+          busyMs: 100,
+          emptySpinMs: 10,
+          runQueueMs: 0,
+          gc: { count: 1, totalMs: 5, longestMs: 5 },
+          reaction: histogram(10, 1),
+          starved: histogram(3, 50),
+          ...watch,
+        },
+      })
+    );
+  const looks = (/** @type {Record<string, unknown>} */ watch) => mergeWatches([endOf(watch)]).reaction;
+  assert.equal(looks({ runQueueMs: 4.9 }).totalCount, 10);
+  assert.equal(looks({ runQueueMs: 5 }).totalCount, 3);
+  assert.equal(looks({ runQueueMs: null }).totalCount, 3);
+  const both = mergeWatches([endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })]);
+  assert.deepEqual(
+    [both.droppedLate, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
+    [2, 4, 0.4, 0.01, 0.05],
+  );
+  assert.deepEqual([both.gc, both.reaction.totalCount], [{ count: 2, totalMs: 10, longestMs: 5 }, 13]);
 });
