@@ -56,6 +56,14 @@ const { values, positionals } = parseArgs({
   },
 });
 const places = positionals.length > 0 ? positionals : ['src/load', 'src/pki', 'src/results'];
+const missing = places.find((place) => !existsSync(join(TOP, place)));
+const notWhole = Object.entries(values).find(([, value]) => !/^[1-9]\d*$/.test(value));
+if (missing !== undefined || notWhole !== undefined) {
+  const wrong =
+    missing === undefined ? `--${notWhole?.[0]} takes a whole number from 1` : `there is no ${missing}`;
+  process.stderr.write(`mutants: ${wrong}.\n`);
+  process.exit(1);
+}
 const copies = Array.from({ length: Number(values.threads) }, makeCopy);
 try {
   const tests = filesIn('test', '.test.js').map((file) => ({ file, imports: importsOf(file) }));
