@@ -168,8 +168,9 @@ describe('two groups', () => {
   test('are compared in every metric', () => {
     const keys = (/** @type {readonly {key: string}[]} */ metrics) => metrics.map(({ key }) => key);
     assert.deepEqual(keys(comparison.metrics), keys(METRICS));
-    for (const { key, comparisons } of comparison.metrics) {
+    for (const { key, differenceIn, comparisons } of comparison.metrics) {
       assert.equal(comparisons.length, 1);
+      assert.equal(differenceIn, key === 'errors' ? 'percentage points' : 'percent', key);
       const expected = ['rate', 'errors'].includes(key) ? 'no difference shown' : 'slower';
       assert.equal(comparisons[0].verdict, expected, key);
     }
