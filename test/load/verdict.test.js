@@ -115,6 +115,16 @@ const TABLE = [
     ['send_lag'],
   ],
   [
+    'and may make it invalid',
+    {
+      lag: mixed([900, 50], [100, 0]),
+      response: mixed([900, 100], [100, 1000]),
+      unlagged: mixed([900, 50], [100, 1000]),
+    },
+    'invalid',
+    ['send_lag'],
+  ],
+  [
     'a target that froze is not the tool’s lateness',
     {
       response: mixed([900, 1], [100, 900]),

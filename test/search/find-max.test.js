@@ -165,6 +165,7 @@ test('a document whose answer is not what its steps say is refused', async () =>
     [{ ...bare, bracket: { ...bare.bracket, confirmed: 30 } }, /its answer is not the level/],
     [{ ...bare, steps: bare.steps.filter(({ phase }) => phase !== 'confirmation') }, /no step confirms/],
     [bare, /not the result that confirms it/],
+    [{ ...bare, bracket: { ...bare.bracket, above: { level: 60, verdict: 'not met' } } }, /upside down/],
     [{ ...bare, why: 'tired' }, /why: /],
   ];
   for (const [value, message] of broken) assert.throws(() => validateSearch(value), message);
