@@ -66,6 +66,15 @@ test('--version is the version of the package', async () => {
   assert.equal((await run(['--version'])).stdout, `${version}\n`);
 });
 
+test('every schema is written when packing, and exported', () => {
+  const { exports, scripts } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  const packed = /for kind in ([^;]+);/.exec(scripts.prepack)?.[1].split(' ');
+  assert.deepEqual(packed, [...DOCUMENT_KINDS, 'scenario']);
+  for (const kind of packed) assert.equal(exports[`./${kind}.schema.json`], `./schemas/${kind}.schema.json`);
+});
+
 for (const name of ['', ...DOCUMENT_KINDS]) {
   const id = `vault-pki-load/${name === '' ? 'result' : name}/1`;
   test(`schema ${name} prints a JSON Schema of ${id} that ajv compiles`, async () => {
