@@ -1,6 +1,6 @@
 /** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
-import { decodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { mergeBacklogs } from '../load/watch/backlog.js';
 import { total } from '../results/merge.js';
 import { driftsOf } from './drift.js';
@@ -64,7 +64,7 @@ export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressure
     displaced: { second: 0, tenth: 0 },
     leftWhileFree,
     dialled,
-    reaction: decodeHistogram(watch.reaction),
+    reaction: sumHistograms([watch.reaction]),
     gc: watch.gc,
     busyShare: share(watch.busyMs, watch.wallMs),
     spinShare: share(watch.emptySpinMs, watch.wallMs),
