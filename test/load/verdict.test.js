@@ -293,7 +293,7 @@ test('which addresses are of this machine', () => {
   for (const host of other) assert.equal(isThisMachine(`https://${host}:8200`), false, host);
 });
 
-test('the worst thread counts; its looks are those while it waited for a core, where it did', () => {
+test('the worst thread counts, and the probes of all', () => {
   /** @param {Record<string, unknown>} watch */
   const endOf = (watch) =>
     /** @type {import('../../src/load/shard.js').ShardEnd} */ (
@@ -309,19 +309,14 @@ test('the worst thread counts; its looks are those while it waited for a core, w
           runQueueMs: 0,
           gc: { count: 1, totalMs: 5, longestMs: 5 },
           reaction: histogram(10, 1),
-          starved: histogram(3, 50),
           ...watch,
         },
       })
     );
-  const looks = (/** @type {Record<string, unknown>} */ watch) => mergeWatches([endOf(watch)]).reaction;
-  assert.equal(looks({ runQueueMs: 4.9 }).totalCount, 10);
-  assert.equal(looks({ runQueueMs: 5 }).totalCount, 3);
-  assert.equal(looks({ runQueueMs: null }).totalCount, 3);
   const both = mergeWatches([endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })]);
   assert.deepEqual(
     [both.droppedLate, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
     [2, 4, 0.4, 0.01, 0.05],
   );
-  assert.deepEqual([both.gc, both.reaction.totalCount], [{ count: 2, totalMs: 10, longestMs: 5 }, 13]);
+  assert.deepEqual([both.gc, both.reaction.totalCount], [{ count: 2, totalMs: 10, longestMs: 5 }, 20]);
 });

@@ -23,8 +23,7 @@ import { mergeBacklogs } from '../watch/backlog.js';
  * @property {Histogram} unlagged the same requests, had the tool never been late
  * @property {Histogram} service
  * @property {Histogram} lag how late the tool was, waiting for a free connection left out
- * @property {Histogram} reaction how late the sending threads noticed random events; where they had to wait for a core,
- *   as WatchEnd's `starved`
+ * @property {Histogram} reaction how late the sender threads read bytes that came at random times
  * @property {{count: number, totalMs: number, longestMs: number}} gc of all sending threads; the longest of any
  * @property {number} busyShare of the busiest sending thread's time; 0 where the measured part was not reached
  * @property {number} spinShare of its time, spun without any work: of the thread that spun most
@@ -48,7 +47,7 @@ export function mergeWatches(ends) {
     droppedLate: total(ends.map(({ droppedLate }) => droppedLate)),
     leftWhileFree: ends.some(({ leftWhileFree }) => leftWhileFree),
     dialled: total(ends.map(({ dialled }) => dialled)),
-    reaction: sumHistograms(watches.map((watch) => (hadToWait(watch) ? watch.starved : watch.reaction))),
+    reaction: sumHistograms(watches.map(({ reaction }) => reaction)),
     gc: {
       count: total(watches.map(({ gc }) => gc.count)),
       totalMs: total(watches.map(({ gc }) => gc.totalMs)),
@@ -61,14 +60,6 @@ export function mergeWatches(ends) {
       : worst(({ runQueueMs }) => Number(runQueueMs)),
     backlog: mergeBacklogs(ends.map(({ backlog }) => backlog)),
   };
-}
-
-/** Of a thread's time in the run queue: below, what woke it hardly waited. */
-const WAITED = 0.005;
-
-/** @param {import('../watch/sender.js').WatchEnd} watch */
-function hadToWait({ runQueueMs, wallMs }) {
-  return runQueueMs === null || runQueueMs >= WAITED * wallMs;
 }
 
 /**
