@@ -41,6 +41,7 @@ function judge({
     lag: histogram(samples, lagMs),
     response: histogram(samples, ownMs + lagMs),
     unlagged: histogram(samples, ownMs),
+    displaced: { second: 0, tenth: 0 },
     service: samples === 0 ? createHistogram() : mixed([1, fastestMs], [samples - 1, ownMs]),
     reaction,
     planned: samples,

@@ -23,6 +23,7 @@ import { mergeBacklogs } from '../watch/backlog.js';
  * @property {Histogram} unlagged the same requests, had the tool never been late
  * @property {Histogram} service
  * @property {Histogram} lag how late the tool was, waiting for a free connection left out
+ * @property {import('../recording/recorder.js').Displaced} displaced
  * @property {Histogram} reaction how late the sender threads read bytes that came at random times
  * @property {{count: number, totalMs: number, longestMs: number}} gc of all sending threads; the longest of any
  * @property {number} busyShare of the busiest sending thread's time; 0 where the measured part was not reached

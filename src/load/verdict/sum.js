@@ -47,7 +47,7 @@ const NO_MACHINE = Object.freeze({
  * @param {import('../../plan.js').Plan} sum.plan
  * @param {Part[]} sum.parts
  * @param {import('../../results/merge.js').MergedOperation[]} sum.operations
- * @param {Pick<Observed, 'lag' | 'unlagged'>} sum.lateness
+ * @param {Pick<Observed, 'lag' | 'unlagged' | 'displaced'>} sum.lateness
  * @param {import('../../results/schema.js').OperationBlock} sum.block
  * @param {import('../../results/build.js').RunFacts} sum.facts
  * @param {import('../../results/merge.js').Second[]} sum.seconds

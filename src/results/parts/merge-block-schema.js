@@ -32,6 +32,8 @@ const MergeWatch = z.object({
   lag: histogram,
   /** The response times, had the tool sent nothing late. */
   unlagged: histogram,
+  /** Requests that the tool, being late, sent in another second, and in another tenth of one, than it should have. */
+  displaced: z.object({ second: count, tenth: count }),
   /** How late the tool noticed events at random times. */
   reaction: histogram,
   gc: z.object({ count, totalMs: amount, longestMs: amount }),

@@ -8,7 +8,7 @@ import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogr
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
- * @typedef {Pick<import('../../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
+ * @typedef {Pick<import('../../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'displaced' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
  *   'runQueueShare' | 'droppedLate' | 'leftWhileFree' | 'dialled' | 'backlog' | 'machine'>} Watched
  */
 
@@ -49,11 +49,12 @@ function topOf(histogram) {
  * @param {Watched} observed
  * @returns {MergeBlock['watch']}
  */
-function watchOf({ lag, unlagged, reaction, gc, backlog, machine, ...rest }) {
+function watchOf({ lag, unlagged, displaced, reaction, gc, backlog, machine, ...rest }) {
   const { busyShare, spinShare, runQueueShare, droppedLate, leftWhileFree, dialled } = rest;
   return {
     lag: encodeHistogram(lag),
     unlagged: encodeHistogram(unlagged),
+    displaced,
     reaction: encodeHistogram(reaction),
     gc,
     busyShare,
@@ -87,6 +88,7 @@ export function snapshotOf(result, merge) {
     })),
     lag: merge.watch.lag,
     unlagged: merge.watch.unlagged,
+    displaced: merge.watch.displaced,
   };
 }
 
