@@ -51,17 +51,17 @@ import { readingLateness } from './lateness.js';
 
 /**
  * @param {import('../load/shard.js').ShardEnd[]} ends of one run
- * @param {Histogram} lag
+ * @param {Pick<Observed, 'lag' | 'displaced'>} late
  * @param {import('../load/watch/machine.js').MachineEnd} machine
  * @returns {Watched}
  */
-export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressureShare }) {
+export function watchedOf(ends, { lag, displaced }, { wallMs, processCpuMs, idleShare, pressureShare }) {
   const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
   const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
   const watched = ends.map(({ watch, backlog, droppedLate, leftWhileFree, dialled }) => ({
     lag,
     droppedLate,
-    displaced: { second: 0, tenth: 0 },
+    displaced,
     leftWhileFree,
     dialled,
     reaction: sumHistograms([watch.reaction]),
@@ -72,7 +72,7 @@ export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressure
     backlog,
     machine: one,
   }));
-  return { ...mergeWatched(watched), lag, machine: one };
+  return { ...mergeWatched(watched), lag, displaced, machine: one };
 }
 
 /**

@@ -223,7 +223,7 @@ test('what threads saw adds up: counts are sums, shares those of the worst', () 
   const machine = { wallMs: 1000, processCpuMs: 500, cores: 2, idleShare: 0.5, pressureShare: null };
   const both = watchedOf(
     [endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })],
-    histogram(3, 1),
+    { lag: histogram(3, 1), displaced: { second: 1, tenth: 2 } },
     machine,
   );
   assert.deepEqual(
@@ -234,5 +234,6 @@ test('what threads saw adds up: counts are sums, shares those of the worst', () 
   assert.deepEqual(both.machine, { processCores: 0.5, idleShare: 0.5, pressureShare: null });
   const parts = mergeWatched([both, both]);
   assert.deepEqual([parts.droppedLate, parts.machine.processCores, parts.lag.totalCount], [4, 1, 6]);
-  assert.equal(watchedOf([endOf({ runQueueMs: null })], histogram(1, 1), machine).runQueueShare, null);
+  assert.deepEqual(parts.displaced, { second: 2, tenth: 4 });
+  assert.equal(watchedOf([endOf({ runQueueMs: null })], both, machine).runQueueShare, null);
 });
