@@ -138,11 +138,12 @@ export function meanAndDeviationOf(histogram) {
   for (let i = 0, left = totalCount; left > 0; i++) {
     const count = all.getCountAtIndex(i);
     if (count === 0) continue;
-    const ms = all.medianEquivalentValue(all.valueFromIndex(i)) / 1000;
-    sum += ms * count;
-    squares += ms * ms * count;
+    const us = all.medianEquivalentValue(all.valueFromIndex(i));
+    sum += us * count;
+    squares += us * us * count;
     left -= count;
   }
   const mean = sum / totalCount;
-  return { mean, deviation: Math.sqrt(Math.max(0, squares / totalCount - mean * mean)) };
+  const variance = Math.max(0, squares / totalCount - mean * mean);
+  return { mean: mean / 1000, deviation: Math.sqrt(variance) / 1000 };
 }

@@ -32,13 +32,17 @@ test('nothing honest, nothing measured: said, not hidden', () => {
 
 /** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Found>} the last rate failed for these */
 const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2400, changes)] } });
-const reasons = [{ code: 'tool_saturated', text: 'A sending thread had no time left.' }];
+const reasons = [
+  { code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') },
+];
 
 /** @param {number} p99Ms that the target took instead of 2.083 ms, in a run that failed for something else */
 const tookMs = (p99Ms) =>
-  broken({ p99Ms: compare(p99Ms, p99Ms), measurement: { verdict: 'suspect', reasons } });
+  broken({ p99Ms: compare(p99Ms, p99Ms), measurement: { verdict: 'invalid', reasons } });
 
-const sentLate = [{ code: 'send_lag', text: 'The tool itself sent late.' }];
+const sentLate = [
+  { code: 'busy_machine', text: 'This machine was busy.', grade: /** @type {const} */ ('remark') },
+];
 
 const FAILED = [1, 2].map(() => tryAt(1000, { p99Ms: compare(9, 5) }));
 
@@ -52,16 +56,16 @@ const LIMITS = [
   ],
   [
     'the verdict',
-    broken({ measurement: { verdict: 'suspect', reasons } }),
-    [/^At 2,400\/s: A sending thread had no time/],
+    broken({ measurement: { verdict: 'invalid', reasons } }),
+    [/^At 2,400\/s: The tool was late/],
   ],
   [
     'a wrong p99, not what is suspected of late sending besides',
     broken({
       p99Ms: compare(3.1, 2.29),
-      measurement: { verdict: 'suspect', reasons: [...sentLate, ...reasons] },
+      measurement: { verdict: 'invalid', reasons: [...sentLate, ...reasons] },
     }),
-    [/^At 2,400\/s a p99 of 3\.1 ms/, /^At 2,400\/s: A sending thread had no time/],
+    [/^At 2,400\/s a p99 of 3\.1 ms/, /^At 2,400\/s: The tool was late/],
   ],
   [
     'a wrong p50',
@@ -73,7 +77,7 @@ const LIMITS = [
     'a target that was itself late',
     tookMs(2.8),
     [
-      /^At 2,400\/s: A sending/,
+      /^At 2,400\/s: The tool was late/,
       /^At 2,400\/s the calibration's own target took 2\.8 ms \(p99\) instead of 2\.08 ms/,
     ],
   ],
