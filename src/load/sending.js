@@ -89,7 +89,11 @@ export function startSending({
     createAlarm(_clock, onTime) {
       alarm =
         pacing === null
-          ? createAlarm(clock, spins, onTime, { work: () => sent, idle: () => slots.busy === 0 })
+          ? createAlarm(clock, spins, onTime, {
+              work: () => sent,
+              idle: () => slots.busy === 0,
+              nap: watch.nap,
+            })
           : pacing.createAlarm(clock, onTime);
       return alarm;
     },

@@ -228,3 +228,43 @@ describe('an alarm whose sender awaits nothing', () => {
     assert.equal(emptySpinMs, 0);
   });
 });
+
+describe('the last stretch of a wait', () => {
+  /** @param {Spins} spins @param {boolean} isIdle @returns how long the alarm slept outside of the event loop, and when it rang */
+  function naps(spins, isIdle) {
+    let now = 0;
+    /** @type {(() => void) | null} */
+    let immediate = null;
+    mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => {
+      immediate = call;
+    });
+    /** @type {number[]} */
+    const slept = [];
+    let rungMs = Number.NaN;
+    const onTime = () => {
+      rungMs = now;
+    };
+    const alarm = createAlarm(() => (now += 0.001), spins, onTime, {
+      idle: () => isIdle,
+      nap(ms) {
+        slept.push(ms);
+        now += ms;
+      },
+    });
+    alarm.set(1.5);
+    for (let i = 0; i < 2000 && Number.isNaN(rungMs); i++) /** @type {any} */ (immediate)?.();
+    return { slept, rungMs };
+  }
+
+  test('is slept through until shortly before the time where no response is awaited', () => {
+    const { slept, rungMs } = naps('last stretch', true);
+    assert.equal(slept.length, 1);
+    assert.ok(slept[0] > 1.1 && slept[0] <= 1.2, `${slept[0]} ms`);
+    assert.ok(rungMs >= 1.5 && rungMs < 1.52, `${rungMs} ms`);
+  });
+
+  test('is spun where a response is awaited, or the user asks for it', () => {
+    assert.deepEqual(naps('last stretch', false).slept, []);
+    assert.deepEqual(naps('always', true).slept, []);
+  });
+});

@@ -20,6 +20,9 @@ function setUp() {
     }),
     emptySpinMs: () => at.spun,
     runQueueMs: () => at.queued,
+    sleep(ms) {
+      at.now += ms + 2;
+    },
   });
   return { at, watch };
 }
@@ -70,6 +73,28 @@ describe('what a sending thread observes of itself', () => {
     at.now = 110;
     watch.onProbe({ plannedMs: 100, stampMs: 107 });
     assert.deepEqual(ranks(watch), [3]);
+  });
+
+  test('counts a probe that came during a nap from when the nap was to end', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    at.now = 100;
+    watch.nap(3);
+    assert.equal(at.now, 105);
+    watch.onProbe({ plannedMs: 101, stampMs: 101 });
+    watch.onProbe({ plannedMs: 104, stampMs: 104 });
+    assert.deepEqual(ranks(watch), [1, 2]);
+  });
+
+  test('does not take a nap for work', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    watch.nap(8);
+    Object.assign(at, { active: 15, now: 100 });
+    watch.rest();
+    watch.end();
+    watch.close();
+    assert.equal(watch.result().busyMs, 5);
   });
 
   test('leaves out probes that were sent before the start or after the end', () => {

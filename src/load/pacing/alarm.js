@@ -1,6 +1,8 @@
 /**
- * Wakes the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early, so the last stretch
- * of an exact wait is spun on `setImmediate`, which lets sockets be served meanwhile.
+ * Wakes the pacer at a time. Timers have whole-millisecond granularity and may fire 1 ms early. The last stretch of an exact
+ * wait is therefore slept through outside of the event loop where no response is awaited, and else spun on `setImmediate`,
+ * which lets sockets be served. A thread that spins for a millisecond uses up its turn: on a machine whose cores are all busy,
+ * another runs when the request is due, or when its response comes.
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
@@ -9,6 +11,9 @@ const SPIN_FROM_MS = 1.6;
 
 /** A turn of the loop that took longer was no empty one: this thread was not scheduled, or collected garbage. */
 const LONGEST_EMPTY_TURN_MS = 0.05;
+
+/** A sleep ends this long before the time: the kernel wakes a sleeper late. The rest is spun. */
+const WAKE_EARLY_MS = 0.3;
 
 /**
  * While no answer is awaited there is nothing for the event loop to see to, and a turn of it makes garbage: the clock alone is
@@ -47,9 +52,10 @@ function pause(loads) {
  * @param {object} [sender] what this thread does beside
  * @param {() => number} [sender.work] changes with every piece of work, e.g. answers so far
  * @param {() => boolean} [sender.idle] nothing is awaited
+ * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
  * @returns {Alarm}
  */
-export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () => false } = {}) {
+export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () => false, nap } = {}) {
   const spinFrom = { 'last stretch': SPIN_FROM_MS, always: Number.POSITIVE_INFINITY, never: 0 }[spins];
   let at = Number.POSITIVE_INFINITY;
   /** @type {NodeJS.Timeout | undefined} */
@@ -82,7 +88,11 @@ export function createAlarm(clock, spins, onTime, { work = () => 0, idle = () =>
     const turn = clock() - turnFrom;
     if (turn < LONGEST_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
     if (timer !== undefined || at === Number.POSITIVE_INFINITY) return;
-    if (idle()) watchClock();
+    if (idle()) {
+      const ms = at - clock() - WAKE_EARLY_MS;
+      if (spins === 'last stretch' && ms > 0) nap?.(ms);
+      watchClock();
+    }
     check();
   }
   function watchClock() {

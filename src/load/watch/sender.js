@@ -23,12 +23,15 @@ import { monotonicMs, PROBE_MS } from './prober.js';
  * @property {(before?: LoopTime) => LoopTime} loopTime
  * @property {() => number} emptySpinMs so far
  * @property {() => number | null} runQueueMs so far
+ * @property {(ms: number) => void} sleep blocks the thread
  */
 /** @typedef {import('node:perf_hooks').EventLoopUtilization} LoopTime idle and active in ms */
 
 /** `beat` is called this often; a call that comes so much later shows that the thread stood still. */
 export const BEAT_MS = 10;
 const HELD_UP_MS = 25;
+
+const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
@@ -53,10 +56,11 @@ export function createWatch({
   loopTime = (before) => performance.eventLoopUtilization(before),
   emptySpinMs = () => 0,
   runQueueMs: queued = runQueueMs,
+  sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
   const reaction = createHistogram();
   const gc = watchGarbage();
-  /** @type {{atMs: number, loop: LoopTime, spunMs: number, queuedMs: number | null} | null} */
+  /** @type {{atMs: number, loop: LoopTime, spunMs: number, nappedMs: number, queuedMs: number | null} | null} */
   let from = null;
   /** @type {Omit<WatchEnd, 'reaction' | 'gc'>} */
   let sending = { wallMs: 0, busyMs: 0, emptySpinMs: 0, runQueueMs: null };
@@ -64,6 +68,9 @@ export function createWatch({
   let lastBeatMs = Number.NaN;
   /** The last time this thread stood still. */
   const stall = { fromMs: 0, toMs: 0 };
+  /** The last nap, and when it was to end. */
+  const lastNap = { fromMs: 0, toMs: 0 };
+  let nappedMs = 0;
 
   /** @param {number} sentMs @param {number} lateMs */
   function record(sentMs, lateMs) {
@@ -74,16 +81,28 @@ export function createWatch({
     /** The measured part begins. */
     begin() {
       gc.begin();
-      from = { atMs: now(), loop: loopTime(), spunMs: emptySpinMs(), queuedMs: queued() };
+      from = { atMs: now(), loop: loopTime(), spunMs: emptySpinMs(), nappedMs, queuedMs: queued() };
     },
     /** @param {import('./prober.js').Probe} probe that was read just now */
     onProbe({ plannedMs, stampMs }) {
-      record(stampMs, now() - stampMs);
+      const isInNap = stampMs >= lastNap.fromMs && stampMs < lastNap.toMs;
+      record(stampMs, now() - (isInNap ? lastNap.toMs : stampMs));
       // Where both threads stood still, in a process that was stopped say, no probe came: this thread's late timer shows
       // that it would have been read late.
       for (let ms = plannedMs; ms < stampMs - PROBE_MS; ms += PROBE_MS) {
         if (ms >= stall.fromMs && ms < stall.toMs) record(ms, stall.toMs - ms);
       }
+    },
+    /**
+     * Blocks this thread while no response is awaited. None can be late meanwhile, so a probe counts from when it was to end.
+     *
+     * @param {number} ms
+     */
+    nap(ms) {
+      lastNap.fromMs = now();
+      lastNap.toMs = lastNap.fromMs + ms;
+      sleep(ms);
+      nappedMs += now() - lastNap.fromMs;
     },
     /** To be called from a timer, every BEAT_MS. */
     beat() {
@@ -98,7 +117,7 @@ export function createWatch({
       const queuedMs = queued();
       sending = {
         wallMs: now() - from.atMs,
-        busyMs: Math.max(0, loopTime(from.loop).active - spunMs),
+        busyMs: Math.max(0, loopTime(from.loop).active - spunMs - (nappedMs - from.nappedMs)),
         emptySpinMs: spunMs,
         runQueueMs: queuedMs === null || from.queuedMs === null ? null : queuedMs - from.queuedMs,
       };
