@@ -44,9 +44,9 @@ export const benches = {
     load: () => import('./delay.js'),
   },
   verdict: {
-    describe: "whether the tool knows when its own figures are wrong, against the target's record",
-    seconds: 2,
-    runs: 100,
+    describe: 'error bars and verdicts on requirements against the wire, idle and busy; needs root',
+    seconds: 5,
+    runs: 64,
     load: () => import('./verdict.js'),
   },
   speed: {
