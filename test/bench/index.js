@@ -81,6 +81,12 @@ export const benches = {
     seconds: 10,
     load: () => import('./on-vault.js'),
   },
+  withheld: {
+    describe: 'requirements that a real Vault keeps with a wide margin: how many runs say so, idle and busy',
+    seconds: 20,
+    runs: 20,
+    load: () => import('./withheld.js'),
+  },
   // The last: what else the machine does meanwhile does not matter to it.
   memory: {
     describe: 'peak resident memory: ten million requests, a plan of an hour, a dead target, long answers',

@@ -20,6 +20,35 @@ describe('the truth of response times', () => {
     it(sentence, () => assert.deepEqual([...queue(serviceMs, { ...LOAD, ...load })], expected));
   }
 
+  it('a single server: one after the other, however many connections', () => {
+    const load = { ...LOAD, connections: 4, serverMs: 15 };
+    assert.deepEqual([...queue([1, 1, 1, 1], load)], [16, 21, 26, 31]);
+    const two = { ...LOAD, connections: 2, serverMs: 15 };
+    assert.deepEqual([...queue([0, 0, 0, 0], two)], [15, 20, 25, 30]);
+  });
+
+  it('a single server that a late tool left idle is as slow as it would have been', () => {
+    const begin = 1_000_000_000n;
+    const ns = (/** @type {number} */ ms) => begin + BigInt(ms * 1e6);
+    const load = /** @type {any} */ ({
+      ...{ model: 'open', ratePerSecond: 100, durationMs: 40, timeoutMs: 1000, concurrency: 4 },
+      ...{ arrivals: 'constant', seed: 1, requests: null, rampUpMs: 0, warmupMs: 0 },
+    });
+    const totals = /** @type {any} */ ({ planned: 4 });
+    // Sent 50 ms apart instead of 10: each found the server idle, and took 1 ms more than its 15.
+    const exchanges = [0, 50, 100, 150].map((ms) => ({
+      requestAtNs: ns(ms),
+      responseAtNs: ns(ms + 16),
+      port: 1,
+    }));
+    const of = (/** @type {number | undefined} */ serverMs) =>
+      [...truthOf(exchanges, { load, totals, startedAtMonotonicNs: String(begin) }, serverMs).responses].map(
+        Math.round,
+      );
+    assert.deepEqual(of(undefined), [16, 16, 16, 16]);
+    assert.deepEqual(of(15), [16, 21, 26, 31]);
+  });
+
   it('with a connection for each request it is the time on the wire', () => {
     fc.assert(
       fc.property(

@@ -55,7 +55,7 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
     { seed, require: limits.map(({ text }) => text), ...(arrivals === undefined ? {} : { arrivals }) },
   );
   if (exchanges.length === 0) throw new Error(`${scenario.name}: no request was on the wire.`);
-  const truth = truthOf(exchanges, result);
+  const truth = truthOf(exchanges, result, behaviour.serviceMs);
   const figures = figuresOf(truth);
   const run = {
     scenario: scenario.name,
