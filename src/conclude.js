@@ -1,19 +1,19 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
-import { sumHistograms } from './histogram.js';
 import { TRANSPORT_MEANINGS } from './http/failures.js';
 import { createDuePerSecond, scheduleOf } from './load/due.js';
 import { leftCells } from './load/planned.js';
 import { ENGINE_OUTCOMES } from './load/recording/recorder.js';
 import { stagesOf } from './load/stages.js';
-import { judgeMeasurement, unbelievable } from './load/verdict/judge.js';
-import { describeObserved, isThisMachine, mergeWatches } from './load/verdict/observed.js';
-import { driftsOf, factsOf } from './load/verdict/window.js';
+import { factsOf } from './load/window.js';
 import { buildBlock } from './results/build.js';
 import { checkResult } from './results/check/check.js';
 import { foldStages, mergeSnapshots, total, withPlanned } from './results/merge.js';
 import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
 import { shardOfThread } from './shard-part.js';
+import { readingLateness } from './verdict/lateness.js';
+import { describeObserved, isThisMachine, observe, watchedOf } from './verdict/observed.js';
+import { judgeMeasurement } from './verdict/reasons.js';
 
 /**
  * @typedef {object} Sent
@@ -30,7 +30,7 @@ import { shardOfThread } from './shard-part.js';
  * @param {object} parts
  * @param {import('./plan.js').Plan} parts.plan
  * @param {import('./operations/mix.js').Mix} parts.mix
- * @param {import('./load/verdict/window.js').Window} parts.window
+ * @param {import('./load/window.js').Window} parts.window
  * @param {import('./results/schema.js').Result['target']} parts.target
  * @param {string} parts.command
  * @param {import('./results/seconds.js').Second[]} parts.seconds
@@ -39,7 +39,7 @@ import { shardOfThread } from './shard-part.js';
  * @returns {import('./results/schema.js').Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
-  const { operations: recorded, ...lateness } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const { operations: recorded, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
   const schedule = scheduleOf(plan.load);
   const stages = stagesOf(plan.load);
   const cells = withPlanned(
@@ -48,29 +48,43 @@ export function conclude({ plan, mix, window, target, command, seconds, sent, no
     leftOf({ plan, mix, schedule, sent }, recorded.length),
   );
   const operations = foldStages(cells, stages);
-  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix) };
+  const watched = watchedOf(sent.ends, lag, sent.machine);
+  const lateness = readingLateness(watched.reaction);
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix), lateness };
   const block = buildBlock(operations, facts);
-  const observed = {
-    ...observe({ plan, operations, block, facts, seconds }),
-    ...mergeWatches(sent.ends),
-    ...lateness,
-    machine: sent.machine,
-    targetIsLocal: isThisMachine(target.url),
-  };
-  const measurement = { ...judgeMeasurement(observed), observed: describeObserved(observed) };
+  const { load } = plan;
+  const targetIsLocal = isThisMachine(target.url);
+  const observed = observe({ load, operations, block, facts, seconds, watched, targetIsLocal });
   const { startedAt, startedAtNs } = sent;
-  const { shard, warmupMs } = plan.load;
+  const { shard, warmupMs } = load;
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, shard, warmupMs);
-  const staged = { cells, stages };
-  const run = { plan, target, command, startedAt, startedAtNs };
-  const parts = { ...run, operations, ...staged, block, facts, seconds, dueIn };
+  const run = { plan, target, command, startedAt, startedAtNs, operations, cells, stages };
   const merge =
-    plan.load.shard === null ? undefined : mergeBlockOf({ operations, facts, observed, ...lagsOf(seconds) });
-  const result = buildResult({ ...parts, measurement, merge });
+    shard === null
+      ? undefined
+      : mergeBlockOf({ operations, facts, watched, machine: sent.machine, ...lagsOf(seconds) });
+  return concludeWith(observed, { ...run, block, facts, seconds, dueIn, merge });
+}
+
+/**
+ * Judges, builds and checks; where the figures do not add up, the measurement is invalid.
+ *
+ * @param {import('./verdict/observed.js').Observed} observed
+ * @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} parts
+ * @returns {import('./results/schema.js').Result}
+ */
+export function concludeWith(observed, parts) {
+  const build = (/** @type {string[]} */ problems) => {
+    const all = [...(observed.problems ?? []), ...problems];
+    const measurement = {
+      ...judgeMeasurement({ ...observed, problems: all }),
+      observed: describeObserved(observed),
+    };
+    return buildResult({ ...parts, measurement });
+  };
+  const result = build([]);
   const problems = checkResult(result);
-  return problems.length === 0
-    ? result
-    : buildResult({ ...parts, measurement: unbelievable(measurement, problems), merge });
+  return problems.length === 0 ? result : build(problems);
 }
 
 /**
@@ -83,38 +97,6 @@ function withNotes(cells, notes) {
     const all = [...verification.notes, ...(notes[i % notes.length] ?? [])];
     return { ...cell, verification: { ...verification, notes: all } };
   });
-}
-
-/**
- * What the verdict needs of the figures themselves.
- *
- * @param {object} parts
- * @param {import('./plan.js').Plan} parts.plan
- * @param {import('./results/merge.js').MergedOperation[]} parts.operations
- * @param {import('./results/schema.js').OperationBlock} parts.block
- * @param {import('./results/build.js').RunFacts} parts.facts
- * @param {import('./results/seconds.js').Second[]} parts.seconds
- */
-function observe({ plan: { load }, operations, block, facts, seconds }) {
-  const { planned, neverSent, sent, succeeded } = block.totals;
-  const all = (/** @type {'response' | 'service'} */ series) =>
-    sumHistograms(
-      operations.flatMap(({ outcomes }) => Object.values(outcomes).map(({ latency }) => latency[series])),
-    );
-  return {
-    model: load.model,
-    threads: load.threads,
-    interrupted: facts.interrupted,
-    planned,
-    neverSent,
-    sent,
-    succeeded,
-    unchecked: block.verification.unchecked,
-    outcomes: block.outcomes,
-    response: all('response'),
-    service: all('service'),
-    ...driftsOf(load, facts, seconds),
-  };
 }
 
 /**

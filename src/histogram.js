@@ -100,19 +100,49 @@ export function valueAtRank(histogram, rank) {
 }
 
 /**
+ * The lower end of the bucket that `valueAtRank` gives the upper end of.
+ *
+ * @param {Histogram} histogram
+ * @param {number} rank from 1
+ * @returns {number} ms
+ */
+export function lowestAtRank(histogram, rank) {
+  const us = histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
+  return buckets(histogram).lowestEquivalentValue(us) / 1000;
+}
+
+/** @param {Histogram} histogram */
+function buckets(histogram) {
+  return /** @type {import('hdr-histogram-js/dist/JsHistogram.js').JsHistogram} */ (histogram);
+}
+
+/**
  * As `histogram.mean`, whose iterator works out the value of every empty bucket too: most of the time that a report took.
  *
  * @param {Histogram} histogram not empty
  * @returns {number} ms
  */
 export function meanOf(histogram) {
-  const buckets = /** @type {import('hdr-histogram-js/dist/JsHistogram.js').JsHistogram} */ (histogram);
-  let us = 0;
-  for (let i = 0, left = buckets.totalCount; left > 0; i++) {
-    const count = buckets.getCountAtIndex(i);
+  return meanAndDeviationOf(histogram).mean;
+}
+
+/**
+ * @param {Histogram} histogram not empty
+ * @returns {{mean: number, deviation: number}} ms
+ */
+export function meanAndDeviationOf(histogram) {
+  const { totalCount } = histogram;
+  const all = buckets(histogram);
+  let sum = 0;
+  let squares = 0;
+  for (let i = 0, left = totalCount; left > 0; i++) {
+    const count = all.getCountAtIndex(i);
     if (count === 0) continue;
-    us += buckets.medianEquivalentValue(buckets.valueFromIndex(i)) * count;
+    const ms = all.medianEquivalentValue(all.valueFromIndex(i)) / 1000;
+    sum += ms * count;
+    squares += ms * ms * count;
     left -= count;
   }
-  return us / buckets.totalCount / 1000;
+  const mean = sum / totalCount;
+  return { mean, deviation: Math.sqrt(Math.max(0, squares / totalCount - mean * mean)) };
 }

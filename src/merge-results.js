@@ -2,20 +2,20 @@
  * The results of all parts of one plan (`--shard`) -> the result of the plan, as one run of all their threads would have given
  * it: what the parts' recorders handed in is restored from their results, and goes the way that it goes in a run.
  */
+import { concludeWith } from './conclude.js';
 import { usageError } from './errors.js';
 import { createDuePerSecond } from './load/due.js';
 import { createSchedule } from './load/pacing/schedule.js';
-import { unbelievable } from './load/verdict/judge.js';
-import { judgeSum, observeSum } from './load/verdict/sum.js';
 import { checkPlanned, planOf, targetOf } from './merge-plan.js';
 import { buildBlock } from './results/build.js';
-import { checkResult } from './results/check/check.js';
 import { mergeSnapshots, total } from './results/merge.js';
 import { secondsOf, snapshotOf } from './results/parts/merge-block.js';
 import { orderParts } from './results/parts/parts.js';
-import { buildResult } from './results/result.js';
 import { createSeconds } from './results/seconds.js';
 import { findUnreadable } from './results/unreadable.js';
+import { readingLateness } from './verdict/lateness.js';
+import { observe } from './verdict/observed.js';
+import { problemsOfParts, startedApart, watchedOfParts } from './verdict/sum.js';
 
 /** @typedef {import('./results/schema.js').Result} Result */
 /** @typedef {import('./results/parts/parts.js').Part} Part */
@@ -58,30 +58,30 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
  * @returns {Result}
  */
 function addUp(parts, plan, schedule, command) {
-  const { operations, ...lateness } = mergeSnapshots(
-    parts.map(({ result, merge }) => snapshotOf(result, merge)),
-  );
-  const facts = factsOf(parts, plan);
+  const { operations } = mergeSnapshots(parts.map(({ result, merge }) => snapshotOf(result, merge)));
+  const watched = watchedOfParts(parts);
+  const facts = { ...factsOf(parts, plan), lateness: readingLateness(watched.reaction) };
   const block = buildBlock(operations, facts);
   const seconds = addSeconds(parts);
-  const observed = observeSum({ plan, parts, operations, lateness, block, facts, seconds });
-  const measurement = judgeSum(observed, parts, facts);
-  const whole = {
-    plan,
-    target: targetOf(parts),
-    command,
-    startedAt: new Date(Math.min(...parts.map(({ result }) => Date.parse(result.startedAt)))),
-    startedAtNs: 0n,
-    operations,
-    block,
-    facts,
-    seconds,
-    dueIn: schedule === null ? null : createDuePerSecond(schedule, null, plan.load.warmupMs),
-  };
-  const sum = buildResult({ ...whole, measurement });
-  const problems = checkResult(sum);
-  if (problems.length === 0) return withParts(sum, parts);
-  return withParts(buildResult({ ...whole, measurement: unbelievable(measurement, problems) }), parts);
+  const { load } = plan;
+  const apart = startedApart(parts, facts.windowMs);
+  const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, apart });
+  const sum = concludeWith(
+    { ...seen, problems: problemsOfParts(parts) },
+    {
+      plan,
+      target: targetOf(parts),
+      command,
+      startedAt: new Date(Math.min(...parts.map(({ result }) => Date.parse(result.startedAt)))),
+      startedAtNs: 0n,
+      operations,
+      block,
+      facts,
+      seconds,
+      dueIn: schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs),
+    },
+  );
+  return withParts(sum, parts);
 }
 
 /**
@@ -121,6 +121,7 @@ function factsOf(parts, { load }) {
     windowMs: Math.max(...parts.map(({ merge }) => merge.windowMs)),
     endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
     model: load.model,
+    arrivals: load.arrivals,
     warmupMs: load.warmupMs,
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     things: Object.fromEntries(

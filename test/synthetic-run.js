@@ -4,7 +4,7 @@ import { createHistogram, encodeHistogram, recordMs } from '../src/histogram.js'
 import { arrivalsOf } from '../src/load/pacing/arrivals.js';
 import { createRecorder } from '../src/load/recording/recorder.js';
 import { createCells } from '../src/load/shard.js';
-import { plannedWindow } from '../src/load/verdict/window.js';
+import { plannedWindow } from '../src/load/window.js';
 import { createChooser } from '../src/operations/mix.js';
 import { uniform } from '../src/random.js';
 import { parseRequirement } from '../src/results/requirements/requirements.js';

@@ -41,7 +41,7 @@ const MAX_RATES = 12;
 /** `--rate` takes no more. */
 const RATE_LIMIT = 1e6;
 
-/** Fewer requests than this make any measurement suspect (load/verdict/run.js); some more, to be on the safe side. */
+/** With fewer requests a p99 is just the slowest; some more, to be on the safe side. */
 const MIN_SAMPLES = 120;
 
 /** An open loop can hardly send more than a closed one gets answered. */
@@ -52,14 +52,6 @@ const LONGEST_DELAY_MS = 5;
 
 /** A p50 or p99 that is further off is wrong; the verdict suspects from the same part on. */
 const MAX_ERROR = 0.1;
-
-/**
- * Suspicions that p50 or p99 is too high for the tool's own lateness, which is measured here, and that tool and target
- * share a machine, which is how a calibration is made.
- *
- * @type {(keyof typeof import('../load/verdict/judge.js').REASONS)[]}
- */
-const KNOWN_BETTER = ['cpu_starved', 'send_lag', 'read_lag', 'machine_saturated'];
 
 /**
  * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
@@ -142,16 +134,6 @@ export function compare(reported, target) {
 }
 
 /**
- * @param {import('./measure.js').Verdict} measurement
- * @returns {import('./measure.js').Verdict['reasons']} those for which a rate is not honest: an invalid run's are all of them
- */
-export function heldAgainst({ verdict, reasons }) {
-  return verdict === 'invalid'
-    ? reasons
-    : reasons.filter(({ code }) => KNOWN_BETTER.every((one) => one !== code));
-}
-
-/**
  * @param {Compared} compared
  * @param {number} maxError
  */
@@ -165,7 +147,7 @@ export function isWrong({ error }, maxError) {
  */
 export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
-    heldAgainst(measurement).length === 0 &&
+    measurement.verdict !== 'invalid' &&
     samples === planned &&
     (latenessMs.p99 ?? Number.POSITIVE_INFINITY) <= maxLatenessMs &&
     !isWrong(p50Ms, MAX_ERROR) &&

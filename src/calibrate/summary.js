@@ -1,6 +1,6 @@
 /** What a calibration comes down to, in sentences: what the tool adds at most, up to which rate, what limits it, what to do. */
 import { formatCount, formatDuration, formatRate } from '../units.js';
-import { heldAgainst, isWrong } from './honest-rate.js';
+import { isWrong } from './honest-rate.js';
 
 /** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
@@ -79,7 +79,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
     ...(samples === planned
       ? []
       : [`${at} the target saw ${formatCount(samples)} of ${formatCount(planned)} requests.`]),
-    ...heldAgainst(measurement).map(({ text }) => `${at}: ${text}`),
+    ...measurement.reasons.flatMap(({ grade, text }) => (grade === 'invalid' ? [`${at}: ${text}`] : [])),
     ...(Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS
       ? [
           `${at} the calibration's own target took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,

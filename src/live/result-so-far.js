@@ -16,13 +16,6 @@ import { shareOf } from '../shard-part.js';
 /** @typedef {import('../results/merge.js').MergedOperation} MergedOperation */
 /** @typedef {import('../results/schema.js').Result} Result */
 
-/** Whether a measurement can be believed shows at its end. */
-const NOT_JUDGED = Object.freeze({
-  code: 'unfinished',
-  text: 'The run still went on when this was written, so the measurement is not judged.',
-  remedy: 'Take the result that is written at its end.',
-});
-
 /** What a thread and its machine say of themselves they say at the end; a part of a plan that was killed is merged without. */
 const NOT_WATCHED = Object.freeze({
   gc: { count: 0, totalMs: 0, longestMs: 0 },
@@ -30,10 +23,18 @@ const NOT_WATCHED = Object.freeze({
   spinShare: 0,
   runQueueShare: null,
   droppedLate: 0,
+  displaced: { second: 0, tenth: 0 },
   leftWhileFree: false,
   dialled: 0,
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
-  machine: { wallMs: 0, processCpuMs: 0, cores: 0, idleShare: null, pressureShare: null },
+});
+
+const NO_MACHINE = Object.freeze({
+  wallMs: 0,
+  processCpuMs: 0,
+  cores: 0,
+  idleShare: null,
+  pressureShare: null,
 });
 
 /**
@@ -66,7 +67,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     result() {
       const known = reports.filter((report) => report !== undefined);
       const snapshots = known.map(({ snapshot }) => snapshot);
-      const { operations: recorded, ...lateness } = mergeSnapshots(
+      const { operations: recorded, lag } = mergeSnapshots(
         snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
       );
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
@@ -75,7 +76,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const answeredMs = answeredUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
-      const observed = { ...NOT_WATCHED, reaction: createHistogram(), ...lateness };
+      const watched = { ...NOT_WATCHED, reaction: createHistogram(), lag };
       return buildResult({
         plan,
         target,
@@ -89,10 +90,12 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
         facts,
         seconds: rows,
         dueIn,
-        measurement: { verdict: 'suspect', reasons: [NOT_JUDGED] },
+        measurement: { verdict: 'suspect', reasons: [] },
         unfinished: true,
         merge:
-          load.shard === null ? undefined : mergeBlockOf({ operations, facts, observed, ...lagsOf(rows) }),
+          load.shard === null
+            ? undefined
+            : mergeBlockOf({ operations, facts, watched, machine: NO_MACHINE, ...lagsOf(rows) }),
       });
     },
   };
@@ -145,6 +148,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     endedMs,
     model: load.model,
+    arrivals: load.arrivals,
     warmupMs: load.warmupMs,
     interrupted: false,
     allOnTime: answeredMs !== null && dropped === 0 && outcomes.every(({ success }) => success),

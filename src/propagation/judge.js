@@ -3,7 +3,8 @@
  * that, but for what this program was late to see the answer. How late is not known; that its polls were as late at most is taken for
  * it, and what would not be met on bounds that are so much longer is not proven. A certificate of which nobody said revoked never helps.
  */
-import { createHistogram, meanOf, recordMs, valueAtRank } from '../histogram.js';
+import { createHistogram, recordMs } from '../histogram.js';
+import { NOT_LATE } from '../results/bars.js';
 import { judgeRequirement } from '../results/requirements/judge.js';
 import { formatCount, formatLatency } from '../units.js';
 
@@ -58,7 +59,13 @@ function viewOf(upper, lost, measurementValid) {
   const withLost = createHistogram();
   withLost.add(upper);
   for (const { followedMs } of lost) recordMs(withLost, followedMs);
-  const [own, all] = [upper, withLost].map(quantilesOf);
+  const [own, all] = [upper, withLost].map((reported) => ({
+    reported,
+    onTime: reported,
+    lateness: NOT_LATE,
+    waitShare: 0,
+    service: null,
+  }));
   return {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
@@ -67,24 +74,13 @@ function viewOf(upper, lost, measurementValid) {
     dropped: 0,
     neverSentDue: 0,
     ratePerSecond: 0,
+    rateBar: { low: 0, high: null, sampled: 0 },
     completedPerSecond: [],
     model: 'closed',
     offeredPerSecond: null,
     arrivals: 'constant',
     allOnTime: false,
     measurementValid,
-  };
-}
-
-/** @param {Histogram} histogram @returns {import('../results/requirements/judge.js').Quantiles} */
-function quantilesOf(histogram) {
-  const count = histogram.totalCount;
-  return {
-    count,
-    valueAtRank: (rank) => valueAtRank(histogram, rank),
-    min: count === 0 ? null : valueAtRank(histogram, 1),
-    mean: count === 0 ? null : meanOf(histogram),
-    max: count === 0 ? null : histogram.maxValue / 1000,
   };
 }
 
@@ -96,8 +92,8 @@ function quantilesOf(histogram) {
  */
 function inWords(verdict) {
   const reason = verdict.reason
-    .replaceAll('requests had no good answer', 'revocations were not seen everywhere')
-    .replaceAll('a request without a good answer', 'a revocation that was not seen everywhere')
+    .replaceAll('requests had no good response', 'revocations were not seen everywhere')
+    .replaceAll('a request without a good response', 'a revocation that was not seen everywhere')
     .replaceAll('requests', 'revocations');
   return { ...verdict, reason };
 }

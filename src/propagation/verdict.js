@@ -10,7 +10,6 @@ import { formatCount, formatLatency } from '../units.js';
 
 /** @typedef {import('../results/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {Propagation['measurement']['reasons'][number]} Reason */
-/** @typedef {{worth: 'suspect' | 'invalid', reason: Reason}} Found */
 /**
  * @typedef {object} Observed
  * @property {Propagation['nodes']} nodes
@@ -21,7 +20,7 @@ import { formatCount, formatLatency } from '../units.js';
  */
 
 /** Of the polls. */
-const SUSPECT_SHARE = 0.01;
+const REMARK_SHARE = 0.01;
 const INVALID_SHARE = 0.1;
 
 /** What a responder says of a certificate. */
@@ -32,16 +31,12 @@ const STATUSES = new Set(['good', 'revoked', 'unknown']);
  * @returns {Propagation['measurement']}
  */
 export function judgeMeasurement(observed) {
-  const found = [nothingMeasured, pollLag, slowAnswers, failedAnswers].flatMap((rule) => rule(observed));
-  const verdict = found.some(({ worth }) => worth === 'invalid')
-    ? 'invalid'
-    : found.length > 0
-      ? 'suspect'
-      : 'valid';
-  return { verdict, reasons: found.map(({ reason }) => reason) };
+  const reasons = [nothingMeasured, pollLag, slowAnswers, failedAnswers].flatMap((rule) => rule(observed));
+  const isInvalid = reasons.some(({ grade }) => grade === 'invalid');
+  return { verdict: isInvalid ? 'invalid' : 'valid', reasons };
 }
 
-/** @param {Observed} observed @returns {Found[]} */
+/** @param {Observed} observed @returns {Reason[]} */
 function nothingMeasured({ revoked, rows }) {
   // Where revocations were never seen, that has been measured.
   if (revoked > 0 || rows.some(({ outcome }) => outcome === 'never_revoked')) return [];
@@ -50,68 +45,60 @@ function nothingMeasured({ revoked, rows }) {
     rows.length === 0 ? 'no certificate was begun' : `all certificates ended as ${failures.join(', ')}`;
   return [
     {
-      worth: 'invalid',
-      reason: {
-        code: 'nothing_measured',
-        text: `No revocation was followed to its end: ${what}.`,
-        remedy: 'Look at the outcomes and at the log of the server, and run it again.',
-      },
+      grade: 'invalid',
+      code: 'nothing_measured',
+      text: `No revocation was followed to its end: ${what}.`,
+      remedy: 'Look at the outcomes and at the log of the server, and run it again.',
     },
   ];
 }
 
-/** @param {Observed} observed @returns {Found[]} */
+/** @param {Observed} observed @returns {Reason[]} */
 function pollLag({ nodes, lag, plan: { pollMs } }) {
   const { missed, due } = pollsOf(nodes);
   const share = due === 0 ? 0 : missed / due;
   const p99 = lag.totalCount === 0 ? 0 : valueAtShare(lag, 0.99);
-  if (share <= SUSPECT_SHARE) return [];
+  if (share <= REMARK_SHARE) return [];
   return [
     {
-      worth: share > INVALID_SHARE ? 'invalid' : 'suspect',
-      reason: {
-        code: 'poll_lag',
-        text: `This program did not poll in time: ${formatPercent(share)} of the polls were missed, and 1 % were over ${formatLatency(p99)} late, at an interval of ${formatLatency(pollMs)}.`,
-        remedy:
-          'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a machine with more to spare.',
-      },
+      grade: share > INVALID_SHARE ? 'invalid' : 'remark',
+      code: 'poll_lag',
+      text: `This program did not poll in time: ${formatPercent(share)} of the polls were missed, and 1 % were over ${formatLatency(p99)} late, at an interval of ${formatLatency(pollMs)}.`,
+      remedy:
+        'Poll less often (--poll), follow fewer certificates at once (--concurrency), or use a machine with more to spare.',
     },
   ];
 }
 
-/** @param {Observed} observed @returns {Found[]} */
+/** @param {Observed} observed @returns {Reason[]} */
 function slowAnswers({ nodes }) {
   const { skipped, due } = pollsOf(nodes);
-  if (due === 0 || skipped / due <= SUSPECT_SHARE) return [];
+  if (due === 0 || skipped / due <= REMARK_SHARE) return [];
   return [
     {
-      worth: 'suspect',
-      reason: {
-        code: 'slow_answers',
-        text: `${formatPercent(skipped / due)} of the polls were left out, as those before them had not been answered.`,
-        remedy:
-          'Poll less often (--poll): the nodes do not answer that fast, or the polls are what slows them.',
-      },
+      grade: 'remark',
+      code: 'slow_answers',
+      text: `${formatPercent(skipped / due)} of the polls were left out, as those before them had not been answered.`,
+      remedy:
+        'Poll less often (--poll): the nodes do not answer that fast, or the polls are what slows them.',
     },
   ];
 }
 
-/** @param {Observed} observed @returns {Found[]} */
+/** @param {Observed} observed @returns {Reason[]} */
 function failedAnswers({ nodes }) {
   const answers = nodes.flatMap((node) => Object.entries(node.answers));
   const all = total(answers.map(([, count]) => count));
   const bad = answers.filter(([outcome]) => !STATUSES.has(outcome));
   const failed = total(bad.map(([, count]) => count));
-  if (all === 0 || failed / all <= SUSPECT_SHARE) return [];
+  if (all === 0 || failed / all <= REMARK_SHARE) return [];
   const names = [...new Set(bad.map(([outcome]) => outcome))].join(', ');
   return [
     {
-      worth: 'suspect',
-      reason: {
-        code: 'failed_answers',
-        text: `${formatCount(failed)} of ${formatCount(all)} OCSP answers (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
-        remedy: 'Look at the answers of each node in the report, and at the log of the nodes that gave them.',
-      },
+      grade: 'remark',
+      code: 'failed_answers',
+      text: `${formatCount(failed)} of ${formatCount(all)} OCSP answers (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
+      remedy: 'Look at the answers of each node in the report, and at the log of the nodes that gave them.',
     },
   ];
 }

@@ -1,11 +1,15 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { barsOf, LATENESS_UNKNOWN, meanBar, NOT_LATE } from './bars.js';
 import { countErrors, shareOfErrors } from './errors.js';
-import { sumArrays, sumRecords, total } from './merge.js';
+import { plannedOf, sumArrays, sumRecords, total } from './merge.js';
+import { rateBar } from './rate-bar.js';
+import { proportionLowerBound, proportionUpperBound } from './statistics.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
+/** @typedef {import('./bars.js').Times} Times */
 /**
  * @typedef {object} RunFacts what the snapshots do not say
  * @property {number} planned
@@ -14,10 +18,12 @@ import { sumArrays, sumRecords, total } from './merge.js';
  *   success; when interrupted, until then
  * @property {number} endedMs when the last answer was in, from the start of the measured part
  * @property {'open' | 'closed'} model
+ * @property {'constant' | 'poisson'} arrivals
  * @property {number} warmupMs
  * @property {boolean} interrupted
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
+ * @property {import('./bars.js').Lateness} [lateness] of reading; without it nothing is known of it
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  * @property {number} [startMs] of a stage: when it began, from the start of the measured part
  * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
@@ -45,6 +51,10 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const sent = succeeded + failed;
   const counts = { succeeded, failed, dropped, neverSentDue };
+  const times = timesOf(
+    outcomes.map(([, outcome]) => outcome),
+    facts.lateness,
+  );
   return {
     totals: {
       planned: facts.planned,
@@ -54,8 +64,9 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
       errors: countErrors(counts),
     },
     errorShare: shareOfErrors(counts),
-    rates: buildRates(operations, windowMs, succeeded),
-    latencyMs: buildLatencies(outcomes.map(([, outcome]) => outcome)),
+    ...errorBar(counts),
+    rates: buildRates(operations, facts, { windowMs, counts, times }),
+    latencyMs: buildLatencies(times, true),
     outcomes: {
       ...sumRecords(outcomes.map(([name, outcome]) => ({ [name]: outcome.count }))),
       ...(dropped > 0 ? { dropped } : {}),
@@ -66,17 +77,118 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
 }
 
 /**
+ * One of several operations: which requests are its own is drawn at random, so its arrivals are, too.
+ *
+ * @param {MergedOperation} operation
+ * @param {number} count of operations
+ * @param {RunFacts} facts of all
+ * @returns {RunFacts}
+ */
+export function factsOfOne(operation, count, facts) {
+  return {
+    ...facts,
+    ...plannedOf([operation], facts),
+    arrivals: count > 1 ? 'poisson' : facts.arrivals,
+  };
+}
+
+/** @param {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} counts */
+function errorBar(counts) {
+  const errors = countErrors(counts);
+  const due = counts.succeeded + errors;
+  if (due === 0) return {};
+  return {
+    errorShareBar: { low: proportionLowerBound(errors, due), high: proportionUpperBound(errors, due) },
+  };
+}
+
+/**
  * Successes over time: the measured part, or until the last success where that came later than ordinary answers do
  * (rateWindowMs).
  *
  * @param {MergedOperation[]} operations
- * @param {number} windowMs
- * @param {number} succeeded
+ * @param {RunFacts} facts
+ * @param {object} found
+ * @param {number} found.windowMs
+ * @param {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} found.counts
+ * @param {Record<Series, Times>} found.times
  */
-function buildRates(operations, windowMs, succeeded) {
+function buildRates(operations, facts, { windowMs, counts, times }) {
+  const { succeeded } = counts;
   const perSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   const seconds = sumArrays(operations.map(({ perSecond: counts }) => counts.succeeded));
-  return { perSecond, perHour: perSecond * 3600, peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0) };
+  const bar = rateBar({
+    perSecond,
+    succeeded,
+    errors: countErrors(counts),
+    completedPerSecond: fullSeconds(operations, facts),
+    offeredPerSecond: offeredOf(operations, facts),
+    isServed: facts.arrivals === 'constant' && isServed(operations, facts, succeeded),
+    slowdown: slowdownOf(operations, facts, times),
+  });
+  return {
+    perSecond,
+    perHour: perSecond * 3600,
+    peakOneSecond: seconds.reduce((a, b) => Math.max(a, b), 0),
+    bar,
+  };
+}
+
+/**
+ * What the next request waits for is a response that was read: in a closed loop, and where a backlog waits for connections.
+ * By Little's law the rate is then requests in flight / time, and late reading is in that time.
+ *
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @param {Record<Series, Times>} times
+ */
+function slowdownOf(operations, facts, times) {
+  const isBacklog =
+    operations.some(({ neverSentDue }) => neverSentDue > 0) ||
+    rateWindowMs(operations, facts) > facts.windowMs;
+  if (facts.model === 'open' && !isBacklog) return 1;
+  const cycle = facts.model === 'closed' ? times.response : times.service;
+  if (cycle.reported.totalCount === 0) return 1;
+  const mean = meanOf(cycle.reported);
+  const own = mean - meanBar(cycle).tool;
+  return own > 0 ? mean / own : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @returns {number | null} constant arrivals per second that were planned; null in a closed loop, and while the run goes on
+ */
+function offeredOf(operations, facts) {
+  const { model, arrivals, windowMs, allOnTime } = facts;
+  if (model === 'closed' || arrivals !== 'constant' || allOnTime !== undefined || windowMs <= 0) return null;
+  return (plannedOf(operations, facts).planned / windowMs) * 1000;
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @param {number} succeeded
+ * @returns {boolean} open loop: every planned arrival succeeded, and there was no backlog at the end
+ */
+function isServed(operations, facts, succeeded) {
+  if (facts.model === 'closed') return false;
+  return (
+    facts.allOnTime ??
+    (succeeded === plannedOf(operations, facts).planned && rateWindowMs(operations, facts) === facts.windowMs)
+  );
+}
+
+/**
+ * @param {MergedOperation[]} operations
+ * @param {RunFacts} facts
+ * @returns {number[]} successes in each full second of the measured part, or of a stage
+ */
+function fullSeconds(operations, { startMs = 0, windowMs }) {
+  const first = Math.ceil(startMs / 1000);
+  const length = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
+  const succeeded = sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
+  return Array.from({ length }, (_, second) => succeeded[first + second] ?? 0);
 }
 
 /**
@@ -109,12 +221,37 @@ export function rateWindowMs(operations, { model, windowMs, interrupted, carried
 
 /**
  * @param {import('./merge.js').MergedOutcome[]} outcomes
+ * @param {import('./bars.js').Lateness} [lateness]
+ * @returns {Record<Series, Times>}
+ */
+function timesOf(outcomes, lateness = LATENESS_UNKNOWN) {
+  const sum = (/** @type {keyof import('./merge.js').MergedOutcome['latency']} */ series) =>
+    sumHistograms(outcomes.map(({ latency }) => latency[series]));
+  const [response, onTime, service, sendLag] = [
+    sum('response'),
+    sum('onTime'),
+    sum('service'),
+    sum('sendLag'),
+  ];
+  const waitShare =
+    service.totalCount === 0 ? 0 : Math.min(1, lateness.meanMs / Math.max(0.001, meanOf(service)));
+  return {
+    response: { reported: response, onTime, lateness, waitShare, service },
+    service: { reported: service, onTime: service, lateness, waitShare: 0, service: null },
+    sendLag: { reported: sendLag, onTime: sendLag, lateness: NOT_LATE, waitShare: 0, service: null },
+  };
+}
+
+/**
+ * @param {Record<Series, Times>} times
+ * @param {boolean} hasBars
  * @returns {import('./schema.js').LatencyBlocks}
  */
-function buildLatencies(outcomes) {
-  const [response, service, sendLag] = SERIES.map((series) =>
-    buildLatency(sumHistograms(outcomes.map(({ latency }) => latency[series]))),
-  );
+function buildLatencies(times, hasBars) {
+  const [response, service, sendLag] = SERIES.map((series) => {
+    const bars = hasBars ? barsOf(times[series]) : undefined;
+    return { ...buildLatency(times[series].reported), ...(bars === undefined ? {} : { bars }) };
+  });
   return { response, service, sendLag };
 }
 
@@ -168,10 +305,11 @@ function buildDetails(outcomes, dropped, meanings) {
       count: total(own.map(({ count }) => count)),
       success: own[0].success,
       ...(!own[0].success && Object.hasOwn(meanings, name) ? { meaning: meanings[name] } : {}),
-      latencyMs: buildLatencies(own),
+      latencyMs: buildLatencies(timesOf(own), false),
     };
   }
-  if (dropped > 0) details.dropped = { count: dropped, success: false, latencyMs: buildLatencies([]) };
+  if (dropped > 0)
+    details.dropped = { count: dropped, success: false, latencyMs: buildLatencies(timesOf([]), false) };
   return details;
 }
 
@@ -232,61 +370,26 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  */
 export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  const { planned, succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
-  const { startMs = 0, windowMs } = facts;
-  const firstSecond = Math.ceil(startMs / 1000);
-  const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - firstSecond);
-  const succeededPerSecond = sumArrays(operations.map(({ perSecond }) => perSecond.succeeded));
+  const { succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
   return {
-    series: quantiles(outcomes.filter(({ success }) => success)),
-    all: quantiles(outcomes),
+    series: timesOf(
+      outcomes.filter(({ success }) => success),
+      facts.lateness,
+    ),
+    all: timesOf(outcomes, facts.lateness),
     succeeded,
     failed,
     dropped,
     neverSentDue,
     ratePerSecond: block.rates.perSecond,
-    completedPerSecond: Array.from(
-      { length: fullSeconds },
-      (_, second) => succeededPerSecond[firstSecond + second] ?? 0,
-    ),
+    rateBar: block.rates.bar ?? { low: 0, high: null, sampled: block.rates.perSecond },
+    completedPerSecond: fullSeconds(operations, facts),
     model: load.model,
-    offeredPerSecond: load.stages === null ? load.ratePerSecond : meanOffered(load, planned, facts),
+    offeredPerSecond: load.stages === null ? load.ratePerSecond : offeredOf(operations, facts),
     ...(load.stages === null ? {} : { offeredAs: /** @type {const} */ ('mean') }),
     arrivals: load.arrivals,
-    allOnTime:
-      facts.allOnTime ?? (succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs),
+    allOnTime: isServed(operations, facts, succeeded),
     unchecked: block.verification.unchecked,
     measurementValid,
   };
-}
-
-/**
- * Stages have no one rate; what they offered on average is known as well, as their arrivals are arithmetic. While the run goes on
- * it is not known of what has begun.
- *
- * @param {import('../plan.js').LoadPlan} load
- * @param {number} planned
- * @param {RunFacts} facts
- */
-function meanOffered({ model }, planned, { allOnTime, windowMs }) {
-  return model === 'closed' || allOnTime !== undefined || windowMs <= 0 ? null : (planned / windowMs) * 1000;
-}
-
-/**
- * @param {import('./merge.js').MergedOutcome[]} outcomes
- * @returns {Record<Series, import('./requirements/judge.js').Quantiles>}
- */
-function quantiles(outcomes) {
-  const [response, service, sendLag] = SERIES.map((series) => {
-    const histogram = sumHistograms(outcomes.map(({ latency }) => latency[series]));
-    const { count, min, mean, max } = buildLatency(histogram);
-    return {
-      count,
-      min,
-      mean,
-      max,
-      valueAtRank: (/** @type {number} */ rank) => valueAtRank(histogram, rank),
-    };
-  });
-  return { response, service, sendLag };
 }

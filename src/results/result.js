@@ -1,9 +1,9 @@
 /** Everything a run found out -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
-import { buildBlock, buildTimeline, buildView, rateWindowMs } from './build.js';
+import { buildBlock, buildTimeline, buildView, factsOfOne, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
-import { plannedOf, total } from './merge.js';
+import { total } from './merge.js';
 import { judgeRequirement } from './requirements/judge.js';
 import { SCHEMA_ID } from './schema-id.js';
 import { scopedView } from './scope.js';
@@ -73,7 +73,7 @@ export function buildResult({
       operations.map((one) => [
         one.name,
         {
-          ...buildBlock([one], { ...facts, ...plannedOf([one], facts) }, windowMs),
+          ...buildBlock([one], factsOfOne(one, operations.length, facts), windowMs),
           things: facts.things[one.name],
         },
       ]),

@@ -15,6 +15,16 @@ const amount = z.number().min(0);
 /** Milliseconds; null where nothing was recorded. */
 const ms = amount.nullable();
 
+/**
+ * Error bar: the target's true figure lies between, at 95 % on either side. `high` is null where there are too few requests for
+ * an upper bound. `tool`: so much of the figure may be the tool's own lateness.
+ */
+const Bar = z.object({ low: amount, high: amount.nullable(), tool: amount }).meta({ id: 'Bar' });
+
+const Bars = z
+  .object({ min: Bar, mean: Bar, p50: Bar, p90: Bar, p95: Bar, p99: Bar, p999: Bar, max: Bar })
+  .meta({ id: 'Bars' });
+
 const Latency = z
   .object({
     count,
@@ -28,6 +38,8 @@ const Latency = z
     max: ms,
     /** HDR V2 compressed, base64, in microseconds. */
     histogram: z.string().nullable(),
+    /** Absent from outcomes, from older files, and where nothing was recorded. */
+    bars: Bars.optional(),
   })
   .meta({ id: 'Latency' });
 
@@ -52,8 +64,16 @@ const Totals = z
   })
   .meta({ id: 'Totals' });
 
-/** Successes. */
-const Rates = z.object({ perSecond: amount, perHour: amount, peakOneSecond: amount }).meta({ id: 'Rates' });
+/** Successes. `bar`: the rate per second that the target can be trusted to keep, at 95 % on either side. */
+const Rates = z
+  .object({
+    perSecond: amount,
+    perHour: amount,
+    peakOneSecond: amount,
+    /** `sampled`: the upper end for the size of the sample alone; what is above it may be the tool's own slowness. */
+    bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
+  })
+  .meta({ id: 'Rates' });
 
 /** By name; `dropped` and `never_sent` may stand beside the outcomes of sent requests. */
 const Outcomes = z.record(z.string(), count);
@@ -83,6 +103,7 @@ const Block = z.object({
   totals: Totals,
   /** errors / (succeeded + errors), 0 to 1: of those that were due; null where none was. */
   errorShare: z.number().min(0).max(1).nullable(),
+  errorShareBar: z.object({ low: amount, high: amount }).optional(),
   rates: Rates,
   latencyMs: Latencies,
   outcomes: Outcomes,
@@ -155,6 +176,11 @@ const RequirementVerdict = z.object({
   limit: z.number(),
   unit: z.enum(['ms', '/s', 'fraction']),
   reason: z.string(),
+  /** The error bar it was judged on, in `unit`; null: no bound. */
+  low: z.number().nullable().optional(),
+  high: z.number().nullable().optional(),
+  /** Of `not proven`: what keeps it from being decided. */
+  doubt: z.enum(['sample', 'tool', 'both', 'unchecked', 'invalid']).optional(),
 });
 
 const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
@@ -191,8 +217,17 @@ const Observed = z.object({
 });
 
 const Measurement = z.object({
+  /** `suspect` only in older files, and while the run goes on. */
   verdict: z.enum(['valid', 'suspect', 'invalid']),
-  reasons: z.array(z.object({ code: z.string(), text: z.string(), remedy: z.string().optional() })),
+  /** What makes it invalid, and remarks; in older files all are remarks unless it is invalid. */
+  reasons: z.array(
+    z.object({
+      code: z.string(),
+      text: z.string(),
+      remedy: z.string().optional(),
+      grade: z.enum(['invalid', 'remark']).optional(),
+    }),
+  ),
   observed: Observed.optional(),
 });
 
@@ -239,6 +274,7 @@ export const Result = z
 
 /** @typedef {z.infer<typeof Result>} Result */
 /** @typedef {z.infer<typeof Block>} OperationBlock what is said of the whole and of each operation */
+/** @typedef {z.infer<typeof Bar>} Bar */
 /** @typedef {z.infer<typeof Latency>} LatencyBlock */
 /** @typedef {z.infer<typeof Latencies>} LatencyBlocks */
 /** @typedef {z.infer<typeof Verification>} VerificationBlock */

@@ -1,7 +1,7 @@
 /** What a run showed of one operation, of one stage, or of one operation in one stage: for requirements that are about no more. */
 import { isEven } from '../load/stages.js';
-import { buildBlock, buildView, rateWindowMs } from './build.js';
-import { foldStages, plannedOf } from './merge.js';
+import { buildBlock, buildView, factsOfOne, rateWindowMs } from './build.js';
+import { foldStages } from './merge.js';
 import { cellsOf, factsOf, stageWindowMs } from './stages.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
@@ -23,7 +23,8 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   const inScope = cells.filter(({ name }) => operation === undefined || name === operation);
   const index = stages.findIndex(({ name }) => name === stage);
   const own = index < 0 ? foldStages(inScope, stages) : cellsOf(inScope, index, stages[index]);
-  const ownFacts = index < 0 ? { ...facts, ...plannedOf(own, facts) } : factsOf(own, stages[index], facts);
+  const inTime = index < 0 ? facts : factsOf(own, stages[index], facts);
+  const ownFacts = operation === undefined ? inTime : factsOfOne(own[0], 2, inTime);
   // Over the same time as the rates that the result has of them.
   const windowMs =
     index < 0

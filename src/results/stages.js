@@ -1,5 +1,6 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
-import { buildBlock, rateWindowMs } from './build.js';
+import { concentrate, LATENESS_UNKNOWN } from './bars.js';
+import { buildBlock, factsOfOne, rateWindowMs } from './build.js';
 import { plannedOf, total } from './merge.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
@@ -26,7 +27,7 @@ export function buildStages(cells, stages, facts) {
       windowSeconds: windowMs / 1000,
       ...buildBlock(own, inTime, windowMs),
       operations: Object.fromEntries(
-        own.map((one) => [one.name, buildBlock([one], factsOf([one], stage, facts), windowMs)]),
+        own.map((one) => [one.name, buildBlock([one], factsOfOne(one, own.length, inTime), windowMs)]),
       ),
     };
   });
@@ -71,6 +72,11 @@ export function factsOf(own, { startMs, endMs }, { allOnTime, ...facts }) {
     ...plannedOf(own, facts),
     // A stage that was over by then was not.
     interrupted: facts.interrupted && facts.windowMs < endMs,
+    // All that was read late may have been read in it.
+    lateness: concentrate(
+      facts.lateness ?? LATENESS_UNKNOWN,
+      (endMs - startMs) / Math.max(1, facts.windowMs),
+    ),
     startMs,
     windowMs: Math.max(0, Math.min(endMs, facts.windowMs) - startMs),
     endedMs: Math.max(0, facts.endedMs - startMs),

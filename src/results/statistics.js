@@ -1,4 +1,4 @@
-/** The statistics behind a verdict. Pure functions; every bound is one-sided at 95 % confidence. */
+/** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
 import { binomialCdf } from './requirements/binomial.js';
 
 export { binomialCdf };
@@ -6,8 +6,11 @@ export { binomialCdf };
 /** One-sided confidence of every bound here. */
 export const CONFIDENCE = 0.95;
 
+/** Standard deviations of a binomial count from here on are large enough for an expansion. */
+const LARGE = 50;
+
 /** 95 % quantile of the standard normal distribution. */
-const NORMAL_95 = 1.6448536269514722;
+export const NORMAL_95 = 1.6448536269514722;
 
 /**
  * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
@@ -19,6 +22,10 @@ const NORMAL_95 = 1.6448536269514722;
  */
 export function upperRank(n, q) {
   if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
+  const spread = Math.sqrt(n * q * (1 - q));
+  // Cornish and Fisher's expansion; one rank more than the exact one at the most.
+  if (spread > LARGE)
+    return Math.min(n, Math.ceil(n * q + NORMAL_95 * spread + ((NORMAL_95 ** 2 - 1) * (1 - 2 * q)) / 6 + 1));
   return firstTrue(1, n, (k) => binomialCdf(k - 1, n, q) >= CONFIDENCE);
 }
 
@@ -101,6 +108,29 @@ export function proportionUpperBound(x, n) {
     else high = middle;
   }
   return high;
+}
+
+/**
+ * Clopper-Pearson lower bound of a proportion.
+ *
+ * @param {number} x events
+ * @param {number} n trials, at least 1
+ * @returns {number} 0..1
+ */
+export function proportionLowerBound(x, n) {
+  return 1 - proportionUpperBound(n - x, n);
+}
+
+/**
+ * Bounds of the mean of a Poisson count: quantiles of chi-squared by Wilson and Hilferty's approximation.
+ *
+ * @param {number} count as observed; need not be whole
+ * @returns {{low: number, high: number}}
+ */
+export function poissonBounds(count) {
+  const at = (/** @type {number} */ n, /** @type {number} */ z) =>
+    n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
+  return { low: at(count, -NORMAL_95), high: at(count + 1, NORMAL_95) };
 }
 
 /**

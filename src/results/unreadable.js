@@ -24,8 +24,7 @@ function* placesOf(result) {
   for (const { second, histogram } of result.timeline) yield [`timeline.${second}.histogram`, histogram];
   if (result.merge === undefined) return;
   const { watch, lags } = result.merge;
-  for (const key of /** @type {const} */ (['lag', 'unlagged', 'reaction']))
-    yield [`merge.watch.${key}`, watch[key]];
+  for (const key of /** @type {const} */ (['lag', 'reaction'])) yield [`merge.watch.${key}`, watch[key]];
   for (const [second, lag] of lags.entries()) yield [`merge.lags.${second}.histogram`, lag?.histogram];
 }
 

@@ -1,7 +1,7 @@
 /** A run that goes on, as its recorders would report it, without threads, clocks or a target. */
 import { createResultSoFar } from '../../src/live/result-so-far.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
-import { plannedWindow } from '../../src/load/verdict/window.js';
+import { plannedWindow } from '../../src/load/window.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
 import { shardOfThread } from '../../src/shard-part.js';
 import { load as loadOf } from '../load/load-plan.js';

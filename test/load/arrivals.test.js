@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createDuePerSecond } from '../../src/load/due.js';
 import { arrivalsOf, share } from '../../src/load/pacing/arrivals.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
-import { plannedWindow } from '../../src/load/verdict/window.js';
+import { plannedWindow } from '../../src/load/window.js';
 import { shardOfThread, shareOf } from '../../src/shard-part.js';
 import { load } from './load-plan.js';
 

@@ -6,7 +6,7 @@ import { createProfile } from '../../src/load/pacing/profile.js';
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { leftCells, plannedCells } from '../../src/load/planned.js';
 import { createStageFinder, settledFrom, spansOf } from '../../src/load/stages.js';
-import { plannedWindow } from '../../src/load/verdict/window.js';
+import { plannedWindow } from '../../src/load/window.js';
 import { createChooser } from '../../src/operations/mix.js';
 import { load } from './load-plan.js';
 import { pace } from './pacing.js';

@@ -29,8 +29,8 @@ import {
  * @typedef {object} OutcomeSnapshot
  * @property {boolean} success
  * @property {number} count
- * @property {Record<'response' | 'service' | 'sendLag', string>} latency encoded histograms; service and sendLag cover
- *   the requests that were sent
+ * @property {Record<'response' | 'service' | 'sendLag' | 'onTime', string>} latency encoded histograms; service and sendLag cover
+ *   the requests that were sent; onTime: the response times that they would have been had the tool sent nothing late
  */
 /**
  * @typedef {object} OperationSnapshot
@@ -50,7 +50,6 @@ import {
  * @typedef {object} Snapshot plain and mergeable without loss
  * @property {OperationSnapshot[]} operations all of the first stage, then all of the next
  * @property {string} lag encoded histogram: how late the tool itself was
- * @property {string} unlagged encoded histogram: the response times that they would have been had it not been late
  */
 /**
  * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
@@ -106,7 +105,6 @@ export function emptySnapshot(operations, stages) {
       operations.map((name) => snapshotOf(createBlock(name, stage))),
     ).flat(),
     lag: none,
-    unlagged: none,
   };
 }
 
@@ -134,7 +132,6 @@ export function createRecorder({
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const blocks = times.flatMap((_, stage) => operations.map(({ name }) => createBlock(name, stage)));
   const lag = createHistogram();
-  const unlagged = createHistogram();
   const isPart = shards > 1;
   /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
   const spans = isPart ? null : createSpans();
@@ -176,7 +173,6 @@ export function createRecorder({
     return {
       operations: blocks.map(snapshotOf),
       lag: encodeHistogram(lag),
-      unlagged: encodeHistogram(unlagged),
     };
   }
 
@@ -203,7 +199,7 @@ export function createRecorder({
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
       recordMs(outcome.response, sample.done - sample.intended);
-      recordMs(unlagged, sample.done - sample.intended - sample.lag);
+      recordMs(outcome.onTime, sample.done - sample.intended - sample.lag);
       if (sample.failure === 'never_sent') {
         block.neverSentDue++;
         return;

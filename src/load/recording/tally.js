@@ -37,6 +37,7 @@ function createOutcome(success) {
     response: createHistogram(),
     service: createHistogram(),
     sendLag: createHistogram(),
+    onTime: createHistogram(),
   };
 }
 
@@ -134,7 +135,7 @@ export function increment(counts, second) {
 export function snapshotOf({ outcomes, ...rest }) {
   /** @type {Record<string, import('./recorder.js').OutcomeSnapshot>} */
   const plain = {};
-  for (const [name, { success, count, response, service, sendLag }] of outcomes) {
+  for (const [name, { success, count, response, service, sendLag, onTime }] of outcomes) {
     plain[name] = {
       success,
       count,
@@ -142,6 +143,7 @@ export function snapshotOf({ outcomes, ...rest }) {
         response: encodeHistogram(response),
         service: encodeHistogram(service),
         sendLag: encodeHistogram(sendLag),
+        onTime: encodeHistogram(onTime),
       },
     };
   }

@@ -47,12 +47,8 @@ function checkPerSecond({ timeline, operations }, merge) {
  * @param {Result} result
  * @param {MergeBlock['watch']} watch
  */
-function checkWatch({ totals: { sent, neverSentDue } }, { lag, unlagged, reaction }) {
-  return [
-    ...checkHistogram('watch.lag', lag, sent),
-    ...checkHistogram('watch.unlagged', unlagged, sent + neverSentDue),
-    ...checkHistogram('watch.reaction', reaction, null),
-  ];
+function checkWatch({ totals: { sent } }, { lag, reaction }) {
+  return [...checkHistogram('watch.lag', lag, sent), ...checkHistogram('watch.reaction', reaction, null)];
 }
 
 /**

@@ -24,14 +24,14 @@ const MergeOperation = z.object({
   firstHalf: z.object({ count, responseMs: z.number() }),
   /** Successes after the measured part was to end. */
   successesAfter: count,
+  /** By outcome: the response times, had the tool sent nothing late. */
+  onTime: z.record(z.string(), histogram).optional(),
 });
 
 /** What the verdict on the measurement is judged on; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lag: histogram,
-  /** The response times, had the tool sent nothing late. */
-  unlagged: histogram,
   /** How late the tool noticed events at random times. */
   reaction: histogram,
   gc: z.object({ count, totalMs: amount, longestMs: amount }),
@@ -39,6 +39,8 @@ const MergeWatch = z.object({
   spinShare: amount,
   runQueueShare: amount.nullable(),
   droppedLate: count,
+  /** Requests sent in another second, and in another tenth of one, than the tool should have sent them. */
+  displaced: z.object({ second: count, tenth: count }).optional(),
   leftWhileFree: z.boolean(),
   dialled: count,
   backlog: z.object({

@@ -8,8 +8,7 @@ import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogr
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
- * @typedef {Pick<import('../../load/verdict/observed.js').Observed, 'lag' | 'unlagged' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
- *   'runQueueShare' | 'droppedLate' | 'leftWhileFree' | 'dialled' | 'backlog' | 'machine'>} Watched
+ * @typedef {Omit<MergeBlock['watch'], 'lag' | 'reaction' | 'machine'> & {lag: import('../../histogram.js').Histogram, reaction: import('../../histogram.js').Histogram}} Watched
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -18,25 +17,26 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  * @param {object} part
  * @param {import('../merge.js').MergedOperation[]} part.operations
  * @param {Pick<import('../build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
- * @param {Watched} part.observed
+ * @param {Watched} part.watched
+ * @param {MergeBlock['watch']['machine']} part.machine
  * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of what was done in each second; null: nothing was
  * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough
  * @returns {MergeBlock} plain
  */
-export function mergeBlockOf({ operations, facts, observed, lagPerSecond, lagMaxPerSecond = [] }) {
+export function mergeBlockOf({ operations, facts, watched, machine, lagPerSecond, lagMaxPerSecond = [] }) {
   return {
     endedMs: facts.endedMs,
     windowMs: facts.windowMs,
     operations: Object.fromEntries(
-      operations.map(({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter }) => [
+      operations.map(({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, outcomes }) => [
         name,
-        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter },
+        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, onTime: onTimeOf(outcomes) },
       ]),
     ),
     lags: lagPerSecond.map((histogram, second) =>
       histogram === null ? null : { histogram, max: lagMaxPerSecond[second] ?? topOf(histogram) },
     ),
-    watch: watchOf(observed),
+    watch: watchOf(watched, machine),
   };
 }
 
@@ -45,21 +45,29 @@ function topOf(histogram) {
   return decodeHistogram(histogram).maxValue / 1000;
 }
 
+/** @param {import('../merge.js').MergedOperation['outcomes']} outcomes */
+function onTimeOf(outcomes) {
+  return Object.fromEntries(
+    Object.entries(outcomes).map(([name, { latency }]) => [name, encodeHistogram(latency.onTime)]),
+  );
+}
+
 /**
- * @param {Watched} observed
+ * @param {Watched} watched
+ * @param {MergeBlock['watch']['machine']} machine
  * @returns {MergeBlock['watch']}
  */
-function watchOf({ lag, unlagged, reaction, gc, backlog, machine, ...rest }) {
-  const { busyShare, spinShare, runQueueShare, droppedLate, leftWhileFree, dialled } = rest;
+function watchOf({ lag, reaction, gc, backlog, ...rest }, machine) {
+  const { busyShare, spinShare, runQueueShare, droppedLate, displaced, leftWhileFree, dialled } = rest;
   return {
     lag: encodeHistogram(lag),
-    unlagged: encodeHistogram(unlagged),
     reaction: encodeHistogram(reaction),
     gc,
     busyShare,
     spinShare,
     runQueueShare,
     droppedLate,
+    displaced,
     leftWhileFree,
     dialled,
     backlog,
@@ -79,30 +87,38 @@ export function snapshotOf(result, merge) {
     operations: Object.entries(result.operations).map(([name, block]) => ({
       name,
       stage: 0,
-      outcomes: outcomesOf(block),
+      outcomes: outcomesOf(block, merge.operations[name].onTime ?? {}),
       verification: { ...block.verification, notes: block.verification.notes ?? [] },
       dropped: block.totals.dropped,
       neverSentDue: block.totals.neverSentDue,
       ...merge.operations[name],
     })),
     lag: merge.watch.lag,
-    unlagged: merge.watch.unlagged,
   };
 }
 
 /**
  * @param {OperationBlock} block
+ * @param {Record<string, string>} onTime by outcome; what an older version left out may have been as short as can be
  * @returns {Record<string, OutcomeSnapshot>} dropped arrivals are no outcome to a recorder
  */
-function outcomesOf({ outcomeDetails }) {
+function outcomesOf({ outcomeDetails }, onTime) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
   const empty = encodeHistogram(createHistogram());
   return Object.fromEntries(
     recorded.map(([name, { success, count, latencyMs }]) => {
       const latency = SERIES.map((series) => [series, latencyMs[series].histogram ?? empty]);
+      latency.push(['onTime', onTime[name] ?? zeros(latencyMs.response.count)]);
       return [name, { success, count, latency: Object.fromEntries(latency) }];
     }),
   );
+}
+
+/** @param {number} count @returns {string} an encoded histogram of so many zeros */
+function zeros(count) {
+  const histogram = createHistogram();
+  if (count > 0) histogram.recordValueWithCount(0, count);
+  return encodeHistogram(histogram);
 }
 
 /**

@@ -1,11 +1,43 @@
-/** What the judges of times and of errors share. */
-import { formatCount } from '../../units.js';
+/** What the judges of times, rates and errors share: a requirement is met or not by the whole error bar. */
+import { formatCount, formatLatency } from '../../units.js';
+
+/** @typedef {import('./requirements.js').Requirement} Requirement */
+/** @typedef {'met' | 'not met' | 'not proven'} Verdict */
+
+/**
+ * @param {Pick<Requirement, 'comparator' | 'limit'>} requirement
+ * @param {{low: number, high: number}} bar Infinity: no bound, or beyond any limit
+ * @returns {Verdict}
+ */
+export function verdictOn({ comparator, limit }, { low, high }) {
+  const [best, worst] = comparator[0] === '<' ? [low, high] : [high, low];
+  if (within(worst, comparator, limit)) return 'met';
+  return within(best, comparator, limit) ? 'not proven' : 'not met';
+}
+
+/**
+ * What keeps a requirement from being decided.
+ *
+ * @param {boolean} sample more requests would decide it
+ * @param {boolean} tool less lateness of the tool would
+ * @returns {'sample' | 'tool' | 'both'}
+ */
+export function doubtOf(sample, tool) {
+  if (sample && tool) return 'both';
+  return tool ? 'tool' : 'sample';
+}
 
 /** @param {number | null} needed requests, see samplesNeeded */
 export function neededText(needed) {
   return needed === null
     ? 'it is too close to the limit for any number of requests to prove it'
     : `about ${formatCount(needed)} requests like these would prove it`;
+}
+
+/** @param {number} ms of a time, that this tool may have added */
+export function toolText(ms) {
+  const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'any part';
+  return `${most} of it may be this tool's own lateness: give the tool more CPU, or lower the load`;
 }
 
 /**

@@ -1,71 +1,91 @@
-/** Was a rate reached? Constant arrivals that all succeeded prove it; otherwise the batches of the run must. */
+/** Was a rate reached? Constant arrivals that all succeeded prove it; otherwise its error bar must (rate-bar.js). */
 import { formatCount } from '../../units.js';
+import { batchesOf, LEAST_SECONDS } from '../rate-bar.js';
 import { meanAndVariance, studentT95 } from '../statistics.js';
 import { rateMargin, rateTexter, sentence } from '../wording.js';
+import { doubtOf } from './judge-common.js';
 
-/** Fewer full seconds than this prove no rate. */
-const LEAST_SECONDS = 5;
-
-/** Seconds are joined to about this many batches: enough for a bound, long enough to be nearly independent. */
-const BATCHES = 20;
+/** @typedef {import('./judge.js').RunView} RunView */
+/** @typedef {import('./judge.js').Judgement} Judgement */
+/** @typedef {import('./requirements.js').Requirement} Requirement */
 
 /** Rates are quotients: equal within this relative error is equal. */
 const TOLERANCE = 1e-12;
 
 /**
- * @param {import('./requirements.js').Requirement} requirement
- * @param {import('./judge.js').RunView} view
- * @returns {import('./judge.js').Judgement}
+ * @param {Requirement} requirement
+ * @param {RunView} view
+ * @returns {Judgement}
  */
 export function judgeRate(requirement, view) {
-  const actual = view.ratePerSecond;
+  const { ratePerSecond: actual, rateBar } = view;
   const text = rateTexter(requirement);
   const margin = rateMargin(requirement, actual);
-  const seconds = view.completedPerSecond.length;
-  if (seconds >= LEAST_SECONDS && offeredAndServed(requirement, view)) {
-    return {
-      verdict: 'met',
-      actual,
-      reason: sentence(margin, `all that was offered, ${offeredText(view, text)}, succeeded`),
-    };
+  const bar = { low: rateBar.low, high: rateBar.high ?? Number.POSITIVE_INFINITY };
+  if (offeredAndServed(requirement, view)) {
+    const reason = sentence(margin, `all that was offered, ${offeredText(view, text)}, succeeded`);
+    return { verdict: 'met', actual, ...bar, reason };
   }
-  if (!reaches(actual, requirement)) return missed(requirement, view, { actual, margin, text });
-  if (seconds < LEAST_SECONDS) {
-    const few = `${seconds} full ${seconds === 1 ? 'second is' : 'seconds are'} too few to prove it`;
-    return {
-      verdict: 'not proven',
-      actual,
-      reason: sentence(margin, `${few}, at least ${LEAST_SECONDS} are needed`),
-    };
-  }
-  const { lowest, secondsNeeded } = lowerBound(view.completedPerSecond, requirement.limit);
-  const bound = `at 95 % confidence it is at least ${text(Math.max(0, lowest))}`;
-  if (reaches(lowest, requirement)) return { verdict: 'met', actual, reason: sentence(margin, bound) };
-  const needed =
-    secondsNeeded === null
-      ? 'it is too close to the limit for any duration to prove it'
-      : `about ${formatCount(secondsNeeded)} s like these would prove it`;
-  return { verdict: 'not proven', actual, reason: sentence(margin, bound, needed) };
+  const bound = `at 95 % confidence it is at least ${text(Math.max(0, bar.low))}`;
+  if (reaches(bar.low, requirement))
+    return { verdict: 'met', actual, ...bar, reason: sentence(margin, bound) };
+  const stage = unsureOfLevel(requirement, view, text);
+  if (stage !== null)
+    return { verdict: 'not proven', actual, ...bar, doubt: 'sample', reason: sentence(margin, stage) };
+  if (!reaches(bar.high, requirement))
+    return { verdict: 'not met', actual, ...bar, reason: sentence(margin) };
+  const isShort = reaches(actual, requirement);
+  const sampled = reaches(rateBar.sampled, requirement);
+  const doubt = isShort ? 'sample' : doubtOf(sampled, !sampled);
+  const why = isShort ? neededTime(requirement, view) : mayBeHigher(doubt, bar.high, text);
+  return {
+    verdict: 'not proven',
+    actual,
+    ...bar,
+    doubt,
+    reason: sentence(margin, isShort ? bound : '', why),
+  };
 }
 
 /**
- * A target that has answered all it was sent is not blamed for an arrival that fell into another stage.
- *
- * @param {import('./requirements.js').Requirement} requirement
- * @param {import('./judge.js').RunView} view
- * @param {{actual: number, margin: string, text: (perSecond: number) => string}} said
- * @returns {import('./judge.js').Judgement}
+ * @param {'sample' | 'tool' | 'both'} doubt
+ * @param {number} high
+ * @param {(perSecond: number) => string} text
  */
-function missed(requirement, view, { actual, margin, text }) {
-  const { perhapsOfferedPerSecond: level = null, succeeded } = view;
-  if (level === null || !offeredAndServed(requirement, { ...view, offeredPerSecond: level }))
-    return { verdict: 'not met', actual, reason: sentence(margin) };
-  const few = `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to tell whether its level of ${text(level)} was kept, 100 are enough`;
-  return { verdict: 'not proven', actual, reason: sentence(margin, few) };
+function mayBeHigher(doubt, high, text) {
+  const most = Number.isFinite(high) ? `it may be as high as ${text(high)}` : 'it may be higher';
+  return doubt === 'tool'
+    ? `but the tool was short of CPU and sent less than the target may have taken: ${most}; give the tool more CPU`
+    : `with so few requests ${most} (95 % confidence); let it run for longer`;
+}
+
+/** @param {Requirement} requirement @param {RunView} view */
+function neededTime({ limit }, { completedPerSecond, ratePerSecond }) {
+  if (completedPerSecond.length < LEAST_SECONDS) return `let it run for ${LEAST_SECONDS} s or longer`;
+  const { size, means } = batchesOf(completedPerSecond);
+  const gap = ratePerSecond - limit;
+  if (gap <= limit * 1e-4) return 'it is too close to the limit for any duration to prove it';
+  const t = studentT95(means.length - 1);
+  const seconds = Math.ceil((t ** 2 * meanAndVariance(means).variance) / gap ** 2) * size;
+  return `about ${formatCount(seconds)} s like these would prove it`;
 }
 
 /**
- * @param {import('./judge.js').RunView} view
+ * A target that has responded to all it was sent is not blamed for an arrival that fell into another stage.
+ *
+ * @param {Requirement} requirement
+ * @param {RunView} view
+ * @param {(perSecond: number) => string} text
+ * @returns {string | null}
+ */
+function unsureOfLevel(requirement, view, text) {
+  const { perhapsOfferedPerSecond: level = null, succeeded } = view;
+  if (level === null || !offeredAndServed(requirement, { ...view, offeredPerSecond: level })) return null;
+  return `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to tell whether its level of ${text(level)} was kept, 100 are enough`;
+}
+
+/**
+ * @param {RunView} view
  * @param {(perSecond: number) => string} text
  */
 function offeredText({ offeredPerSecond, offeredAs }, text) {
@@ -75,39 +95,17 @@ function offeredText({ offeredPerSecond, offeredAs }, text) {
 }
 
 /**
- * @param {import('./requirements.js').Requirement} requirement
- * @param {import('./judge.js').RunView} view
+ * @param {Requirement} requirement
+ * @param {RunView} view
  */
-function offeredAndServed(requirement, view) {
-  const { model, arrivals, allOnTime, offeredPerSecond } = view;
+function offeredAndServed(requirement, { model, arrivals, allOnTime, offeredPerSecond }) {
   const constant = model === 'open' && arrivals === 'constant' && allOnTime;
   return constant && offeredPerSecond !== null && reaches(offeredPerSecond, requirement);
 }
 
 /**
- * Batch means: lower = mean - t s / sqrt(b), one-sided 95 %. Seconds that fill no batch are left out at the start.
- *
- * @param {readonly number[]} perSecond
- * @param {number} limit
- */
-function lowerBound(perSecond, limit) {
-  const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
-  const batches = Math.floor(perSecond.length / size);
-  const first = perSecond.length - batches * size;
-  const means = Array.from({ length: batches }, (_, b) => {
-    const from = first + b * size;
-    return perSecond.slice(from, from + size).reduce((sum, count) => sum + count, 0) / size;
-  });
-  const { mean, variance } = meanAndVariance(means);
-  const t = studentT95(batches - 1);
-  const gap = mean - limit;
-  const needed = gap > limit * 1e-4 ? Math.ceil((t ** 2 * variance) / gap ** 2) * size : null;
-  return { lowest: mean - t * Math.sqrt(variance / batches), secondsNeeded: needed };
-}
-
-/**
  * @param {number} rate
- * @param {import('./requirements.js').Requirement} requirement
+ * @param {Requirement} requirement
  */
 function reaches(rate, { comparator, limit }) {
   return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);

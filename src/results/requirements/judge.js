@@ -1,41 +1,33 @@
 /**
- * Is a requirement met? A request that failed, was dropped or was still waiting at the end never helps: for `<` it counts
- * as slower than any limit, for `>` as faster. What the sample is too small to show is `not proven`.
+ * Is a requirement met? It is where the whole error bar of its figure keeps the limit, and not met where the whole bar breaks it;
+ * where the limit lies in the bar it is not proven. A request that failed, was dropped or was still waiting at the end never helps.
  */
 import { formatCount } from '../../units.js';
-import { countErrors, shareOfErrors } from '../errors.js';
-import { proportionUpperBound, samplesNeeded } from '../statistics.js';
-import { formatPercent, sentence, timeMargin } from '../wording.js';
-import { neededText, within } from './judge-common.js';
-import { judgePercentile } from './judge-percentile.js';
+import { countErrors } from '../errors.js';
+import { proportionLowerBound, proportionUpperBound, samplesNeeded } from '../statistics.js';
+import { formatPercent, sentence } from '../wording.js';
+import { neededText, verdictOn, within } from './judge-common.js';
 import { judgeRate } from './judge-rate.js';
+import { judgeExtreme, judgePercentile } from './judge-times.js';
 
 /** @typedef {import('../../plan.js').PlannedRequirement} Requirement */
 /** @typedef {import('./requirements.js').Series} Series */
 /** @typedef {import('../schema.js').RequirementVerdict} RequirementVerdict */
+/** @typedef {import('../bars.js').Times} Times */
 
 /**
- * A recorded distribution of times.
- *
- * @typedef {object} Quantiles
- * @property {number} count
- * @property {(rank: number) => number} valueAtRank milliseconds of the rank-th smallest, rank from 1
- * @property {number | null} min milliseconds, of no meaning when count is 0; mean and max likewise
- * @property {number | null} mean
- * @property {number | null} max
- */
-/**
- * What a run showed, as far as requirements are concerned.
+ * The run, as far as requirements are concerned.
  *
  * @typedef {object} RunView
- * @property {Record<Series, Quantiles>} series of the requests that succeeded
- * @property {Record<Series, Quantiles>} all of every request that was due, with the age it reached
+ * @property {Record<Series, Times>} series of the requests that succeeded
+ * @property {Record<Series, Times>} all of every request that was due, with the age it reached
  * @property {number} succeeded
  * @property {number} failed without dropped and never sent
  * @property {number} dropped
  * @property {number} neverSentDue due, and still waiting at the end
  * @property {number} ratePerSecond successes
- * @property {readonly number[]} completedPerSecond successes in each full second of the measured window
+ * @property {{low: number, high: number | null, sampled: number}} rateBar
+ * @property {readonly number[]} completedPerSecond successes in each full second of the measured part
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
@@ -44,12 +36,18 @@ import { judgeRate } from './judge-rate.js';
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
+ * @property {boolean} [isUncheckedLost] as if each of them had been a failure
  * @property {boolean} measurementValid
  */
-/** @typedef {{verdict: RequirementVerdict['verdict'], actual: number | null, reason: string}} Judgement */
-
-/** Would be met, had all answers been checked and found good. @type {WeakSet<RequirementVerdict>} */
-const unmetForUnchecked = new WeakSet();
+/**
+ * @typedef {object} Judgement
+ * @property {RequirementVerdict['verdict']} verdict
+ * @property {number | null} actual
+ * @property {number} [low] the bar; Infinity: beyond any limit
+ * @property {number} [high]
+ * @property {RequirementVerdict['doubt']} [doubt]
+ * @property {string} reason
+ */
 
 /**
  * @param {Requirement} requirement
@@ -58,59 +56,56 @@ const unmetForUnchecked = new WeakSet();
  */
 export function judgeRequirement(requirement, view) {
   const { text, limit, metric, operation, stage } = requirement;
-  const judgement = judge(requirement, view);
-  const { unchecked = 0 } = view;
-  let isMetButUnchecked = false;
-  if (
-    judgement.verdict === 'met' &&
-    unchecked > 0 &&
-    judge(requirement, atWorst(view, unchecked)).verdict !== 'met'
-  ) {
-    isMetButUnchecked = view.measurementValid;
-    judgement.verdict = 'not proven';
-    judgement.reason += ` But ${formatCount(unchecked)} answers were not checked, and it would not hold were they wrong.`;
-  }
-  if (judgement.verdict === 'met' && !view.measurementValid) {
-    judgement.verdict = 'not proven';
-    judgement.reason += ' But the measurement is invalid, so this proves nothing.';
-  }
+  const judged = doubted(requirement, view);
   const unit = metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms';
-  /** @type {RequirementVerdict} */
-  const told = {
+  const end = (/** @type {number | undefined} */ value) => (Number.isFinite(value) ? Number(value) : null);
+  return {
     text,
     ...(operation === undefined ? {} : { operation }),
     ...(stage === undefined ? {} : { stage }),
-    verdict: judgement.verdict,
-    actual: judgement.actual,
+    verdict: judged.verdict,
+    actual: judged.actual,
     limit,
     unit,
-    reason: judgement.reason,
+    reason: judged.reason,
+    low: end(judged.low),
+    high: end(judged.high),
+    ...(judged.doubt === undefined ? {} : { doubt: judged.doubt }),
   };
-  if (isMetButUnchecked) unmetForUnchecked.add(told);
-  return told;
 }
 
 /**
- * Does only the tool, which left answers unchecked, keep it from being met? A verdict that was read from a file does not tell.
+ * A requirement that was met, but would not be had the unchecked responses been wrong, or on an invalid measurement, is not proven.
  *
- * @param {RequirementVerdict} verdict as judgeRequirement gave it
+ * @param {Requirement} requirement
+ * @param {RunView} view
+ * @returns {Judgement}
  */
-export function lacksChecks(verdict) {
-  return unmetForUnchecked.has(verdict);
+function doubted(requirement, view) {
+  const judged = judge(requirement, view);
+  const { unchecked = 0 } = view;
+  if (judged.verdict !== 'met') return judged;
+  if (!view.measurementValid) {
+    const reason = `${judged.reason} But the measurement is invalid, so this proves nothing.`;
+    return { ...judged, verdict: 'not proven', doubt: 'invalid', reason };
+  }
+  if (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met') return judged;
+  const reason = `${judged.reason} But ${formatCount(unchecked)} responses were not checked, and it would not hold were they wrong.`;
+  return { ...judged, verdict: 'not proven', doubt: 'unchecked', reason };
 }
 
 /**
  * @param {RunView} view
  * @param {number} unchecked
- * @returns {RunView} as if every unchecked answer had been a wrong one
+ * @returns {RunView} as if every unchecked response had been a wrong one
  */
 function atWorst(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {
     ...view,
-    succeeded: view.succeeded - unchecked,
-    failed: view.failed + unchecked,
+    isUncheckedLost: true,
     ratePerSecond: view.ratePerSecond * share,
+    rateBar: { ...view.rateBar, low: view.rateBar.low * share },
     completedPerSecond: view.completedPerSecond.map((count) => count * share),
     allOnTime: false,
   };
@@ -123,7 +118,7 @@ function atWorst(view, unchecked) {
  */
 function judge(requirement, view) {
   if (view.succeeded + countErrors(view) === 0) {
-    return { verdict: 'not proven', actual: null, reason: 'Nothing was measured.' };
+    return { verdict: 'not proven', actual: null, doubt: 'sample', reason: 'Nothing was measured.' };
   }
   switch (requirement.metric) {
     case 'rate':
@@ -138,57 +133,31 @@ function judge(requirement, view) {
 }
 
 /**
- * min, mean and max are statements on this run. A request without a good answer would have taken longer than the age
- * it reached, nobody knows how long: it can break a limit but not keep it.
- *
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
- */
-function judgeExtreme(requirement, view) {
-  const { comparator, limit, series } = requirement;
-  const metric = /** @type {'min' | 'mean' | 'max'} */ (requirement.metric);
-  const atMost = comparator[0] === '<';
-  /** One request is proof enough: the fastest was fast, the slowest was slow. */
-  const byExample = metric === (atMost ? 'min' : 'max');
-  const sources = byExample ? [view.series[series]] : [view.series[series], view.all[series]];
-  const values = sources.filter((one) => one.count > 0).map((one) => Number(one[metric]));
-  const lost = countErrors(view);
-  const losses = `${formatCount(lost)} of ${formatCount(view.succeeded + lost)} requests had no good answer`;
-  if (values.length === 0) return { verdict: 'not met', actual: null, reason: sentence(losses) };
-  const actual = atMost ? Math.max(...values) : Math.min(...values);
-  const margin = timeMargin(requirement, actual);
-  if (!within(actual, comparator, limit)) return { verdict: 'not met', actual, reason: sentence(margin) };
-  if (lost === 0 || byExample)
-    return { verdict: 'met', actual, reason: sentence(`${margin}, as observed in this run`) };
-  const reason = sentence(margin, `but ${losses}, and how long one would have taken is unknown`);
-  return { verdict: 'not proven', actual, reason };
-}
-
-/**
  * @param {Requirement} requirement
  * @param {RunView} view
  * @returns {Judgement}
  */
 function judgeErrors(requirement, view) {
   const { comparator, limit } = requirement;
-  const errors = countErrors(view);
-  const n = view.succeeded + errors;
-  const actual = Number(shareOfErrors(view));
-  const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(n)})`;
+  const due = view.succeeded + countErrors(view);
+  const errors = countErrors(view) + (view.isUncheckedLost ? (view.unchecked ?? 0) : 0);
+  const actual = errors / due;
+  const bar = { low: proportionLowerBound(errors, due), high: proportionUpperBound(errors, due) };
+  const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
-  if (!within(actual, comparator, limit))
-    return { verdict: 'not met', actual, reason: sentence(observed, against) };
-  if (limit === 0)
-    return { verdict: 'met', actual, reason: `None of ${formatCount(n)} requests failed in this run.` };
-  if (limit === 1) return { verdict: 'met', actual, reason: sentence(observed) };
-  const bound = proportionUpperBound(errors, n);
-  const confident = `at 95 % confidence it is at most ${formatPercent(bound)}`;
-  if (within(bound, comparator, limit))
-    return { verdict: 'met', actual, reason: sentence(observed, against, confident) };
-  return {
-    verdict: 'not proven',
-    actual,
-    reason: sentence(observed, against, confident, neededText(samplesNeeded(errors, n, limit))),
-  };
+  if (limit === 0 && errors === 0)
+    return {
+      verdict: 'met',
+      actual,
+      ...bar,
+      reason: `None of ${formatCount(due)} requests failed in this run.`,
+    };
+  const verdict = limit === 1 && within(actual, comparator, limit) ? 'met' : verdictOn(requirement, bar);
+  if (verdict === 'not met') return { verdict, actual, ...bar, reason: sentence(observed, against) };
+  const isKept = within(actual, comparator, limit);
+  const side = isKept ? `most ${formatPercent(bar.high)}` : `least ${formatPercent(bar.low)}`;
+  const confident = `at 95 % confidence it is at ${side}`;
+  if (verdict === 'met') return { verdict, actual, ...bar, reason: sentence(observed, against, confident) };
+  const more = isKept ? neededText(samplesNeeded(errors, due, limit)) : 'more requests would decide it';
+  return { verdict, actual, ...bar, doubt: 'sample', reason: sentence(observed, against, confident, more) };
 }

@@ -1,0 +1,226 @@
+/** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
+import { hostname, networkInterfaces } from 'node:os';
+import { decodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { mergeBacklogs } from '../load/watch/backlog.js';
+import { total } from '../results/merge.js';
+import { driftsOf } from './drift.js';
+import { readingLateness } from './lateness.js';
+
+/** @typedef {import('../histogram.js').Histogram} Histogram */
+/**
+ * @typedef {object} Observed
+ * @property {'open' | 'closed'} model
+ * @property {boolean} interrupted
+ * @property {number} planned
+ * @property {number} neverSent
+ * @property {number} sent
+ * @property {number} succeeded
+ * @property {number} unchecked answers of success that were not checked
+ * @property {Record<string, number>} outcomes
+ * @property {number} droppedLate arrivals dropped because the tool looked too late
+ * @property {boolean} leftWhileFree the tool gave up on part of the plan although connections were free
+ * @property {number} dialled requests that had to open a connection first
+ * @property {Histogram} response of every request that was due
+ * @property {Histogram} onTime the same requests, had the tool sent nothing late
+ * @property {Histogram} service
+ * @property {Histogram} lag how late the tool was, waiting for a free connection left out
+ * @property {Histogram} reaction how late the sending threads noticed bytes that came at random times
+ * @property {import('../results/bars.js').Lateness} lateness of reading, from `reaction`
+ * @property {{second: number, tenth: number}} displaced requests that the tool sent in another second, and in another tenth of one,
+ *   than they were due
+ * @property {{count: number, totalMs: number, longestMs: number}} gc of all sending threads; the longest of any
+ * @property {number} busyShare of the busiest sending thread's time; 0 where the measured part was not reached
+ * @property {number} spinShare of its time, spun without any work: of the thread that spun most
+ * @property {number | null} runQueueShare of the time of the thread that stood in the run queue longest
+ * @property {{processCores: number | null, idleShare: number | null, pressureShare: number | null}} machine CPU time as a number of
+ *   cores, and shares of time; null: not known
+ * @property {boolean} targetIsLocal on this machine
+ * @property {import('../load/watch/backlog.js').BacklogEnd} backlog
+ * @property {import('./drift.js').RunDrift | null} latencyDrift of the median second by second; null: none found
+ * @property {import('./drift.js').RunDrift | null} rateDrift of the successes, in a closed loop
+ * @property {{text: string, remedy: string, grade: 'invalid' | 'remark'} | null} [apart] of merged parts: they did not send at the same time
+ * @property {string[]} [problems] of the bookkeeping
+ */
+
+/**
+ * What the senders saw of themselves, and the machine of itself: adds up over threads, and over the parts of a plan.
+ *
+ * @typedef {Pick<Observed, 'lag' | 'droppedLate' | 'displaced' | 'leftWhileFree' | 'dialled' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
+ *   'runQueueShare' | 'backlog' | 'machine'>} Watched
+ */
+
+/**
+ * @param {import('../load/shard.js').ShardEnd[]} ends of one run
+ * @param {Histogram} lag
+ * @param {import('../load/watch/machine.js').MachineEnd} machine
+ * @returns {Watched}
+ */
+export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressureShare }) {
+  const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
+  const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
+  const watched = ends.map(({ watch, backlog, droppedLate, leftWhileFree, dialled }) => ({
+    lag,
+    droppedLate,
+    displaced: { second: 0, tenth: 0 },
+    leftWhileFree,
+    dialled,
+    reaction: decodeHistogram(watch.reaction),
+    gc: watch.gc,
+    busyShare: share(watch.busyMs, watch.wallMs),
+    spinShare: share(watch.emptySpinMs, watch.wallMs),
+    runQueueShare: watch.runQueueMs === null ? null : share(watch.runQueueMs, watch.wallMs),
+    backlog,
+    machine: one,
+  }));
+  return { ...mergeWatched(watched), lag, machine: one };
+}
+
+/**
+ * @param {Watched[]} parts
+ * @returns {Watched} counts added, shares those of the worst
+ */
+export function mergeWatched(parts) {
+  const sum = (/** @type {(part: Watched) => number} */ of) => total(parts.map(of));
+  const worst = (/** @type {(part: Watched) => number} */ of) => Math.max(0, ...parts.map(of));
+  return {
+    lag: sumHistograms(parts.map(({ lag }) => lag)),
+    droppedLate: sum(({ droppedLate }) => droppedLate),
+    displaced: {
+      second: sum(({ displaced }) => displaced.second),
+      tenth: sum(({ displaced }) => displaced.tenth),
+    },
+    leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
+    dialled: sum(({ dialled }) => dialled),
+    reaction: sumHistograms(parts.map(({ reaction }) => reaction)),
+    gc: {
+      count: sum(({ gc }) => gc.count),
+      totalMs: sum(({ gc }) => gc.totalMs),
+      longestMs: worst(({ gc }) => gc.longestMs),
+    },
+    busyShare: worst(({ busyShare }) => busyShare),
+    spinShare: worst(({ spinShare }) => spinShare),
+    runQueueShare: known(
+      parts.map(({ runQueueShare }) => runQueueShare),
+      Math.max,
+    ),
+    backlog: mergeBacklogs(parts.map(({ backlog }) => backlog)),
+    machine: {
+      processCores: known(
+        parts.map(({ machine }) => machine.processCores),
+        (...cores) => total(cores),
+      ),
+      idleShare: known(
+        parts.map(({ machine }) => machine.idleShare),
+        Math.min,
+      ),
+      pressureShare: known(
+        parts.map(({ machine }) => machine.pressureShare),
+        Math.max,
+      ),
+    },
+  };
+}
+
+/**
+ * @param {(number | null)[]} values
+ * @param {(...values: number[]) => number} of
+ * @returns {number | null} null where one of them is not known
+ */
+function known(values, of) {
+  const numbers = values.filter((value) => value !== null);
+  return numbers.length < values.length || numbers.length === 0 ? null : of(...numbers);
+}
+
+/**
+ * @param {object} run
+ * @param {import('../plan.js').LoadPlan} run.load
+ * @param {import('../results/merge.js').MergedOperation[]} run.operations
+ * @param {import('../results/schema.js').OperationBlock} run.block
+ * @param {import('../results/build.js').RunFacts} run.facts
+ * @param {import('../results/seconds.js').Second[]} run.seconds
+ * @param {Watched} run.watched
+ * @param {boolean} run.targetIsLocal
+ * @param {Observed['apart']} [run.apart]
+ * @returns {Observed}
+ */
+export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
+  const { planned, neverSent, sent, succeeded } = block.totals;
+  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  const all = (/** @type {'response' | 'service' | 'onTime'} */ series) =>
+    sumHistograms(outcomes.map(({ latency }) => latency[series]));
+  return {
+    ...watched,
+    model: load.model,
+    interrupted: facts.interrupted,
+    planned,
+    neverSent,
+    sent,
+    succeeded,
+    unchecked: block.verification.unchecked,
+    outcomes: block.outcomes,
+    response: all('response'),
+    service: all('service'),
+    onTime: all('onTime'),
+    lateness: facts.lateness ?? readingLateness(watched.reaction),
+    ...driftsOf(load, facts, seconds),
+    targetIsLocal,
+    apart,
+  };
+}
+
+/**
+ * @param {Observed} observed
+ * @returns {NonNullable<import('../results/schema.js').Measurement['observed']>}
+ */
+export function describeObserved(observed) {
+  const { lag, reaction, onTime, gc, machine, backlog } = observed;
+  return {
+    lagMs: spread(lag),
+    reactionMs: spread(reaction),
+    unlaggedMs: spread(onTime),
+    gc,
+    cpu: {
+      processCores: machine.processCores,
+      senderBusyShare: observed.busyShare,
+      senderSpinShare: observed.spinShare,
+      senderRunQueueShare: observed.runQueueShare,
+      machineIdleShare: machine.idleShare,
+      machinePressureShare: machine.pressureShare,
+    },
+    connectionSetups: observed.dialled,
+    backlogShare: backlog.looks === 0 ? 0 : backlog.waitingLooks / backlog.looks,
+  };
+}
+
+/** @param {Histogram} histogram */
+function spread(histogram) {
+  const count = histogram.totalCount;
+  if (count === 0) return { count, min: null, p50: null, p99: null, max: null };
+  return {
+    count,
+    min: valueAtRank(histogram, 1),
+    p50: valueAtShare(histogram, 0.5),
+    p99: valueAtShare(histogram, 0.99),
+    max: histogram.maxValue / 1000,
+  };
+}
+
+/** @returns {string[]} none where the system does not tell, as in some sandboxes */
+function ownAddresses() {
+  try {
+    return Object.values(networkInterfaces()).flatMap((own) => own?.map(({ address }) => address) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * @param {string} url
+ * @returns {boolean} it names this machine: by a loopback address, by one of its own, or by its name
+ */
+export function isThisMachine(url) {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
+  if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
+  return ownAddresses().includes(host);
+}

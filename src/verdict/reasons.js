@@ -1,0 +1,238 @@
+/**
+ * Every reason against a measurement, and every remark on one: its code, meaning, grade, when it applies, its text and its
+ * remedy. Invalid means that the load that was asked for was not offered, or that the books do not balance; all else is a
+ * remark. What a remark says of a figure is in its error bar already.
+ */
+import { percentileBar } from '../results/bars.js';
+import { formatCount, formatDuration, formatLatency } from '../units.js';
+
+/** @typedef {import('./observed.js').Observed} Observed */
+/** @typedef {'invalid' | 'remark'} Grade */
+/**
+ * @typedef {object} Rule
+ * @property {string} meaning
+ * @property {(observed: Observed) => {text: string, remedy: string, grade?: Grade} | null} find null: it does not apply
+ */
+
+/** Of planned requests: dropped or left by the tool, or failed at a limit of its machine. More is another load than was asked for. */
+const NOT_OFFERED = 0.01;
+
+/** Of the requests, that the tool sent in another second, or in another tenth of one, than they were due: the tolerated departure from the rate, and in burstiness. */
+const OTHER_SECOND = 0.05;
+const OTHER_TENTH = 0.25;
+
+/** Failures of this machine, not of the target. */
+const LIMITS = /** @type {const} */ (['too_many_open_files', 'no_local_port']);
+
+/** A p99 of which this share and this time may be the tool's own gets a remark. */
+const LATE_SHARE = 0.1;
+const LATE_MS = 1;
+
+/** A machine that is idle for less has nothing to spare; in what share of the time some thread then waited for a core. */
+const IDLE = 0.05;
+const PRESSURE = 0.5;
+
+/** A backlog grows when each quarter's minimum is so much more than that of the quarter before, and not just a few. */
+const GROWTH = 1.2;
+const GROWN_SHARE = 0.01;
+const GROWN_MIN = 5;
+
+/** Requests that opened a connection first: from this share on the p99 holds some. */
+const DIALLED = 0.01;
+
+/** Responses that were not checked: from this share on they are most. */
+const UNCHECKED = 0.5;
+
+const MORE_CPU = 'Give the tool more CPU, lower --rate, or use --threads.';
+
+/** @satisfies {Record<string, Rule>} */
+export const REASONS = Object.freeze({
+  nothing_measured: {
+    meaning: 'no request was sent in the measured part',
+    find: ({ response }) =>
+      response.totalCount > 0
+        ? null
+        : {
+            grade: 'invalid',
+            text: 'No request was sent in the measured part.',
+            remedy: 'Let it run for longer, or lower --warmup.',
+          },
+  },
+  load_not_offered: {
+    meaning:
+      'the load that was sent was not the one that was asked for, for reasons of the tool or its machine',
+    find: (observed) => {
+      const found = [left, droppedLate, displaced, atLimits].flatMap((one) => one(observed) ?? []);
+      return found.length === 0 ? null : { grade: 'invalid', ...found[0] };
+    },
+  },
+  parts_apart: {
+    meaning: 'the parts of a split plan (--shard) did not send at the same time',
+    find: ({ apart }) => apart ?? null,
+  },
+  bookkeeping: {
+    meaning: 'the figures do not add up: a fault of the tool',
+    find: ({ problems }) =>
+      problems === undefined || problems.length === 0
+        ? null
+        : {
+            grade: 'invalid',
+            text: `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`,
+            remedy: 'Please report it, with the result file.',
+          },
+  },
+  busy_machine: {
+    meaning:
+      'the machine was busy: part of the latency may be the tool’s own, or the target waited for a core',
+    find: busyMachine,
+  },
+  backlog_growing: {
+    meaning: 'more and more requests waited: the percentiles depend on the length of the run',
+    find: backlogGrowing,
+  },
+  still_changing: {
+    meaning: 'latency or rate had not settled: the figures depend on when the run ended',
+    find: stillChanging,
+  },
+  connection_setup: {
+    meaning: 'requests opened a connection first, and their latency includes that',
+    find: ({ dialled, sent }) =>
+      sent === 0 || dialled / sent < DIALLED
+        ? null
+        : {
+            text: `${formatCount(dialled)} of ${formatCount(sent)} requests opened a connection first, and their latency includes that.`,
+            remedy:
+              'Let the target keep connections open for longer, or raise --rate so that they are not idle.',
+          },
+  },
+  unchecked: {
+    meaning: 'most responses were counted, but not checked',
+    find: ({ unchecked, succeeded }) =>
+      unchecked === 0 || unchecked / succeeded < UNCHECKED
+        ? null
+        : {
+            text: `${formatCount(unchecked)} of ${formatCount(succeeded)} successful responses came too fast to be checked, and count as successes by their HTTP status alone.`,
+            remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.',
+          },
+  },
+});
+
+/**
+ * @param {Observed} observed
+ * @returns {import('../results/schema.js').Measurement}
+ */
+export function judgeMeasurement(observed) {
+  const reasons = Object.entries(REASONS).flatMap(([code, { find }]) => {
+    const found = find(observed);
+    return found === null ? [] : [{ code, grade: /** @type {Grade} */ ('remark'), ...found }];
+  });
+  const isInvalid = reasons.some(({ grade }) => grade === 'invalid');
+  return { verdict: isInvalid ? 'invalid' : 'valid', reasons };
+}
+
+/** @param {Observed} observed */
+function left({ planned, neverSent, interrupted, leftWhileFree }) {
+  if (interrupted || !leftWhileFree || neverSent < NOT_OFFERED * planned) return null;
+  return {
+    text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests were not sent although connections were free.`,
+    remedy: MORE_CPU,
+  };
+}
+
+/** @param {Observed} observed */
+function droppedLate({ droppedLate: count, planned }) {
+  if (count === 0 || count < NOT_OFFERED * planned) return null;
+  return {
+    text: `The tool was late and dropped ${formatCount(count)} of ${formatCount(planned)} arrivals, which the target never saw.`,
+    remedy: MORE_CPU,
+  };
+}
+
+/** @param {Observed} observed */
+function displaced({ model, displaced: { second, tenth }, sent }) {
+  if (model === 'closed' || sent === 0) return null;
+  const isSecond = second > OTHER_SECOND * sent;
+  if (!isSecond && tenth <= OTHER_TENTH * sent) return null;
+  const [count, when] = isSecond ? [second, 'second'] : [tenth, 'tenth of a second'];
+  return {
+    text: `The tool was late and sent ${formatCount(count)} of ${formatCount(sent)} requests in another ${when} than the plan has them, so the target got another load.`,
+    remedy: MORE_CPU,
+  };
+}
+
+/** @param {Observed} observed */
+function atLimits({ outcomes, sent }) {
+  const count = LIMITS.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+  if (count === 0 || count < NOT_OFFERED * sent) return null;
+  return {
+    text: `${formatCount(count)} of ${formatCount(sent)} requests failed because this machine had no open file or local port left for them.`,
+    remedy: 'Raise the limit of open files (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
+  };
+}
+
+/** @param {Observed} observed */
+function busyMachine(observed) {
+  const { response, onTime, service, lateness, targetIsLocal, machine } = observed;
+  if (response.totalCount === 0) return null;
+  const times = { reported: response, onTime, lateness, waitShare: 0, service };
+  const { value, tool } = percentileBar(times, 0.99);
+  const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
+  const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
+  if (!isLate && !isFull) return null;
+  const own = `up to ${formatLatency(tool)} of the p99 may be this tool's own`;
+  const shared = 'the target shares it, and what it waited for a core is in its latency';
+  return {
+    text: `This machine was busy: ${[isLate ? own : '', isFull ? shared : ''].filter((text) => text !== '').join('; ')}. ${cause(observed)}`.trim(),
+    remedy: isFull ? 'Run the tool on another machine than the target, or end what else runs.' : MORE_CPU,
+  };
+}
+
+/**
+ * @param {Observed} observed
+ * @returns {string} a sentence, or nothing
+ */
+function cause({ gc, runQueueShare, busyShare }) {
+  if (runQueueShare !== null && runQueueShare >= 0.01)
+    return `The sender was ready to run but had no core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;
+  if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
+  if (gc.longestMs >= LATE_MS)
+    return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
+  return '';
+}
+
+/** @param {Observed} observed */
+function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFree }) {
+  const remedy = 'Lower --rate to what the target can take, or raise --concurrency.';
+  if (!interrupted && !leftWhileFree && neverSent > 0 && neverSent >= NOT_OFFERED * planned) {
+    return {
+      text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests still waited for a free connection when the run ended: the target did not keep up, and the percentiles depend on the length of the run.`,
+      remedy,
+    };
+  }
+  const [, second, third, last] = backlog.quarterMins;
+  if (second === null || third === null || last === null) return null;
+  if (last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
+  if (last < GROWTH * third || third < GROWTH * second || second <= 0) return null;
+  return {
+    text: `The backlog still grew when the last requests became due: ${formatCount(backlog.atEnd)} had no response, and the percentiles depend on the length of the run.`,
+    remedy,
+  };
+}
+
+/** @param {Observed} observed */
+function stillChanging({ latencyDrift, rateDrift }) {
+  const drift = latencyDrift ?? rateDrift;
+  if (drift === null) return null;
+  const where = drift.stage === undefined ? 'over the run' : `in the stage ${drift.stage}`;
+  const change =
+    drift === latencyDrift
+      ? `the median response time went from ${formatDuration(drift.from)} to ${formatDuration(drift.to)}`
+      : `the rate went from ${Math.round(drift.from)}/s to ${Math.round(drift.to)}/s`;
+  return {
+    text: `The target had not settled: ${change} ${where}, so the figures depend on when it ended.`,
+    remedy:
+      drift.stage === undefined
+        ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
+        : 'Put a stage before it in which the target settles, or make it long enough to cover the whole change.',
+  };
+}
