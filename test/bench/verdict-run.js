@@ -9,7 +9,7 @@ import { truthOf } from './truth.js';
 /** @typedef {import('./verdict-scenarios.js').Scenario} Scenario */
 /**
  * @typedef {object} JudgedBar
- * @property {import('./grid.js').Bar & {tool?: number} | null} bar null: the result has none
+ * @property {import('./grid.js').Bar | null} bar null: the result has none
  * @property {number | null} reported
  * @property {ReturnType<typeof placeTruth> | null} truthIs null: there is no bar, or of a closed loop's rate no truth
  */
@@ -76,17 +76,14 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
  * @param {Figures} truth
  */
 function judgeBars(result, truth) {
-  const { latencyMs, rates, load } = result;
-  /** @type {{bars?: Record<string, import('./grid.js').Bar>} & Record<string, number | null>} */
-  const response = /** @type {any} */ (latencyMs.response);
-  /** @type {{perSecond: number, bar?: import('./grid.js').Bar}} */
-  const rate = rates;
+  const { rates, load } = result;
+  const { response } = result.latencyMs;
   const judge = (/** @type {Figure} */ figure) => {
     const isRate = figure === 'rate';
-    const bar = (isRate ? rate.bar : response.bars?.[figure]) ?? null;
+    const bar = (isRate ? rates.bar : response.bars?.[figure]) ?? null;
     const isKnown = bar !== null && !(isRate && load.model === 'closed');
     const truthIs = isKnown ? placeTruth(bar, truth[figure]) : null;
-    return { bar, reported: isRate ? rate.perSecond : response[figure], truthIs };
+    return { bar, reported: isRate ? rates.perSecond : response[figure], truthIs };
   };
   const [p50, p95, p99, max] = /** @type {const} */ (['p50', 'p95', 'p99', 'max']).map(judge);
   return { p50, p95, p99, max, rate: judge('rate') };
@@ -102,9 +99,7 @@ function judgeRequirements({ requirements, load }, limits, truth) {
   if (requirements.length !== limits.length)
     throw new Error(`${limits.length} requirements were given, the result has ${requirements.length}.`);
   return limits.map((limit, i) => {
-    const { text, verdict, doubt } = /** @type {typeof requirements[number] & {doubt?: string}} */ (
-      requirements[i]
-    );
+    const { text, verdict, doubt } = requirements[i];
     if (text !== limit.text) throw new Error(`${limit.text} was given, the result has ${text} in its place.`);
     const { figure } = limit;
     const isLowerBound = figure === 'rate' && load.model === 'closed';
