@@ -42,6 +42,7 @@ export async function withWire(url, work) {
   });
   const closed = once(child, 'close');
   await Promise.race([listening, closed]);
+  if (child.exitCode !== null) throw new Error(`The capture ended with ${child.exitCode}. ${problem}`);
   try {
     const value = await work();
     child.stdin.end();
