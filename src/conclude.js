@@ -39,7 +39,7 @@ import { judgeMeasurement } from './verdict/reasons.js';
  * @returns {import('./results/schema.js').Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
-  const { operations: recorded, lag } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const { operations: recorded, ...late } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
   const schedule = scheduleOf(plan.load);
   const stages = stagesOf(plan.load);
   const cells = withPlanned(
@@ -48,7 +48,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sent, no
     leftOf({ plan, mix, schedule, sent }, recorded.length),
   );
   const operations = foldStages(cells, stages);
-  const watched = watchedOf(sent.ends, lag, sent.machine);
+  const watched = watchedOf(sent.ends, late, sent.machine);
   const lateness = readingLateness(watched.reaction);
   const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix), lateness };
   const block = buildBlock(operations, facts);

@@ -205,7 +205,6 @@ function endOf() {
     leftWhileFree: false,
     watch: {
       reaction,
-      starved: reaction,
       gc: { count: 2, totalMs: 3, longestMs: 2 },
       wallMs: 6000,
       busyMs: 600,

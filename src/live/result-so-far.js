@@ -23,7 +23,6 @@ const NOT_WATCHED = Object.freeze({
   spinShare: 0,
   runQueueShare: null,
   droppedLate: 0,
-  displaced: { second: 0, tenth: 0 },
   leftWhileFree: false,
   dialled: 0,
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
@@ -67,7 +66,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     result() {
       const known = reports.filter((report) => report !== undefined);
       const snapshots = known.map(({ snapshot }) => snapshot);
-      const { operations: recorded, lag } = mergeSnapshots(
+      const { operations: recorded, ...late } = mergeSnapshots(
         snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
       );
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
@@ -76,7 +75,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const answeredMs = answeredUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
-      const watched = { ...NOT_WATCHED, reaction: createHistogram(), lag };
+      const watched = { ...NOT_WATCHED, reaction: createHistogram(), ...late };
       return buildResult({
         plan,
         target,

@@ -4,7 +4,7 @@ import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
 import { settledFrom } from './stages.js';
 import { watchBacklog } from './watch/backlog.js';
-import { createWatch } from './watch/sender.js';
+import { BEAT_MS, createWatch } from './watch/sender.js';
 
 /** The recorder is told the time, the backlog is looked at, and time-outs are looked for, this often. */
 const TELL_MS = 100;
@@ -105,6 +105,7 @@ export function startSending({
       if (slots.busy === 0) finish();
     },
   });
+  const beating = setInterval(watch.beat, BEAT_MS);
   const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
   const telling = setInterval(() => {
     const now = clock();
@@ -129,13 +130,14 @@ export function startSending({
       droppedLate,
       dialled,
       leftWhileFree,
-      watch: watch.end(),
       backlog: backlog.end(),
     };
+    watch.end();
     close();
-    end.settle(endRecording(tail).then((recorded) => ({ ...recorded, ...seen })));
+    end.settle(endRecording(tail).then((recorded) => ({ ...recorded, ...seen, watch: watch.result() })));
   }
   function close() {
+    clearInterval(beating);
     clearInterval(expiry);
     clearInterval(telling);
     clearTimeout(beginning);

@@ -31,6 +31,7 @@ const REST_MS = [20, 1000];
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, done: number, failure: string | null, status: number, body: Uint8Array | null) => void} context.onDone
  * @param {() => void} context.onFree after every `onDone`
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
  */
 export function createSlots({
   clock,
@@ -40,6 +41,7 @@ export function createSlots({
   restAfterFailedConnect,
   onDone,
   onFree,
+  afterPoll = setImmediate,
 }) {
   /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
   const free = [];
@@ -115,6 +117,20 @@ export function createSlots({
     onFree();
   }
 
+  /** @param {Slot} slot @param {number} now */
+  function isOverdue(slot, now) {
+    return slot.busy && now - slot.handed >= timeoutMs;
+  }
+
+  function giveUpOverdue() {
+    const now = clock();
+    for (const slot of slots) {
+      if (!isOverdue(slot, now)) continue;
+      slot.connection.abort();
+      finish(slot, now, 'timeout', 0, null, 0);
+    }
+  }
+
   return {
     /** @returns {number} slots that could take a request now */
     get free() {
@@ -146,18 +162,13 @@ export function createSlots({
       slot.connection.send(request(index), slot.exchange);
     },
     /**
-     * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called every 10 ms:
-     * calls that do not come tell of stalls.
+     * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called from a timer every
+     * 10 ms: calls that come late tell of stalls. Timers fire before sockets are polled, and after a stall responses may lie there.
      */
     expire() {
       const now = clock();
       stalls.beat(now);
-      for (const slot of slots) {
-        if (slot.busy && now - slot.handed >= timeoutMs) {
-          slot.connection.abort();
-          finish(slot, now, 'timeout', 0, null, 0);
-        }
-      }
+      if (slots.some((slot) => isOverdue(slot, now))) afterPoll(giveUpOverdue);
     },
     /** Gives up on everything in flight, e.g. when the run is ended at once. */
     cutOff() {

@@ -39,7 +39,7 @@ const NO_FIGURES = Object.freeze({
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
- * @returns {{operations: MergedOperation[], lag: Histogram}}
+ * @returns {{operations: MergedOperation[], lag: Histogram, displaced: Snapshot['displaced']}}
  */
 export function mergeSnapshots(snapshots) {
   const operations = snapshots[0].operations.map((_, i) =>
@@ -48,6 +48,10 @@ export function mergeSnapshots(snapshots) {
   return {
     operations,
     lag: sumHistograms(snapshots.map(({ lag }) => lag)),
+    displaced: {
+      second: total(snapshots.map(({ displaced }) => displaced.second)),
+      tenth: total(snapshots.map(({ displaced }) => displaced.tenth)),
+    },
   };
 }
 

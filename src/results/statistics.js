@@ -6,9 +6,6 @@ export { binomialCdf };
 /** One-sided confidence of every bound here. */
 export const CONFIDENCE = 0.95;
 
-/** Standard deviations of a binomial count from here on are large enough for an expansion. */
-const LARGE = 50;
-
 /** 95 % quantile of the standard normal distribution. */
 export const NORMAL_95 = 1.6448536269514722;
 
@@ -22,11 +19,12 @@ export const NORMAL_95 = 1.6448536269514722;
  */
 export function upperRank(n, q) {
   if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
-  const spread = Math.sqrt(n * q * (1 - q));
-  // Cornish and Fisher's expansion; one rank more than the exact one at the most.
-  if (spread > LARGE)
-    return Math.min(n, Math.ceil(n * q + NORMAL_95 * spread + ((NORMAL_95 ** 2 - 1) * (1 - 2 * q)) / 6 + 1));
-  return firstTrue(1, n, (k) => binomialCdf(k - 1, n, q) >= CONFIDENCE);
+  // Cornish and Fisher's expansion is about right already, and far cheaper than bisection.
+  const guess = n * q + NORMAL_95 * Math.sqrt(n * q * (1 - q)) + ((NORMAL_95 ** 2 - 1) * (1 - 2 * q)) / 6;
+  let rank = Math.min(n, Math.max(1, Math.ceil(guess)));
+  while (rank > 1 && binomialCdf(rank - 2, n, q) >= CONFIDENCE) rank--;
+  while (binomialCdf(rank - 1, n, q) < CONFIDENCE) rank++;
+  return rank;
 }
 
 /**

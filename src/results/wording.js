@@ -87,7 +87,7 @@ function margin(actual, limit, text) {
   if (Math.abs(actual - limit) <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
   const side = actual > limit ? 'above' : 'below';
   const distance = Math.abs(actual - limit);
-  if (actual >= limit * 10)
+  if (actual >= limit * 2)
     return `${formatCount(Number((actual / limit).toPrecision(3)))} times the limit of ${text(limit)}`;
   return `${text(distance)} (${formatPercent(distance / limit)}) ${side} the limit of ${text(limit)}`;
 }

@@ -1,6 +1,6 @@
 /** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
-import { decodeHistogram, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
+import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { mergeBacklogs } from '../load/watch/backlog.js';
 import { total } from '../results/merge.js';
 import { driftsOf } from './drift.js';
@@ -51,20 +51,20 @@ import { readingLateness } from './lateness.js';
 
 /**
  * @param {import('../load/shard.js').ShardEnd[]} ends of one run
- * @param {Histogram} lag
+ * @param {Pick<Observed, 'lag' | 'displaced'>} late
  * @param {import('../load/watch/machine.js').MachineEnd} machine
  * @returns {Watched}
  */
-export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressureShare }) {
+export function watchedOf(ends, { lag, displaced }, { wallMs, processCpuMs, idleShare, pressureShare }) {
   const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
   const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
   const watched = ends.map(({ watch, backlog, droppedLate, leftWhileFree, dialled }) => ({
     lag,
     droppedLate,
-    displaced: { second: 0, tenth: 0 },
+    displaced,
     leftWhileFree,
     dialled,
-    reaction: decodeHistogram(watch.reaction),
+    reaction: sumHistograms([watch.reaction]),
     gc: watch.gc,
     busyShare: share(watch.busyMs, watch.wallMs),
     spinShare: share(watch.emptySpinMs, watch.wallMs),
@@ -72,7 +72,7 @@ export function watchedOf(ends, lag, { wallMs, processCpuMs, idleShare, pressure
     backlog,
     machine: one,
   }));
-  return { ...mergeWatched(watched), lag, machine: one };
+  return { ...mergeWatched(watched), lag, displaced, machine: one };
 }
 
 /**

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { describe, mock, test } from 'node:test';
+import { createConnection } from '../../src/http/connection.js';
 import { createSlots } from '../../src/load/slots.js';
 import { createVirtualTime } from './virtual-time.js';
 
 /** @typedef {import('../../src/http/exchange.js').Exchange} Exchange */
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
-/** @param {{count?: number, timeoutMs?: number, rest?: boolean, onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
-function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } = {}) {
+/** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, poll = false } = {}) {
   const time = createVirtualTime();
   /** The exchange each connection is in. @type {Exchange[]} */
   const exchanges = [];
@@ -42,6 +45,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {} } 
       done.push({ slot, index, intended, handed, sent, done: at, failure, status, body: text });
     },
     onFree: () => onFree(slots),
+    afterPoll: (next) => (poll ? time.add(time.clock(), next) : next()),
   });
   return { time, slots, exchanges, done, lags, log };
 }
@@ -127,6 +131,57 @@ describe('a slot', () => {
       [[0, 'timeout', 143]],
     );
     assert.deepEqual([slots.free, slots.busy], [1, 1]);
+  });
+
+  test('one whose response lies in the socket when the deadline is looked at is answered', () => {
+    const { time, slots, exchanges, done } = setUp({ count: 2, timeoutMs: 100, poll: true });
+    slots.fire(0, 0);
+    slots.fire(1, 0);
+    time.block(500);
+    time.add(500, () => exchanges[0].onAnswer(200, new Uint8Array(0)));
+    slots.expire();
+    time.runUntil(500);
+    assert.deepEqual(
+      done.map(({ index, failure, status }) => [index, failure, status]),
+      [
+        [0, null, 200],
+        [1, 'timeout', 0],
+      ],
+    );
+  });
+
+  test('the same with real sockets and timers, after a stall that is longer than the time-out', async () => {
+    const timeoutMs = 20;
+    const server = createServer((socket) =>
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        // Neither timers nor sockets get a turn.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 * timeoutMs);
+      }),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const connection = createConnection({
+      origin: `http://127.0.0.1:${port}`,
+      tls: { rejectUnauthorized: true },
+    });
+    await connection.open(5000);
+    const outcome = await new Promise((resolve) => {
+      const slots = createSlots({
+        clock: () => performance.now(),
+        connections: [connection],
+        request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
+        timeoutMs,
+        restAfterFailedConnect: false,
+        onDone: (_slot, _done, failure) => resolve(failure),
+        onFree: () => clearInterval(expiry),
+      });
+      const expiry = setInterval(slots.expire, 10);
+      slots.fire(0, 0);
+    });
+    assert.equal(outcome, null);
+    await connection.close();
+    server.close();
   });
 
   test('a request fired because another timed out does not time out with it', () => {

@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { decodeHistogram, valueAtRank } from '../../src/histogram.js';
 import { mergeBacklogs, watchBacklog } from '../../src/load/watch/backlog.js';
 import { between } from '../../src/load/watch/machine.js';
+import { connectProbes, listenForProbes } from '../../src/load/watch/probe-socket.js';
 import { createProber } from '../../src/load/watch/prober.js';
 import { createWatch } from '../../src/load/watch/sender.js';
 
@@ -24,9 +25,16 @@ function setUp() {
 }
 
 /** @param {string} encoded */
-function maxMs(encoded) {
-  const { totalCount, maxValue } = decodeHistogram(encoded);
-  return [totalCount, maxValue / 1000];
+function countOf(encoded) {
+  return decodeHistogram(encoded).totalCount;
+}
+
+/** @param {ReturnType<typeof createWatch>} watch @returns {number[]} how late probes were read, ms, rounded, ascending */
+function ranks(watch) {
+  watch.end();
+  watch.close();
+  const histogram = decodeHistogram(watch.result().reaction);
+  return Array.from({ length: histogram.totalCount }, (_, i) => Math.round(valueAtRank(histogram, i + 1)));
 }
 
 describe('what a sending thread observes of itself', () => {
@@ -37,7 +45,8 @@ describe('what a sending thread observes of itself', () => {
     Object.assign(at, { now: 1100, idle: 250, active: 850, spun: 620, queued: 35 });
     watch.rest();
     Object.assign(at, { now: 9000, idle: 1, active: 9999, spun: 9999, queued: 9999 });
-    const { wallMs, busyMs, emptySpinMs, runQueueMs: waited } = watch.end();
+    watch.end();
+    const { wallMs, busyMs, emptySpinMs, runQueueMs: waited } = watch.result();
     watch.close();
     assert.deepEqual(
       { wallMs, busyMs, emptySpinMs, waited },
@@ -47,47 +56,65 @@ describe('what a sending thread observes of itself', () => {
 
   test('is nothing where the measured part was never reached', () => {
     const { watch } = setUp();
-    watch.onProbe({ type: 'probe', plannedMs: 0, stampMs: 0 });
+    watch.onProbe({ plannedMs: 0, stampMs: 0 });
     watch.rest();
-    const { reaction, wallMs, busyMs, gc } = watch.end();
+    watch.end();
+    const { reaction, wallMs, busyMs, gc } = watch.result();
     watch.close();
-    assert.deepEqual([maxMs(reaction)[0], wallMs, busyMs, gc.count], [0, 0, 0, 0]);
+    assert.deepEqual([countOf(reaction), wallMs, busyMs, gc.count], [0, 0, 0, 0]);
   });
 
-  test('takes a look by when it was sent, and where the core was taken by when it was planned', () => {
+  test('counts how late a probe was read, not how late it was sent', () => {
     const { at, watch } = setUp();
     watch.begin();
     at.now = 110;
-    watch.onProbe({ type: 'probe', plannedMs: 100, stampMs: 107 });
-    const { reaction, starved } = watch.end();
-    watch.close();
-    assert.equal(Math.round(maxMs(reaction)[1]), 3);
-    assert.equal(Math.round(maxMs(starved)[1]), 7);
+    watch.onProbe({ plannedMs: 100, stampMs: 107 });
+    assert.deepEqual(ranks(watch), [3]);
   });
 
-  test('adds the looks that a thread without a core could not take', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    at.now = 136;
-    watch.onProbe({ type: 'probe', plannedMs: 100, stampMs: 135 });
-    const { reaction, starved } = watch.end();
-    watch.close();
-    assert.equal(maxMs(reaction)[0], 1);
-    const late = decodeHistogram(starved);
-    assert.deepEqual(
-      [1, 2, 3, 4].map((rank) => Math.round(valueAtRank(late, rank))),
-      [5, 15, 25, 35],
-    );
-  });
-
-  test('leaves out looks that were planned before the start', () => {
+  test('leaves out probes that were sent before the start or after the end', () => {
     const { at, watch } = setUp();
     at.now = 100;
     watch.begin();
     at.now = 150;
-    watch.onProbe({ type: 'probe', plannedMs: 99, stampMs: 101 });
-    assert.equal(maxMs(watch.end().reaction)[0], 0);
-    watch.close();
+    watch.onProbe({ plannedMs: 98, stampMs: 99 });
+    at.now = 200;
+    watch.end();
+    watch.onProbe({ plannedMs: 200, stampMs: 201 });
+    assert.deepEqual(ranks(watch), []);
+  });
+
+  test('counts a probe that is still unread at the end with its age when it is read', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    at.now = 200;
+    watch.end();
+    at.now = 203;
+    watch.onProbe({ plannedMs: 198, stampMs: 199 });
+    assert.deepEqual(ranks(watch), [4]);
+  });
+
+  test('adds the probes that nobody sent while the whole process stood still', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    for (const beatMs of [80, 90, 100, 147, 150]) {
+      at.now = beatMs;
+      watch.beat();
+    }
+    watch.onProbe({ plannedMs: 105, stampMs: 149 });
+    // Planned at 115, 125 and 135; the thread's timer was due at 110, and fired at 147.
+    assert.deepEqual(ranks(watch), [1, 12, 22, 32]);
+  });
+
+  test('adds none where only the thread that sends them was late', () => {
+    const { at, watch } = setUp();
+    watch.begin();
+    for (const beatMs of [80, 90, 100, 110, 120, 130, 140, 150]) {
+      at.now = beatMs;
+      watch.beat();
+    }
+    watch.onProbe({ plannedMs: 105, stampMs: 149 });
+    assert.deepEqual(ranks(watch), [1]);
   });
 
   test('says nothing of the run queue where the kernel does not tell', () => {
@@ -95,7 +122,8 @@ describe('what a sending thread observes of itself', () => {
     at.queued = null;
     watch.begin();
     watch.rest();
-    assert.equal(watch.end().runQueueMs, null);
+    watch.end();
+    assert.equal(watch.result().runQueueMs, null);
     watch.close();
   });
 
@@ -110,68 +138,106 @@ describe('what a sending thread observes of itself', () => {
       await turn();
     }
     watch.rest();
-    const { gc } = watch.end();
+    watch.end();
+    const { gc } = watch.result();
     watch.close();
     assert.equal(kept.length, 50_000);
     assert.ok(gc.count > 0 && gc.totalMs > 0 && gc.longestMs <= gc.totalMs, JSON.stringify(gc));
   });
 });
 
-describe('looks at how late things are noticed', () => {
-  test('a sleep that ended late is a look planned for its end', () => {
-    let now = 0;
-    /** @type {unknown[]} */
-    const posted = [];
-    createProber(
-      (probe) => posted.push(probe),
-      () => now,
-    ).sleep((ms) => {
-      now += ms + 3;
-    }, 10);
-    assert.deepEqual(posted, [{ type: 'probe', plannedMs: 10, stampMs: 13 }]);
-  });
-
-  test('of short sleeps, the first that ends 10 ms after the last look is one', () => {
-    let now = 0;
-    /** @type {{plannedMs: number}[]} */
-    const posted = [];
+describe('probes of how late the sender reads', () => {
+  /** @param {number} random */
+  function setUpProber(random) {
+    const at = { now: 0, readings: 0 };
+    /** @type {import('../../src/load/watch/prober.js').Probe[]} */
+    const sent = [];
     const prober = createProber(
-      (probe) => posted.push(probe),
-      () => now,
-    );
-    for (let i = 0; i < 20; i++) {
-      prober.sleep((ms) => {
-        now += ms;
-      }, 4);
-    }
-    assert.deepEqual(
-      posted.map(({ plannedMs }) => plannedMs),
-      [4, 16, 28, 40, 52, 64, 76],
-    );
-  });
-
-  test('a thread that never sleeps looks once in 10 ms, at a sample now and then', () => {
-    let now = 0;
-    let readings = 0;
-    /** @type {number[]} */
-    const stamps = [];
-    const prober = createProber(
-      ({ stampMs, plannedMs }) => {
-        assert.equal(plannedMs, stampMs);
-        stamps.push(stampMs);
-      },
+      (probe) => sent.push(probe),
       () => {
-        readings++;
-        return now;
+        at.readings++;
+        return at.now;
       },
+      () => random,
     );
+    return { at, sent, prober };
+  }
+
+  test('one is stamped when the thread woke, however late that was', () => {
+    const { at, sent, prober } = setUpProber(0.5);
+    prober.sleep((ms) => {
+      at.now += ms + 3;
+    }, 20);
+    assert.deepEqual(sent, [{ plannedMs: 15, stampMs: 18 }]);
+  });
+
+  test('a sleep ends when one is due', () => {
+    const { at, sent, prober } = setUpProber(0.5);
+    /** @type {number[]} */
+    const slept = [];
+    for (let i = 0; i < 6; i++) {
+      prober.sleep((ms) => {
+        slept.push(ms);
+        at.now += ms;
+      }, 10);
+    }
+    assert.deepEqual(slept, [10, 5, 10, 5, 10, 5]);
+    assert.deepEqual(
+      sent.map(({ stampMs }) => stampMs),
+      [15, 30, 45],
+    );
+  });
+
+  for (const [random, gap] of [
+    [0, 10],
+    [0.999, 19.99],
+  ]) {
+    test(`they are ${gap} ms apart where the dice show ${random}`, () => {
+      const { at, sent, prober } = setUpProber(random);
+      for (let i = 0; i < 10; i++) {
+        prober.sleep((ms) => {
+          at.now += ms;
+        }, 20);
+      }
+      assert.ok(sent.every(({ stampMs }, i) => Math.abs(stampMs - (i + 1) * gap) < 1e-6));
+      assert.equal(sent.length, 10);
+    });
+  }
+
+  test('a thread that never sleeps sends them at a sample now and then, at most 100 a second', () => {
+    const { at, sent, prober } = setUpProber(0);
+    const before = at.readings;
     for (let i = 0; i < 64_000; i++) {
-      now += 0.01;
+      at.now += 0.01;
       prober.onSample();
     }
-    assert.equal(readings, 1000);
-    assert.ok(stamps.length > 45 && stamps.length <= 64, `${stamps.length} in 640 ms`);
-    assert.ok(stamps.every((stamp, i) => i === 0 || stamp - stamps[i - 1] >= 10));
+    assert.equal(at.readings - before, 1000);
+    assert.ok(sent.length > 45 && sent.length <= 64, `${sent.length} in 640 ms`);
+    assert.ok(sent.every(({ stampMs }, i) => i === 0 || stampMs - sent[i - 1].stampMs >= 10));
+  });
+});
+
+describe('the socket that probes come through', () => {
+  test('brings them all, from the recorder alone', async () => {
+    /** @type {import('../../src/load/watch/prober.js').Probe[]} */
+    const came = [];
+    const listening = await listenForProbes((probe) => came.push(probe));
+    assert.ok(listening);
+    const stranger = await connectProbes(listening.port);
+    const recorder = await connectProbes(listening.port);
+    stranger.send({ plannedMs: 7, stampMs: 7 });
+    listening.accept(recorder.localPort);
+    // Never back to the event loop meanwhile, as in the recorder's thread.
+    for (let i = 0; i < 5000; i++) recorder.send({ plannedMs: i + 0.25, stampMs: i + 0.5 });
+    recorder.close();
+    while (came.length < 5000) await turn();
+    assert.deepEqual(
+      came,
+      Array.from({ length: 5000 }, (_, i) => ({ plannedMs: i + 0.25, stampMs: i + 0.5 })),
+    );
+    await assert.rejects(connectProbes(listening.port), { code: 'ECONNREFUSED' });
+    listening.close();
+    stranger.close();
   });
 });
 

@@ -169,6 +169,7 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
       windowMs: load.durationMs ?? endedMs,
       endedMs,
       model: load.model,
+      arrivals: load.arrivals,
       warmupMs: 0,
       interrupted: false,
       things: { [command]: command === 'ocsp' ? 'OCSP responses' : 'certificates' },

@@ -64,6 +64,26 @@ describe('one metric', () => {
     });
   }
 
+  test('where one group has more of the tool’s lateness, that much is no difference', () => {
+    const none = [0, 0, 0, 0, 0];
+    const late = [9, 9, 9, 9, 9];
+    const found = (
+      /** @type {MetricHead} */ metric,
+      /** @type {number[][]} */ tool,
+      [base, other] = [lower, higher],
+    ) => compareSamples(metric, base, other, { seed: 1, tool: { base: tool[0], other: tool[1] } });
+    assert.equal(found(P99, [none, late]).verdict, 'no difference shown');
+    assert.match(found(P99, [none, late]).text, /may be this tool's own: it was later in one group/);
+    assert.equal(found(P99, [late, late]).verdict, 'slower');
+    assert.equal(found(P99, [late, none]).verdict, 'slower');
+    assert.equal(found(RATE, [none, late], [higher, lower]).verdict, 'no difference shown');
+    assert.equal(found(RATE, [late, none], [higher, lower]).verdict, 'lower');
+    const [low] = found(P99, [none, late]).interval ?? [];
+    assert.ok(Number(low) < 100 && Number(found(P99, [late, late]).interval?.[0]) > 100);
+    assert.equal(isShownBetter(P99, lower, higher, { base: late, other: none }), false);
+    assert.equal(isShownBetter(P99, lower, higher, { base: none, other: none }), true);
+  });
+
   test('a base of 0 has no percentage, but a verdict', () => {
     const found = compareSamples(P99, [0, 0, 0, 0, 0], lower, { seed: 1 });
     assert.deepEqual([found.differencePercent, found.interval, found.verdict], [null, null, 'slower']);

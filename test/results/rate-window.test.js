@@ -74,7 +74,12 @@ test('the rates of operations are over the time of the whole, and add up to its 
  * @returns {import('../../src/results/merge.js').MergedOperation}
  */
 function operation(name, count, lastSuccessMs) {
-  const none = { response: createHistogram(), service: createHistogram(), sendLag: createHistogram() };
+  const none = {
+    response: createHistogram(),
+    service: createHistogram(),
+    sendLag: createHistogram(),
+    onTime: createHistogram(),
+  };
   return {
     name,
     stage: 0,

@@ -1,40 +1,71 @@
 /** Views for tests of requirements, from plain lists of milliseconds. */
+import { createHistogram, recordMs } from '../../src/histogram.js';
+import { NOT_LATE } from '../../src/results/bars.js';
+import { rateBar } from '../../src/results/rate-bar.js';
 
-/** @param {number[]} values @returns {import('../../src/results/requirements/judge.js').Quantiles} */
-export function quantiles(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const mean = sorted.length === 0 ? null : sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
-  return {
-    count: sorted.length,
-    valueAtRank: (rank) => {
-      if (!(rank >= 1 && rank <= sorted.length)) throw new RangeError(`rank ${rank} of ${sorted.length}`);
-      return sorted[rank - 1];
-    },
-    min: sorted[0] ?? null,
-    mean,
-    max: sorted.at(-1) ?? null,
-  };
+/** @typedef {import('../../src/results/requirements/judge.js').RunView} RunView */
+
+/** @param {ArrayLike<number>} values ms */
+export function histogramOf(values) {
+  const histogram = createHistogram();
+  for (let i = 0; i < values.length; i++) recordMs(histogram, values[i]);
+  return histogram;
 }
 
 /**
- * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[]} & Partial<Omit<import('../../src/results/requirements/judge.js').RunView, 'failed' | 'dropped'>>} [given]
- *   `good`, `failed` and `waiting` are the ages of those requests; the rest overrides the view
- * @returns {import('../../src/results/requirements/judge.js').RunView}
+ * @param {ArrayLike<number>} values ms
+ * @param {Partial<import('../../src/results/bars.js').Times>} [changes]
+ * @returns {import('../../src/results/bars.js').Times} of which the tool was never late, unless said otherwise
  */
-export function view({ good = [], failed = [], waiting = [], dropped = 0, ...changes } = {}) {
-  const [own, all] = [quantiles(good), quantiles([...good, ...failed, ...waiting])];
+export function timesOf(values, changes = {}) {
+  const reported = histogramOf(values);
+  return { reported, onTime: reported, lateness: NOT_LATE, waitShare: 0, service: null, ...changes };
+}
+
+/**
+ * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[], slowdown?: number,
+ *   late?: Partial<import('../../src/results/bars.js').Times>} & Partial<Omit<RunView, 'failed' | 'dropped'>>} [given]
+ *   `good`, `failed` and `waiting` are the ages of those requests; `late` changes the times of the good ones; the rest overrides the view
+ * @returns {RunView}
+ */
+export function view({
+  good = [],
+  failed = [],
+  waiting = [],
+  dropped = 0,
+  slowdown = 1,
+  late = {},
+  ...changes
+} = {}) {
+  const [own, all] = [timesOf(good, late), timesOf([...good, ...failed, ...waiting], late)];
+  const {
+    ratePerSecond = good.length / 20,
+    completedPerSecond = Array.from({ length: 20 }, () => good.length / 20),
+    allOnTime = false,
+    arrivals = 'poisson',
+  } = changes;
+  const bar = rateBar({
+    perSecond: ratePerSecond,
+    succeeded: good.length,
+    errors: failed.length + dropped + waiting.length,
+    completedPerSecond,
+    offeredPerSecond: null,
+    isServed: allOnTime && arrivals === 'constant',
+    slowdown,
+  });
   return {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },
     succeeded: good.length,
     dropped,
     neverSentDue: waiting.length,
-    ratePerSecond: good.length / 20,
-    completedPerSecond: Array.from({ length: 20 }, () => good.length / 20),
+    ratePerSecond,
+    rateBar: bar,
+    completedPerSecond,
     model: 'open',
     offeredPerSecond: 20,
-    arrivals: 'poisson',
-    allOnTime: false,
+    arrivals,
+    allOnTime,
     measurementValid: true,
     ...changes,
     failed: failed.length,

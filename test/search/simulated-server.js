@@ -3,11 +3,14 @@
  * the requirements' judges, the watch on the backlog and the verdict on the measurement are the tool's own. No time passes.
  */
 import { createSchedule } from '../../src/load/pacing/schedule.js';
-import { RUN_RULES } from '../../src/load/verdict/run.js';
 import { watchBacklog } from '../../src/load/watch/backlog.js';
+import { NOT_LATE } from '../../src/results/bars.js';
+import { rateBar } from '../../src/results/rate-bar.js';
 import { judgeRequirement } from '../../src/results/requirements/judge.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
+import { judgeMeasurement } from '../../src/verdict/reasons.js';
 import { load as loadOf } from '../load/load-plan.js';
+import { timesOf } from '../results/view.js';
 
 /** @typedef {import('../../src/plan.js').Plan} Plan */
 /** @typedef {import('../../src/results/schema.js').Result} Result */
@@ -61,8 +64,8 @@ export function simulateStep({ load, requirements }, serviceMs, fails = () => fa
   const succeeded = sent - failed;
   const good = response.filter((_, i) => !isBad[i]);
   const view = /** @type {any} */ ({
-    series: { response: quantilesOf(good) },
-    all: { response: quantilesOf([...response, ...ages]) },
+    series: { response: timesOf(good) },
+    all: { response: timesOf([...response, ...ages]) },
     ...{ succeeded, failed, dropped: 0, neverSentDue: neverSent },
     ratePerSecond: (succeeded * 1000) / Math.max(endMs, done[sent - 1]),
     completedPerSecond: perSecondOf(done, endMs),
@@ -74,7 +77,16 @@ export function simulateStep({ load, requirements }, serviceMs, fails = () => fa
   });
   const measurement = judgeRun({ planned, neverSent, sent, backlog: backlogOf(due, done, endMs) });
   view.measurementValid = measurement.verdict !== 'invalid';
-  const sorted = view.all.response;
+  view.rateBar = rateBar({
+    perSecond: view.ratePerSecond,
+    succeeded,
+    errors: failed + neverSent,
+    completedPerSecond: view.completedPerSecond,
+    offeredPerSecond: load.arrivals === 'constant' ? load.ratePerSecond : null,
+    isServed: view.allOnTime && load.arrivals === 'constant',
+    slowdown: 1,
+  });
+  const sorted = quantilesOf([...response, ...ages]);
   return {
     recovery: { waitedMs: 0, recovered: true },
     result: /** @type {any} */ ({
@@ -100,23 +112,29 @@ export function simulateStep({ load, requirements }, serviceMs, fails = () => fa
 }
 
 /**
- * The rules about what became of the plan; that the tool itself is never late is the simulation's doing.
+ * The tool itself is never late.
  *
  * @param {{planned: number, neverSent: number, sent: number, backlog: import('../../src/load/watch/backlog.js').BacklogEnd}} seen
  */
 function judgeRun(seen) {
   const rest = { latencyDrift: null, rateDrift: null, dialled: 0, unchecked: 0, leftWhileFree: false };
-  const whole = { totalCount: seen.planned };
+  const whole = timesOf([1]).reported;
   const observed = /** @type {any} */ ({
     ...seen,
     ...rest,
     succeeded: seen.sent,
     response: whole,
+    onTime: whole,
+    service: whole,
+    lateness: NOT_LATE,
     interrupted: false,
+    model: 'open',
+    displaced: { second: 0, tenth: 0 },
+    droppedLate: 0,
+    outcomes: {},
+    targetIsLocal: false,
   });
-  const reasons = RUN_RULES.flatMap((rule) => rule(observed) ?? []);
-  const isInvalid = reasons.some(({ grade }) => grade === 'invalid');
-  return { verdict: isInvalid ? 'invalid' : reasons.length > 0 ? 'suspect' : 'valid', reasons };
+  return judgeMeasurement(observed);
 }
 
 /** @param {number[]} values */

@@ -2,10 +2,12 @@
  * A target that is simulated for a closed loop: so many workers, each of which takes a fixed time for a request, or one that is drawn.
  * No time passes.
  */
+import { rateBar } from '../../src/results/rate-bar.js';
 import { judgeRequirement } from '../../src/results/requirements/judge.js';
+import { timesOf } from '../results/view.js';
 import { perSecondOf, quantilesOf } from './simulated-server.js';
 
-/** @typedef {{perSecond: number, sent: number, times: import('../../src/results/requirements/judge.js').Quantiles, completed: number[]}} Worked */
+/** @typedef {{perSecond: number, sent: number, times: ReturnType<typeof quantilesOf>, completed: number[]}} Worked */
 
 /**
  * @param {import('../../src/plan.js').Plan} plan a closed loop
@@ -23,12 +25,22 @@ export function simulateWorkers({ load, requirements }, { workers, serviceMs, dr
       ? evenly({ workers, serviceMs, concurrency: load.concurrency, seconds })
       : atRandom({ workers, concurrency: load.concurrency, durationMs, next: () => serviceMs * draw() });
   const at = (/** @type {number} */ share) => times.valueAtRank(Math.max(1, Math.ceil(share * times.count)));
+  const recorded = timesOf(Array.from({ length: times.count }, (_, i) => times.valueAtRank(i + 1)));
   const view = /** @type {any} */ ({
-    series: { response: times },
-    all: { response: times },
+    series: { response: recorded },
+    all: { response: recorded },
     ...{ succeeded: sent, failed: 0, dropped: 0, neverSentDue: 0 },
     ratePerSecond: perSecond,
     completedPerSecond: completed,
+    rateBar: rateBar({
+      perSecond,
+      succeeded: sent,
+      errors: 0,
+      completedPerSecond: completed,
+      offeredPerSecond: null,
+      isServed: false,
+      slowdown: 1,
+    }),
     model: 'closed',
     offeredPerSecond: null,
     arrivals: 'constant',

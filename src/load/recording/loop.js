@@ -1,11 +1,12 @@
 /** What the recorder's thread does all the time: samples out of the ring, into the recorder. */
-import { PROBE_MS } from '../watch/prober.js';
-
 /**
  * Samples to be taken at once, about: where this thread and the sender's share a core, the sender waits for so many.
  */
 const AT_ONCE = 20;
 const SHORTEST_SLEEP_MS = 1;
+
+/** A probe is due earlier, so that one wake-up serves both. */
+const LONGEST_SLEEP_MS = 20;
 
 /** Whoever wants to know how the run goes is told so often, the first time earlier. In time of the run: no clock is read. */
 export const REPORT_EVERY_MS = 2000;
@@ -29,7 +30,7 @@ export function recordAll({ reader, recorder, prober, onTaken, onReport = null }
     recorder.record(sample);
     prober.onSample();
   }
-  let ms = PROBE_MS;
+  let ms = LONGEST_SLEEP_MS;
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
   for (;;) {
@@ -45,7 +46,10 @@ export function recordAll({ reader, recorder, prober, onTaken, onReport = null }
     }
     taken += count;
     if (count > 0) continue;
-    ms = taken === 0 ? PROBE_MS : Math.min(PROBE_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));
+    ms =
+      taken === 0
+        ? LONGEST_SLEEP_MS
+        : Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));
     taken = 0;
     prober.sleep(reader.sleep, ms);
   }

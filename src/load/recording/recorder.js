@@ -50,6 +50,12 @@ import {
  * @typedef {object} Snapshot plain and mergeable without loss
  * @property {OperationSnapshot[]} operations all of the first stage, then all of the next
  * @property {string} lag encoded histogram: how late the tool itself was
+ * @property {Displaced} displaced
+ */
+/**
+ * @typedef {object} Displaced measured requests that the tool, being late, sent in another stretch of time than it should have
+ * @property {number} second in another second, counted from the start of the measured part
+ * @property {number} tenth in another tenth of a second
  */
 /**
  * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
@@ -84,6 +90,9 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
+/** More than a difference of two times is out by: what was due on a full second stays there. */
+const ROUNDING_MS = 1e-6;
+
 /** An answer that the operation's own check fell over: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 
@@ -105,6 +114,7 @@ export function emptySnapshot(operations, stages) {
       operations.map((name) => snapshotOf(createBlock(name, stage))),
     ).flat(),
     lag: none,
+    displaced: { second: 0, tenth: 0 },
   };
 }
 
@@ -132,6 +142,7 @@ export function createRecorder({
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const blocks = times.flatMap((_, stage) => operations.map(({ name }) => createBlock(name, stage)));
   const lag = createHistogram();
+  const displaced = { second: 0, tenth: 0 };
   const isPart = shards > 1;
   /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
   const spans = isPart ? null : createSpans();
@@ -173,6 +184,7 @@ export function createRecorder({
     return {
       operations: blocks.map(snapshotOf),
       lag: encodeHistogram(lag),
+      displaced: { ...displaced },
     };
   }
 
@@ -207,13 +219,17 @@ export function createRecorder({
       recordMs(outcome.service, sample.done - sample.sent);
       recordMs(outcome.sendLag, sample.sent - sample.intended);
       recordMs(lag, sample.lag);
+      const sentMs = sample.sent - warmupMs;
+      const dueMs = Math.min(sentMs, sentMs - sample.lag + ROUNDING_MS);
+      if (isApart(sentMs, dueMs, 1000)) displaced.second++;
+      if (isApart(sentMs, dueMs, 100)) displaced.tenth++;
       countVerification(block.verification, verdict);
       if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
 
       const done = sample.done - warmupMs;
       closeSecondsBefore(done);
       current.add(verdict, sample.done - sample.intended, sample.sent - sample.intended);
-      increment(block.perSecond.sent, secondOf(sample.sent - warmupMs));
+      increment(block.perSecond.sent, secondOf(sentMs));
       increment(verdict.success ? block.perSecond.succeeded : block.perSecond.failed, secondOf(done));
       if (!verdict.success) return;
       block.lastSuccessMs = Math.max(block.lastSuccessMs, done);
@@ -255,6 +271,11 @@ export function createRecorder({
 function withoutBody(classify, status, index) {
   if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
   return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
+}
+
+/** @param {number} a ms @param {number} b ms @param {number} stretchMs */
+function isApart(a, b, stretchMs) {
+  return Math.floor(a / stretchMs) !== Math.floor(b / stretchMs);
 }
 
 /** @param {string} outcome @returns {Verdict} */

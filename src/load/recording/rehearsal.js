@@ -29,7 +29,7 @@ const CALL = [
 ];
 
 /** Once in so many turns no sample is there, and the thread sleeps. */
-const SLEEPS_EVERY = 40;
+const SLEEPS_EVERY = 75;
 
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 

@@ -6,6 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
 import { createSchedule } from '../pacing/schedule.js';
+import { connectProbes } from '../watch/probe-socket.js';
 import { createProber } from '../watch/prober.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
@@ -14,8 +15,8 @@ import { openReader } from './ring.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 /** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
- *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
-const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
+ *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null, probePort: number | null}} */
+const { plan, fixture, ring, shards, measuredMs, livePort, probePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
@@ -40,7 +41,7 @@ const recorder = createRecorder({
   onKept: (member, item) => kept[member].push(item),
 });
 
-const prober = createProber((probe) => port.postMessage(probe));
+const probes = probePort === null ? null : await connectProbes(probePort).catch(() => null);
 
 function keep() {
   for (const [member, items] of kept.entries()) {
@@ -82,7 +83,9 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   }
 }
 
-port.postMessage({ type: 'ready' });
+port.postMessage({ type: 'ready', probesFrom: probes?.localPort ?? null });
+// Without a socket, a message is the next best: the sender's event loop polls for it too.
+const prober = createProber(probes?.send ?? ((probe) => port.postMessage({ type: 'probe', probe })));
 const onReport = livePort === null ? null : reportSoFar;
 const tail = recordAll({ reader, recorder, prober, onTaken: keep, onReport });
 recordWaiting(tail);
@@ -91,3 +94,4 @@ const snapshot = recorder.finish();
 port.postMessage({ type: 'end', snapshot, kept: keepers.map((keeper) => keeper?.close() ?? null) });
 report({ atMs: tail.endedMs, snapshot, open: null });
 livePort?.close();
+probes?.close();

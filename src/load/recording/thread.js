@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../../errors.js';
 import { HELPER_LIMITS } from '../thread-memory.js';
+import { listenForProbes } from '../watch/probe-socket.js';
 import { createRingMemory, openWriter } from './ring.js';
 
 /**
@@ -57,8 +58,9 @@ export async function startRecorder({
 }) {
   const ring = createRingMemory(undefined, cells);
   const { end: writeTail, ...writing } = openRecording(ring);
+  const probes = await listenForProbes(onProbe);
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: { plan, fixture, ring, shards, measuredMs, livePort },
+    workerData: { plan, fixture, ring, shards, measuredMs, livePort, probePort: probes?.port ?? null },
     transferList: livePort === null ? [] : [livePort],
     resourceLimits: HELPER_LIMITS,
   });
@@ -66,10 +68,13 @@ export async function startRecorder({
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
   end.promise.catch(() => {});
   worker.on('message', (message) => {
-    if (message.type === 'probe') onProbe(message);
+    if (message.type === 'probe') onProbe(message.probe);
     else if (message.type === 'second') onSecond(message.row);
     else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
-    else ready.resolve(undefined);
+    else {
+      if (message.probesFrom !== null) probes?.accept(message.probesFrom);
+      ready.resolve(undefined);
+    }
   });
   let failed = false;
   worker.on('error', (thrown) => {
@@ -78,7 +83,10 @@ export async function startRecorder({
     ready.reject(error);
     end.reject(error);
   });
-  await ready.promise;
+  await ready.promise.catch((error) => {
+    probes?.close();
+    throw error;
+  });
   return {
     /** Rejects when the thread is gone; never resolves before the end. */
     ended: end.promise,
@@ -94,6 +102,7 @@ export async function startRecorder({
     /** Ends the thread, with or without a snapshot. */
     async terminate() {
       await worker.terminate();
+      probes?.close();
     },
   };
 }

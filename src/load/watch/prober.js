@@ -1,12 +1,19 @@
 /**
- * Random looks at how late this process notices things, from the thread that records: it sleeps most of the time, so it
- * can stamp a time and post it to the sender, who takes note of how late it came. An answer on the sender's socket
- * waits like such a message does.
+ * Probes, at random times, of how late the sender reads. The recorder thread stamps the time and writes it to a socket that
+ * the sender's event loop polls, as it polls those of responses.
+ *
+ * The stamp is taken just before the write, so the recorder's own late wake-up is not in it. The kernel may take the core
+ * from the recorder between stamp and write, but hardly does: a thread that has just woken has its time slice before it.
+ * (Probes whose write took long were read no later than others, on two cores with two busy loops beside, so they count.)
  */
 
-/** @typedef {{type: 'probe', plannedMs: number, stampMs: number}} Probe on the clock of `monotonicMs` */
+/**
+ * @typedef {object} Probe on the clock of `monotonicMs`
+ * @property {number} plannedMs when it was to be sent
+ * @property {number} stampMs when it was sent
+ */
 
-/** Looks at most so often. */
+/** Probes are at least this far apart, and twice as far at most. */
 export const PROBE_MS = 10;
 
 /** Reading the clock costs something too: a busy recorder does it once in so many samples. */
@@ -14,40 +21,43 @@ const EVERY_SAMPLES = 64;
 
 /** @returns {number} ms on a clock that all threads of the process share */
 export function monotonicMs() {
-  return Number(process.hrtime.bigint()) / 1e6;
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
 }
 
 /**
- * @param {(probe: Probe) => void} post
+ * @param {(probe: Probe) => void} send
  * @param {() => number} [now]
+ * @param {() => number} [random] in [0, 1)
  */
-export function createProber(post, now = monotonicMs) {
-  let last = Number.NEGATIVE_INFINITY;
+export function createProber(send, now = monotonicMs, random = Math.random) {
   let samples = 0;
+  let plannedMs = now() + gapMs();
+
+  function gapMs() {
+    return PROBE_MS * (1 + random());
+  }
+  function probeIfDue() {
+    const stampMs = now();
+    if (stampMs < plannedMs) return;
+    send({ plannedMs, stampMs });
+    plannedMs = stampMs + gapMs();
+  }
 
   return {
     /** To be called once a sample. */
     onSample() {
-      if (++samples % EVERY_SAMPLES !== 0) return;
-      const stampMs = now();
-      if (stampMs - last < PROBE_MS) return;
-      last = stampMs;
-      post({ type: 'probe', plannedMs: stampMs, stampMs });
+      if (++samples % EVERY_SAMPLES === 0) probeIfDue();
     },
     /**
-     * The time the sleep was to end is as good a random instant as any, and a thread that is woken late was not
-     * scheduled, as the sender would not have been on the same cores.
+     * Sleeps until the next probe is due at most.
      *
      * @param {(ms: number) => void} sleep
-     * @param {number} ms at most PROBE_MS
+     * @param {number} ms
      */
     sleep(sleep, ms) {
-      const plannedMs = now() + ms;
-      sleep(ms);
-      const stampMs = now();
-      if (stampMs - last < PROBE_MS) return;
-      last = stampMs;
-      post({ type: 'probe', plannedMs, stampMs });
+      sleep(Math.min(ms, Math.max(0, plannedMs - now())));
+      probeIfDue();
     },
   };
 }

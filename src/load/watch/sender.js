@@ -1,6 +1,6 @@
 /**
- * What a sending thread observes of itself while it sends: how late it notices things, how long it collected garbage,
- * how busy it was, and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
+ * What a sender thread observes of itself while it sends: how late it reads, how long it collected garbage, how busy it was,
+ * and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
  */
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -9,9 +9,8 @@ import { monotonicMs, PROBE_MS } from './prober.js';
 
 /**
  * @typedef {object} WatchEnd plain
- * @property {string} reaction encoded histogram: how late this thread noticed a random event
- * @property {string} starved the same, or how late the thread that planned the event was woken for it, whichever is more:
- *   with this thread's core taken, it cannot be woken either, and what came meanwhile waited for both
+ * @property {string} reaction encoded histogram: how late this thread read bytes that came at random times, from a socket of
+ *   its own; where it may not listen on the loopback interface, messages from another thread
  * @property {{count: number, totalMs: number, longestMs: number}} gc
  * @property {number} wallMs of the sending: from the start of the measured part until nothing more was to be sent
  * @property {number} busyMs of it, that the event loop neither waited nor spun without any work
@@ -26,6 +25,10 @@ import { monotonicMs, PROBE_MS } from './prober.js';
  * @property {() => number | null} runQueueMs so far
  */
 /** @typedef {import('node:perf_hooks').EventLoopUtilization} LoopTime idle and active in ms */
+
+/** `beat` is called this often; a call that comes so much later shows that the thread stood still. */
+export const BEAT_MS = 10;
+const HELD_UP_MS = 25;
 
 /**
  * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
@@ -52,12 +55,20 @@ export function createWatch({
   runQueueMs: queued = runQueueMs,
 } = {}) {
   const reaction = createHistogram();
-  const starved = createHistogram();
   const gc = watchGarbage();
   /** @type {{atMs: number, loop: LoopTime, spunMs: number, queuedMs: number | null} | null} */
   let from = null;
-  /** @type {Omit<WatchEnd, 'reaction' | 'starved' | 'gc'>} */
+  /** @type {Omit<WatchEnd, 'reaction' | 'gc'>} */
   let sending = { wallMs: 0, busyMs: 0, emptySpinMs: 0, runQueueMs: null };
+  let untilMs = Number.POSITIVE_INFINITY;
+  let lastBeatMs = Number.NaN;
+  /** The last time this thread stood still. */
+  const stall = { fromMs: 0, toMs: 0 };
+
+  /** @param {number} sentMs @param {number} lateMs */
+  function record(sentMs, lateMs) {
+    if (from !== null && sentMs >= from.atMs && sentMs < untilMs) recordMs(reaction, lateMs);
+  }
 
   return {
     /** The measured part begins. */
@@ -65,14 +76,20 @@ export function createWatch({
       gc.begin();
       from = { atMs: now(), loop: loopTime(), spunMs: emptySpinMs(), queuedMs: queued() };
     },
-    /** @param {import('./prober.js').Probe} probe that came just now */
+    /** @param {import('./prober.js').Probe} probe that was read just now */
     onProbe({ plannedMs, stampMs }) {
-      if (from === null || plannedMs < from.atMs) return;
-      const late = now() - stampMs;
-      recordMs(reaction, late);
-      recordMs(starved, Math.max(late, stampMs - plannedMs));
-      // Whoever is not woken does not look either: the looks left out meanwhile would have been late too.
-      for (let ms = stampMs - plannedMs - PROBE_MS; ms > 0; ms -= PROBE_MS) recordMs(starved, ms);
+      record(stampMs, now() - stampMs);
+      // Where both threads stood still, in a process that was stopped say, no probe came: this thread's late timer shows
+      // that it would have been read late.
+      for (let ms = plannedMs; ms < stampMs - PROBE_MS; ms += PROBE_MS) {
+        if (ms >= stall.fromMs && ms < stall.toMs) record(ms, stall.toMs - ms);
+      }
+    },
+    /** To be called from a timer, every BEAT_MS. */
+    beat() {
+      const atMs = now();
+      if (atMs - lastBeatMs > HELD_UP_MS) Object.assign(stall, { fromMs: lastBeatMs + BEAT_MS, toMs: atMs });
+      lastBeatMs = atMs;
     },
     /** Nothing more is sent; answers may still come. */
     rest() {
@@ -86,15 +103,13 @@ export function createWatch({
         runQueueMs: queuedMs === null || from.queuedMs === null ? null : queuedMs - from.queuedMs,
       };
     },
-    /** @returns {WatchEnd} */
+    /** Nothing more is in flight. Probes that were sent before may still come. */
     end() {
-      return {
-        reaction: encodeHistogram(reaction),
-        starved: encodeHistogram(starved),
-        gc: gc.end(),
-        ...sending,
-      };
+      untilMs = now();
+      gc.end();
     },
+    /** @returns {WatchEnd} */
+    result: () => ({ reaction: encodeHistogram(reaction), gc: gc.seen, ...sending }),
     close: gc.close,
   };
 }
@@ -119,8 +134,9 @@ function watchGarbage() {
     },
     end() {
       add(observer.takeRecords());
-      return seen;
+      observer.disconnect();
     },
+    seen,
     close: () => observer.disconnect(),
   };
 }

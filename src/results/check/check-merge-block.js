@@ -17,6 +17,7 @@ export function checkMergeBlock(result) {
   return [
     ...checkPerSecond(result, result.merge),
     ...checkWatch(result, result.merge.watch),
+    ...checkOnTime(result, result.merge),
     ...checkLags(result, result.merge.lags),
   ];
 }
@@ -49,6 +50,22 @@ function checkPerSecond({ timeline, operations }, merge) {
  */
 function checkWatch({ totals: { sent } }, { lag, reaction }) {
   return [...checkHistogram('watch.lag', lag, sent), ...checkHistogram('watch.reaction', reaction, null)];
+}
+
+/**
+ * @param {Result} result
+ * @param {MergeBlock} merge
+ */
+function checkOnTime({ operations }, merge) {
+  return Object.entries(merge.operations).flatMap(([name, { onTime = {} }]) =>
+    Object.entries(onTime).flatMap(([outcome, text]) => {
+      const details = operations[name]?.outcomeDetails;
+      // That the operation is unknown is said once.
+      if (details === undefined) return [];
+      const count = details[outcome]?.latencyMs.response.count ?? 0;
+      return checkHistogram(`operations.${name}.onTime.${outcome}`, text, count);
+    }),
+  );
 }
 
 /**

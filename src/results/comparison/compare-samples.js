@@ -11,15 +11,24 @@ import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
 /** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict}} Found */
 
 /**
+ * So much of the values of each run may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
+ * makes no difference; where one group has more of it, that much is no difference of the targets.
+ *
+ * @typedef {{base: readonly number[], other: readonly number[]}} ToolParts
+ */
+
+/**
  * @param {MetricHead} metric
  * @param {readonly number[]} base one value per run
  * @param {readonly number[]} other
- * @param {{seed: number, resamples?: number}} options
+ * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
  * @returns {Found & {doubt: string | null, text: string}}
  */
 export function compareSamples(metric, base, other, options) {
-  const found = find(metric, base, other, options);
-  const doubt = disagreement(found, base.length, other.length);
+  const { isTools, ...found } = find(metric, base, other, options);
+  const doubt = isTools
+    ? "The difference may be this tool's own: it was later in one group than in the other."
+    : disagreement(found, base.length, other.length);
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
 }
@@ -44,11 +53,15 @@ export function notComparable({ label, unit }, base, other, why) {
  * @param {MetricHead} metric
  * @param {readonly number[]} a
  * @param {readonly number[]} b
+ * @param {ToolParts} [tool] of b, as `base`, and of a
  * @returns {boolean} that a is better than b is shown
  */
-export function isShownBetter(metric, a, b) {
-  const { direction } = test(b, a);
-  return metric.lowerIsBetter ? direction < 0 : direction > 0;
+export function isShownBetter(metric, a, b, tool) {
+  const shifted = tool === undefined ? [] : shift(metric.unit, { base: b, other: a }, tool);
+  return [/** @type {const} */ ([b, a]), ...shifted].every(([base, other]) => {
+    const { direction } = test(base, other);
+    return metric.lowerIsBetter ? direction < 0 : direction > 0;
+  });
 }
 
 /**
@@ -66,10 +79,10 @@ export function differenceOf(unit, base, other) {
  * @param {MetricHead} metric
  * @param {readonly number[]} base
  * @param {readonly number[]} other
- * @param {{seed: number, resamples?: number}} options
- * @returns {Found}
+ * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
+ * @returns {Found & {isTools?: boolean}} `isTools`: the difference that there is may be the tool's own
  */
-function find({ unit }, base, other, options) {
+function find({ unit }, base, other, { tool, ...options }) {
   if (base.length === 0 || other.length === 0) {
     return { differencePercent: null, interval: null, pValue: null, verdict: 'not enough runs' };
   }
@@ -77,8 +90,45 @@ function find({ unit }, base, other, options) {
   const differencePercent = difference(median(base), median(other));
   const { pValue, isPossible, direction } = test(base, other);
   if (!isPossible) return { differencePercent, interval: null, pValue, verdict: 'not enough runs' };
-  const interval = bootstrapInterval(base, other, difference, options);
-  return { differencePercent, interval, pValue, verdict: wordFor(unit, direction) };
+  const plain = bootstrapInterval(base, other, difference, options);
+  const shifted = tool === undefined ? [] : shift(unit, { base, other }, tool);
+  const intervals = [plain, ...shifted.map(([a, b]) => bootstrapInterval(a, b, difference, options))];
+  const ends = intervals.filter((one) => one !== null);
+  const interval =
+    ends.length === 0
+      ? null
+      : /** @type {[number, number]} */ ([
+          Math.min(...ends.map(([low]) => low)),
+          Math.max(...ends.map(([, high]) => high)),
+        ]);
+  const isTools = direction !== 0 && shifted.some(([a, b]) => test(a, b).direction !== direction);
+  return {
+    differencePercent,
+    interval,
+    pValue,
+    verdict: wordFor(unit, isTools ? 0 : direction),
+    isTools,
+  };
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {{base: readonly number[], other: readonly number[]}} values
+ * @param {ToolParts} tool
+ * @returns {[readonly number[], readonly number[]][]} the groups, had the one with more of the tool's lateness had no more than the
+ *   other; none where both had as much
+ */
+function shift(unit, { base, other }, tool) {
+  const sign = unit === '/s' ? 1 : -1;
+  const more = (/** @type {readonly number[]} */ own, /** @type {readonly number[]} */ than) =>
+    own.map((part) => Math.max(0, part - median(than)));
+  const moved = (/** @type {readonly number[]} */ of, /** @type {readonly number[]} */ by) =>
+    of.map((value, i) => value + sign * by[i]);
+  const [ofBase, ofOther] = [more(tool.base, tool.other), more(tool.other, tool.base)];
+  return [
+    ...(ofOther.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([base, moved(other, ofOther)])] : []),
+    ...(ofBase.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([moved(base, ofBase), other])] : []),
+  ];
 }
 
 /**

@@ -102,18 +102,28 @@ function describeGroup({ name, runs, used }) {
  */
 function compareMetric(head, groups, bias, options) {
   const samples = groups.map(({ metrics }) => known(metrics[head.key].values));
+  const tools = groups.map(({ metrics }) => toolOf(metrics[head.key]));
   const [base, ...others] = samples;
   return {
     ...head,
     differenceIn: head.unit === 'fraction' ? 'percentage points' : 'percent',
     comparisons: others.map((values, i) => {
-      const found = compareSamples(head, base, values, options);
+      const tool = { base: tools[0], other: tools[i + 1] };
+      const found = compareSamples(head, base, values, { ...options, tool });
       const why = bias.objection(head, found.verdict, 0, i + 1);
       const objected = why === null ? {} : notComparable(head, base, values, why);
       return { base: 0, other: i + 1, ...found, ...objected };
     }),
-    ...findBest(head, samples, bias),
+    ...findBest(head, samples, tools, bias),
   };
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').MetricSummary} summary
+ * @returns {number[]} of the runs that have a value: how much of it may be the tool's own
+ */
+function toolOf({ values, tool }) {
+  return values.flatMap((value, i) => (value === null ? [] : (tool?.[i] ?? 0)));
 }
 
 /**
@@ -122,10 +132,11 @@ function compareMetric(head, groups, bias, options) {
  *
  * @param {MetricHead} head
  * @param {number[][]} samples
+ * @param {number[][]} tools
  * @param {ErrorBias} bias
  * @returns {{best: number | null, bestMedian: number | null}}
  */
-function findBest(head, samples, bias) {
+function findBest(head, samples, tools, bias) {
   const sign = head.lowerIsBetter ? 1 : -1;
   const competes = samples.map(
     (values, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
@@ -140,7 +151,10 @@ function findBest(head, samples, bias) {
     return { best: null, bestMedian: null };
   }
   const isShown = samples.every(
-    (other, i) => i === first || (!competes[i] && !isAlone) || isShownBetter(head, samples[first], other),
+    (other, i) =>
+      i === first ||
+      (!competes[i] && !isAlone) ||
+      isShownBetter(head, samples[first], other, { base: tools[i], other: tools[first] }),
   );
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }

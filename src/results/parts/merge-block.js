@@ -94,6 +94,7 @@ export function snapshotOf(result, merge) {
       ...merge.operations[name],
     })),
     lag: merge.watch.lag,
+    displaced: merge.watch.displaced ?? { second: 0, tenth: 0 },
   };
 }
 

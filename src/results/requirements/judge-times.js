@@ -29,7 +29,7 @@ export function judgePercentile(requirement, view) {
   const actual = isLost && lost.count + lost.unchecked > 0 ? null : bar.value;
   const judged = { verdict: verdictOn(requirement, bar), actual, low: bar.low, high: bar.high };
   const n = view.succeeded + lost.count;
-  const losses = lost.count === 0 ? '' : lossesText(lost, n);
+  const losses = lost.count + lost.unchecked === 0 ? '' : lossesText(lost, n);
   const margin = actual === null ? losses : timeMargin(requirement, actual);
   if (judged.verdict === 'met') {
     const bound = atMost ? `at most ${formatLatency(bar.high)}` : `at least ${formatLatency(bar.low)}`;
@@ -63,9 +63,9 @@ function lostOf(view, as) {
 }
 
 /** @param {Lost} lost @param {number} n */
-function lossesText({ count, as }, n) {
+function lossesText({ count, unchecked, as }, n) {
   const than = as === 'slow' ? 'slower' : 'faster';
-  return `${formatCount(count)} of ${formatCount(n)} requests had no good response and count as ${than} than any limit`;
+  return `${formatCount(count + unchecked)} of ${formatCount(n)} requests had no good response and count as ${than} than any limit`;
 }
 
 /**
@@ -139,11 +139,12 @@ export function judgeExtreme(requirement, view) {
   if (judged.verdict === 'not met') return { ...judged, reason: sentence(margin) };
   if (judged.verdict === 'not proven') return unproven(requirement, judged, { margin, value, tool });
   if (lost === 0 || byExample) {
-    const bound =
+    const end = formatLatency(atMost ? high : low);
+    const reason =
       metric === 'mean'
-        ? `at 95 % confidence it is at ${atMost ? 'most' : 'least'} ${formatLatency(atMost ? high : low)}`
-        : 'as observed in this run';
-    return { ...judged, reason: sentence(margin, bound) };
+        ? sentence(margin, `at 95 % confidence it is at ${atMost ? 'most' : 'least'} ${end}`)
+        : sentence(`${margin}, as observed in this run`);
+    return { ...judged, reason };
   }
   const reason = sentence(margin, `but ${losses}, and how long one would have taken is unknown`);
   return { ...judged, verdict: 'not proven', doubt: 'sample', reason };

@@ -12,6 +12,8 @@ export const MetricSummary = z
     variance: number,
     min: number,
     max: number,
+    /** Beside `values`: how much of each may be the tool's own lateness, added to a time or taken from a rate. */
+    tool: z.array(z.number()).optional(),
   })
   .meta({ id: 'MetricSummary' });
 

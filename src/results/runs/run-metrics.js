@@ -17,7 +17,8 @@ import { meanAndVariance } from '../statistics.js';
  * @property {Unit} unit of the values
  * @property {boolean} lowerIsBetter
  */
-/** @typedef {MetricHead & {read: (result: Result) => number | null}} Metric `read`: null where nothing was recorded */
+/** @typedef {MetricHead & {read: (result: Result) => number | null, tool?: (result: Result) => number}} Metric `read`: null where nothing was recorded;
+ *   `tool`: how much of it may be the tool's own lateness */
 
 /**
  * @typedef {object} MetricSummary one value per run, in the order of the runs; null where there is none
@@ -27,20 +28,28 @@ import { meanAndVariance } from '../statistics.js';
  * @property {number | null} variance unbiased, in the square of the unit; null for fewer than two values
  * @property {number | null} min
  * @property {number | null} max
+ * @property {number[]} [tool] beside `values`: how much of each may be the tool's own lateness; left out where it is none
  */
 
 /** Response times unless said otherwise. @type {readonly Metric[]} */
 export const METRICS = [
-  time('mean', 'mean', ({ response }) => response.mean),
-  time('p50', 'p50', ({ response }) => response.p50),
-  time('p90', 'p90', ({ response }) => response.p90),
-  time('p95', 'p95', ({ response }) => response.p95),
-  time('p99', 'p99', ({ response }) => response.p99),
-  time('p999', 'p99.9', ({ response }) => response.p999),
-  time('max', 'max', ({ response }) => response.max),
-  time('min', 'min', ({ response }) => response.min),
-  time('serviceP99', 'p99 service', ({ service }) => service.p99),
-  { key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false, read: ({ rates }) => rates.perSecond },
+  time('mean', 'mean', 'response', 'mean'),
+  time('p50', 'p50', 'response', 'p50'),
+  time('p90', 'p90', 'response', 'p90'),
+  time('p95', 'p95', 'response', 'p95'),
+  time('p99', 'p99', 'response', 'p99'),
+  time('p999', 'p99.9', 'response', 'p999'),
+  time('max', 'max', 'response', 'max'),
+  time('min', 'min', 'response', 'min'),
+  time('serviceP99', 'p99 service', 'service', 'p99'),
+  {
+    key: 'rate',
+    label: 'rate',
+    unit: '/s',
+    lowerIsBetter: false,
+    read: ({ rates }) => rates.perSecond,
+    tool: ({ rates: { bar } }) => (bar === undefined || bar.high === null ? 0 : bar.high - bar.sampled),
+  },
   {
     key: 'errors',
     label: 'errors',
@@ -99,7 +108,11 @@ export function whyLeftOut({ unfinished, interrupted, shard, measurement: { verd
  */
 export function summariseMetrics(runs) {
   return Object.fromEntries(
-    METRICS.map(({ key, read }) => [key, summarise(runs.map(({ result }) => read(result)))]),
+    METRICS.map(({ key, read, tool }) => {
+      const parts = runs.map(({ result }) => tool?.(result) ?? 0);
+      const summary = summarise(runs.map(({ result }) => read(result)));
+      return [key, parts.some((part) => part > 0) ? { ...summary, tool: parts } : summary];
+    }),
   );
 }
 
@@ -132,9 +145,17 @@ export function summarise(values) {
 /**
  * @param {string} key
  * @param {string} label
- * @param {(latencies: Result['latencyMs']) => number | null} read
+ * @param {'response' | 'service'} series
+ * @param {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} figure
  * @returns {Metric}
  */
-function time(key, label, read) {
-  return { key, label, unit: 'ms', lowerIsBetter: true, read: ({ latencyMs }) => read(latencyMs) };
+function time(key, label, series, figure) {
+  return {
+    key,
+    label,
+    unit: 'ms',
+    lowerIsBetter: true,
+    read: ({ latencyMs }) => latencyMs[series][figure],
+    tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
+  };
 }

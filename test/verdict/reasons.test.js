@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { describe, test } from 'node:test';
+import { createHistogram, encodeHistogram, recordMs } from '../../src/histogram.js';
+import { readingLateness } from '../../src/verdict/lateness.js';
+import { isThisMachine, mergeWatched, watchedOf } from '../../src/verdict/observed.js';
+import { judgeMeasurement, REASONS } from '../../src/verdict/reasons.js';
+
+/** @typedef {import('../../src/verdict/observed.js').Observed} Observed */
+
+/** @param {[count: number, ms: number][]} groups */
+function mixed(...groups) {
+  const result = createHistogram();
+  for (const [count, ms] of groups) for (let i = 0; i < count; i++) recordMs(result, ms);
+  return result;
+}
+
+/** @param {number} count @param {number} ms */
+function histogram(count, ms) {
+  return mixed([count, ms]);
+}
+
+/**
+ * A thousand requests of 100 ms, none of them late, unless said otherwise. Each was sent late by `lagMs`, which its response
+ * time includes; ten looks of a thousand were noticed late by `readMs`.
+ *
+ * @param {{samples?: number, lagMs?: number, ownMs?: number, readMs?: number} & Partial<Observed>} given
+ */
+function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes }) {
+  const reaction = mixed([990, 0], [10, readMs]);
+  return judgeMeasurement({
+    lag: histogram(samples, lagMs),
+    response: histogram(samples, ownMs + lagMs),
+    onTime: histogram(samples, ownMs),
+    service: histogram(samples, ownMs),
+    reaction,
+    lateness: readingLateness(reaction),
+    displaced: { second: 0, tenth: 0 },
+    planned: samples,
+    neverSent: 0,
+    sent: samples,
+    succeeded: samples,
+    unchecked: 0,
+    outcomes: {},
+    droppedLate: 0,
+    leftWhileFree: false,
+    dialled: 0,
+    gc: { count: 0, totalMs: 0, longestMs: 0 },
+    busyShare: 0.3,
+    spinShare: 0,
+    runQueueShare: 0,
+    machine: { processCores: 0.3, idleShare: 0.5, pressureShare: 0 },
+    targetIsLocal: true,
+    backlog: backlog(0, 0, 0, 0),
+    latencyDrift: null,
+    rateDrift: null,
+    interrupted: false,
+    model: 'open',
+    ...changes,
+  });
+}
+
+/** Ten looks in each quarter. @param {(number | null)[]} quarterMins */
+function backlog(...quarterMins) {
+  const waiting = quarterMins.filter((min) => Number(min) > 0).length;
+  return { looks: 40, waitingLooks: 10 * waiting, quarterMins, atEnd: Number(quarterMins[3]) + 7 };
+}
+
+const FULL = { processCores: 0.4, idleShare: 0.04, pressureShare: 0.5 };
+
+/** The p99 is of the slowest. */
+const SLOW_FEW = { response: mixed([985, 10], [15, 100]), onTime: mixed([985, 10], [15, 100]) };
+
+/** @type {[string, Parameters<typeof judge>[0], 'valid' | 'invalid', string[]][]} sentence, observed, verdict, codes */
+const TABLE = [
+  ['a quiet run has no remark', {}, 'valid', []],
+  ['without a sample nothing was measured', { samples: 0, planned: 10 }, 'invalid', ['nothing_measured']],
+  ['half of the responses unchecked', { unchecked: 500 }, 'valid', ['unchecked']],
+  ['fewer', { unchecked: 499 }, 'valid', []],
+
+  ['one in a hundred dropped late', { droppedLate: 10 }, 'invalid', ['load_not_offered']],
+  ['fewer dropped late', { droppedLate: 9 }, 'valid', []],
+  ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
+  ['more', { displaced: { second: 51, tenth: 51 } }, 'invalid', ['load_not_offered']],
+  ['25 % in another tenth of a second', { displaced: { second: 0, tenth: 250 } }, 'valid', []],
+  ['more', { displaced: { second: 0, tenth: 251 } }, 'invalid', ['load_not_offered']],
+  ['a closed loop has no schedule', { displaced: { second: 900, tenth: 900 }, model: 'closed' }, 'valid', []],
+  ['unsent, connections free', { neverSent: 10, leftWhileFree: true }, 'invalid', ['load_not_offered']],
+  ['interrupted by intent', { neverSent: 900, leftWhileFree: true, interrupted: true }, 'valid', []],
+  ['one failure of 1,000 at a local limit', { outcomes: { no_local_port: 1 } }, 'valid', []],
+  ['one of 100', { outcomes: { no_local_port: 4, too_many_open_files: 6 } }, 'invalid', ['load_not_offered']],
+  ['failures at the target are its own', { outcomes: { connection_refused: 500 } }, 'valid', []],
+  [
+    'parts that started apart',
+    { apart: { grade: 'invalid', text: 'A.', remedy: 'B.' } },
+    'invalid',
+    ['parts_apart'],
+  ],
+  ['a bit', { apart: { grade: 'remark', text: 'A.', remedy: 'B.' } }, 'valid', ['parts_apart']],
+  ['figures that do not add up', { problems: ['a is not b'] }, 'invalid', ['bookkeeping']],
+
+  ['late sending of a tenth of the p99', { lagMs: 11 }, 'valid', []],
+  ['of more', { lagMs: 12 }, 'valid', ['busy_machine']],
+  ['however late, it is a remark', { lagMs: 5000 }, 'valid', ['busy_machine']],
+  ['but under 1 ms it is not worth one', { ownMs: 1, lagMs: 0.9 }, 'valid', []],
+  ['late reading of more than a tenth', { readMs: 12, ...SLOW_FEW }, 'valid', ['busy_machine']],
+  ['of less', { readMs: 9, ...SLOW_FEW }, 'valid', []],
+  ['late reading of a flat distribution changes no percentile', { readMs: 50 }, 'valid', []],
+  [
+    'no look at all: all of it may be late',
+    { lateness: readingLateness(histogram(0, 0)) },
+    'valid',
+    ['busy_machine'],
+  ],
+  [
+    'a target that froze is not late reading',
+    { response: mixed([900, 1], [100, 900]), onTime: mixed([900, 1], [100, 900]) },
+    'valid',
+    [],
+  ],
+  ['a full machine with both on it', { machine: FULL }, 'valid', ['busy_machine']],
+  ['with the target elsewhere', { machine: FULL, targetIsLocal: false }, 'valid', []],
+  ['with a core to spare', { machine: { ...FULL, idleShare: 0.05 } }, 'valid', []],
+  ['where no thread had to wait', { machine: { ...FULL, pressureShare: 0.49 } }, 'valid', []],
+  ['pressure not known', { machine: { ...FULL, pressureShare: null } }, 'valid', []],
+
+  ['one per cent never sent', { neverSent: 10 }, 'valid', ['backlog_growing']],
+  ['less', { neverSent: 9 }, 'valid', []],
+  ['half never sent: the target did not keep up', { neverSent: 500 }, 'valid', ['backlog_growing']],
+  ['a backlog that grows', { backlog: backlog(0, 10, 20, 30) }, 'valid', ['backlog_growing']],
+  ['one that emptied once', { backlog: backlog(0, 10, 0, 30) }, 'valid', []],
+  ['one that has stopped growing', { backlog: backlog(0, 20, 30, 31) }, 'valid', []],
+  ['under a hundredth of the plan', { backlog: backlog(0, 3, 6, 9) }, 'valid', []],
+  ['a quarter without a look', { backlog: backlog(0, null, 20, 30) }, 'valid', []],
+  ['unsent too', { backlog: backlog(0, 100, 200, 300), neverSent: 100 }, 'valid', ['backlog_growing']],
+  ['a median that drifts', { latencyDrift: { from: 1, to: 2 } }, 'valid', ['still_changing']],
+  ['a rate that drifts', { rateDrift: { from: 500, to: 900 } }, 'valid', ['still_changing']],
+  ['one request in a hundred opened a connection', { dialled: 10 }, 'valid', ['connection_setup']],
+  ['fewer', { dialled: 9 }, 'valid', []],
+  [
+    'reasons add up, and the worst decides',
+    { droppedLate: 90, lagMs: 90, neverSent: 20 },
+    'invalid',
+    ['load_not_offered', 'busy_machine', 'backlog_growing'],
+  ],
+];
+
+describe('the verdict on a measurement', () => {
+  for (const [sentence, observed, verdict, codes] of TABLE) {
+    test(sentence, () => {
+      const judged = judge(observed);
+      assert.deepEqual(
+        judged.reasons.map(({ code }) => code),
+        codes,
+      );
+      assert.equal(judged.verdict, verdict);
+      for (const { code, text, remedy, grade } of judged.reasons) {
+        assert.ok(Object.hasOwn(REASONS, code));
+        assert.match(text, /^[A-Z\d].*\.$/s);
+        assert.match(String(remedy), /\.$/);
+        assert.match(String(grade), /^(invalid|remark)$/);
+      }
+    });
+  }
+});
+
+test('every reason stands in the table', () => {
+  const seen = new Set(TABLE.flatMap(([, , , codes]) => codes));
+  assert.deepEqual(
+    Object.keys(REASONS).filter((code) => !seen.has(code)),
+    [],
+  );
+});
+
+const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
+  ['the size', {}, /^This machine was busy: up to 60\.\d ms of the p99 may be this tool's own\.$/],
+  ['garbage', { gc: { count: 3, totalMs: 90, longestMs: 40 } }, /collected garbage for up to 40 ms\.$/],
+  ['a core that others had', { runQueueShare: 0.02 }, /no core for 2.0 % of the time\.$/],
+  ['requests', { busyShare: 0.97 }, /busy for 97 % of the time\.$/],
+  ['a target beside it', { machine: FULL }, /own; the target shares it, and what it waited/],
+]);
+for (const [what, changes, text] of CAUSES) {
+  test(`a busy machine is explained: ${what}`, () => {
+    assert.match(judge({ lagMs: 60, ...changes }).reasons[0].text, text);
+  });
+}
+
+test('which addresses are of this machine', () => {
+  const own = [
+    'localhost',
+    'a.localhost',
+    '127.0.0.1',
+    '127.1.2.3',
+    '0.0.0.0',
+    '[::1]',
+    hostname().toUpperCase(),
+  ];
+  const other = ['vault.example.com', '128.0.0.1', 'localhost.example.com', '[2001:db8::1]'];
+  for (const host of own) assert.equal(isThisMachine(`https://${host}:8200`), true, host);
+  for (const host of other) assert.equal(isThisMachine(`https://${host}:8200`), false, host);
+});
+
+test('what threads saw adds up: counts are sums, shares those of the worst', () => {
+  /** @param {Record<string, unknown>} watch */
+  const endOf = (watch) =>
+    /** @type {import('../../src/load/shard.js').ShardEnd} */ (
+      /** @type {unknown} */ ({
+        droppedLate: 1,
+        leftWhileFree: false,
+        dialled: 2,
+        backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
+        watch: {
+          wallMs: 1000,
+          busyMs: 100,
+          emptySpinMs: 10,
+          runQueueMs: 0,
+          gc: { count: 1, totalMs: 5, longestMs: 5 },
+          reaction: encodeHistogram(histogram(10, 1)),
+          ...watch,
+        },
+      })
+    );
+  const machine = { wallMs: 1000, processCpuMs: 500, cores: 2, idleShare: 0.5, pressureShare: null };
+  const both = watchedOf(
+    [endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })],
+    { lag: histogram(3, 1), displaced: { second: 1, tenth: 2 } },
+    machine,
+  );
+  assert.deepEqual(
+    [both.droppedLate, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
+    [2, 4, 0.4, 0.01, 0.05],
+  );
+  assert.deepEqual([both.gc, both.reaction.totalCount], [{ count: 2, totalMs: 10, longestMs: 5 }, 20]);
+  assert.deepEqual(both.machine, { processCores: 0.5, idleShare: 0.5, pressureShare: null });
+  const parts = mergeWatched([both, both]);
+  assert.deepEqual([parts.droppedLate, parts.machine.processCores, parts.lag.totalCount], [4, 1, 6]);
+  assert.deepEqual(parts.displaced, { second: 2, tenth: 4 });
+  assert.equal(watchedOf([endOf({ runQueueMs: null })], both, machine).runQueueShare, null);
+});
