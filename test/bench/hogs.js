@@ -2,9 +2,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** They end by themselves after this, should this process be killed. */
+/** They also end with this process, should it be killed, and after ten minutes. */
 const LIMIT_MS = 10 * 60 * 1000;
-const LOOP = `const end = Date.now() + ${LIMIT_MS}; while (Date.now() < end);`;
+const LOOP = `
+  const parent = process.ppid;
+  const end = Date.now() + ${LIMIT_MS};
+  while (process.ppid === parent && Date.now() < end) for (let i = 0; i < 1e6; i++);
+`;
 
 /**
  * @template T
