@@ -44,9 +44,9 @@ export const benches = {
     load: () => import('./delay.js'),
   },
   verdict: {
-    describe: "whether the tool knows when its own figures are wrong, against the target's record",
-    seconds: 2,
-    runs: 100,
+    describe: 'error bars and verdicts on requirements against the wire, idle and busy; needs root',
+    seconds: 5,
+    runs: 64,
     load: () => import('./verdict.js'),
   },
   speed: {
@@ -80,6 +80,12 @@ export const benches = {
     describe: 'certificates/s and OCSP responses/s on a real Vault, beside vegeta, wrk and a loop of fetch',
     seconds: 10,
     load: () => import('./on-vault.js'),
+  },
+  withheld: {
+    describe: 'requirements that a real Vault keeps with a wide margin: how many runs say so, idle and busy',
+    seconds: 20,
+    runs: 20,
+    load: () => import('./withheld.js'),
   },
   // The last: what else the machine does meanwhile does not matter to it.
   memory: {

@@ -112,6 +112,8 @@ function write(file, content) {
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
 }
 
+// Child processes are killed on exit, which a signal alone does not bring about.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

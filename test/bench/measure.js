@@ -4,12 +4,14 @@ import { runOcsp } from './ours.js';
 import { peers } from './peers/index.js';
 import { OCSP_REQUEST } from './subject.js';
 import { withTarget } from './target/start.js';
+import { withWire } from './wire.js';
 
 /** `ocsp --ocsp-url` asks once before the load, to tell a responder from what is none. */
 const OUR_SETUP_REQUESTS = 1;
 
 /** @typedef {import('./subject.js').Subject} Subject */
 /** @typedef {import('./target/start.js').TargetOptions} TargetOptions */
+/** @typedef {Parameters<typeof runOcsp>[2]} Options */
 /** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<import('./peers/peer.js').Job, 'expectedMs' | 'rawLatencies'> & {oneCore?: boolean}} Load null: closed
  *   loop; `oneCore`: whatever the machine has */
 /**
@@ -22,23 +24,47 @@ const OUR_SETUP_REQUESTS = 1;
  * @param {Subject} subject
  * @param {TargetOptions} behaviour where the target is not pinned (`cores: null`), ours is not either
  * @param {Load} load
- * @param {Record<string, string | number>} [options] of the command, beside the load
+ * @param {Options} [options] of the command, beside the load
  * @returns {Promise<import('./ours.js').Measured & Seen>}
  */
-export function measureOurs(
-  subject,
-  behaviour,
-  { ratePerSecond, connections, seconds, oneCore },
-  options = {},
-) {
+export function measureOurs(subject, behaviour, load, options = {}) {
   return withTarget(behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), async (target) => {
-    /** @type {Record<string, number>} */
-    const load = { concurrency: connections, duration: seconds };
-    if (ratePerSecond !== null) load.rate = ratePerSecond;
-    const cores = behaviour.cores === null ? null : coresFor(oneCore);
-    const measured = await runOcsp(subject, target.url, { ...load, ...options }, cores);
+    const measured = await runOurs(subject, target.url, { behaviour, load, options });
     return { ...measured, stats: await target.stats(), arrivals: await target.arrivals() };
   });
+}
+
+/**
+ * As measureOurs, beside a capture of the wire.
+ *
+ * @param {Subject} subject
+ * @param {TargetOptions} behaviour
+ * @param {Load} load
+ * @param {Options} options
+ * @returns {Promise<import('./ours.js').Measured & {exchanges: import('./wire.js').Exchange[]}>} `exchanges`: set-up requests left out
+ */
+export function measureOnWire(subject, behaviour, load, options) {
+  const own = { ...behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), record: false };
+  return withTarget(own, async ({ url }) => {
+    const work = () => runOurs(subject, url, { behaviour, load, options });
+    const { value, exchanges } = await withWire(url, work);
+    const beginNs = BigInt(/** @type {string} */ (value.result.startedAtMonotonicNs));
+    return { ...value, exchanges: exchanges.filter(({ requestAtNs }) => requestAtNs >= beginNs) };
+  });
+}
+
+/**
+ * @param {Subject} subject
+ * @param {string} url
+ * @param {{behaviour: TargetOptions, load: Load, options: Options}} run
+ */
+function runOurs(subject, url, { behaviour, load, options }) {
+  const { ratePerSecond, connections, seconds, oneCore } = load;
+  /** @type {Options} */
+  const given = { concurrency: connections, duration: seconds };
+  if (ratePerSecond !== null) given.rate = ratePerSecond;
+  const cores = behaviour.cores === null ? null : coresFor(oneCore);
+  return runOcsp(subject, url, { ...given, ...options }, cores);
 }
 
 /**

@@ -17,12 +17,14 @@ const CODES_WITH_RESULT = [0, 98, 99];
 /**
  * @param {import('./subject.js').Subject} subject
  * @param {string} url of the responder
- * @param {Record<string, string | number>} options of the command, without their dashes
+ * @param {Record<string, string | number | string[]>} options of the command, without their dashes; a list: given once each
  * @param {string | null} [cores] as `taskset -c` takes them; default: those that the target leaves
  * @returns {Promise<Measured>}
  */
 export async function runOcsp(subject, url, options, cores = shareCores().generator) {
-  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const flags = Object.entries(options).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => [`--${name}`, `${one}`]),
+  );
   const subjectFlags = ['--cert', subject.cert, '--issuer', subject.issuer, '--ocsp-url', url];
   const { stdout, stderr, code, cpuSeconds } = await runTimed(
     [process.execPath, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],

@@ -1,4 +1,4 @@
-/** Builds the Go programs of this folder: the target, and the sleeper that shows what the machine can do. */
+/** Builds the Go programs of this folder: the target, the sleeper that shows what the machine can do, and the capture. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const BUILD = join(HERE, '.build');
 
-/** @type {Promise<{target: string, sleeper: string}> | null} */
+/** @type {Promise<{target: string, sleeper: string, wire: string}> | null} */
 let built = null;
 
 /**
  * Seconds when cold; Go itself knows what is up to date.
  *
- * @returns {Promise<{target: string, sleeper: string}>} paths of the programs
+ * @returns {Promise<{target: string, sleeper: string, wire: string}>} paths of the programs
  */
 export function buildTarget() {
   built ??= build();
@@ -34,5 +34,5 @@ async function build() {
     );
   });
   if (code !== 0) throw new Error(`go build of the benches' target ended with ${code}`);
-  return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper') };
+  return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper'), wire: join(BUILD, 'wire') };
 }

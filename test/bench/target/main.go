@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -25,9 +26,9 @@ const memoryLimit = 512 << 20
 const ocspResponse = "application/ocsp-response"
 
 type settings struct {
-	delay, service, freezeEvery, freezeFor time.Duration
-	hangEvery, skip                        uint64
-	record, spin                           bool
+	delay, spread, service, freezeEvery, freezeFor time.Duration
+	hangEvery, skip                                uint64
+	record, spin                                   bool
 }
 
 func main() {
@@ -35,6 +36,8 @@ func main() {
 	bodyFile := flag.String("body", "", "file with the body of every answer")
 	bodiesFile := flag.String("bodies", "", "file with bodies to answer with in turn, each after its length as a little-endian uint32")
 	flag.DurationVar(&s.delay, "delay", 0, "answer this long after the request came")
+	flag.DurationVar(&s.spread, "spread", 0, "add to the delay an exponentially distributed time with this mean")
+	seed := flag.Uint64("seed", 1, "seed of -spread")
 	flag.DurationVar(&s.service, "service", 0, "be a single server with this service time, first come, first served")
 	flag.DurationVar(&s.freezeEvery, "freeze-every", 0, "period of the freezes, counted from the first request")
 	flag.DurationVar(&s.freezeFor, "freeze-for", 0, "answer nothing in the middle of each period, for this long")
@@ -43,6 +46,7 @@ func main() {
 	flag.BoolVar(&s.record, "record", false, "remember when requests came and how long they were held")
 	flag.BoolVar(&s.spin, "spin", true, "poll without sleeping: takes a core, exact to microseconds")
 	flag.Parse()
+	s.random = rand.New(rand.NewPCG(*seed, 0))
 	body := []byte("ok")
 	if *bodyFile != "" {
 		read, err := os.ReadFile(*bodyFile)

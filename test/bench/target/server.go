@@ -5,6 +5,7 @@ package main
 import (
 	"container/heap"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"syscall"
 )
@@ -22,6 +23,7 @@ type server struct {
 	requests        uint64
 	answers         [][]byte // given in turn
 	turn            int
+	random          *rand.Rand // of the spread
 }
 
 type conn struct {
@@ -194,6 +196,9 @@ func (s *server) nextAnswer() []byte {
 // however late this thread wakes.
 func (s *server) dueAt(now int64) int64 {
 	at := now + int64(s.delay)
+	if s.spread > 0 {
+		at += int64(s.random.ExpFloat64() * float64(s.spread))
+	}
 	if s.service > 0 {
 		s.busyUntil = max(now, s.busyUntil) + int64(s.service)
 		at = s.busyUntil

@@ -10,6 +10,8 @@ import { buildTarget } from './build.js';
  * @property {string} [bodyFile] the body of every answer; `ok` when left out
  * @property {string} [bodiesFile] bodies to answer with in turn, each after its length as a little-endian uint32
  * @property {number} [delayMs] answer this long after the request came
+ * @property {number} [spreadMs] add an exponentially distributed time with this mean
+ * @property {number} [seed] of the spread
  * @property {number} [serviceMs] be a single server, first come, first served
  * @property {number} [freezeEveryMs] period, counted from the first request
  * @property {number} [freezeForMs] answer nothing in the middle of each period, for this long
@@ -103,6 +105,8 @@ function flagsOf({ bodyFile, bodiesFile, delayMs, serviceMs, freezeEveryMs, free
     body: bodyFile,
     bodies: bodiesFile,
     delay: ms(delayMs),
+    spread: ms(rest.spreadMs),
+    seed: rest.seed,
     service: ms(serviceMs),
     'freeze-every': ms(freezeEveryMs),
     'freeze-for': ms(freezeForMs),

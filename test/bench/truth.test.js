@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { figuresOf, judgeVerdict, limitsAround, placeTruth } from './grid.js';
+import { closedRate, openRate, queue, truthOf } from './truth.js';
+
+const LOAD = { planned: 4, dueMs: (/** @type {number} */ k) => k * 10, connections: 1, giveUpMs: 1000 };
+
+describe('the truth of response times', () => {
+  /** @type {[string, number[], Partial<typeof LOAD>, number[]][]} */
+  const rows = [
+    ['nobody waits while a connection is free', [5, 5, 5, 5], {}, [5, 5, 5, 5]],
+    ['a slow one makes the next wait, until it has caught up', [25, 5, 5, 5], {}, [25, 20, 15, 10]],
+    ['a second connection takes the next', [25, 5, 5, 5], { connections: 2 }, [25, 5, 5, 5]],
+    ['one connection, more than it can do: the wait grows', [20, 20, 20, 20], {}, [20, 30, 40, 50]],
+    ['never on the wire: takes the median', [5, 7, 7], {}, [5, 7, 7, 7]],
+    ['not begun when the tool gives up: its age then', [50, 50, 50, 50], { giveUpMs: 45 }, [50, 35, 25, 15]],
+  ];
+  for (const [sentence, serviceMs, load, expected] of rows) {
+    it(sentence, () => assert.deepEqual([...queue(serviceMs, { ...LOAD, ...load })], expected));
+  }
+
+  it('a single server: one after the other, however many connections', () => {
+    const load = { ...LOAD, connections: 4, serverMs: 15 };
+    assert.deepEqual([...queue([1, 1, 1, 1], load)], [16, 21, 26, 31]);
+    const two = { ...LOAD, connections: 2, serverMs: 15 };
+    assert.deepEqual([...queue([0, 0, 0, 0], two)], [15, 20, 25, 30]);
+  });
+
+  it('a single server that a late tool left idle is as slow as it would have been', () => {
+    const begin = 1_000_000_000n;
+    const ns = (/** @type {number} */ ms) => begin + BigInt(ms * 1e6);
+    const load = /** @type {any} */ ({
+      ...{ model: 'open', ratePerSecond: 100, durationMs: 40, timeoutMs: 1000, concurrency: 4 },
+      ...{ arrivals: 'constant', seed: 1, requests: null, rampUpMs: 0, warmupMs: 0 },
+    });
+    const totals = /** @type {any} */ ({ planned: 4 });
+    // Sent 50 ms apart instead of 10: each found the server idle, and took 1 ms more than its 15.
+    const exchanges = [0, 50, 100, 150].map((ms) => ({
+      requestAtNs: ns(ms),
+      responseAtNs: ns(ms + 16),
+      port: 1,
+    }));
+    const of = (/** @type {number | undefined} */ serverMs) =>
+      [...truthOf(exchanges, { load, totals, startedAtMonotonicNs: String(begin) }, serverMs).responses].map(
+        Math.round,
+      );
+    assert.deepEqual(of(undefined), [16, 16, 16, 16]);
+    assert.deepEqual(of(15), [16, 21, 26, 31]);
+  });
+
+  it('with a connection for each request it is the time on the wire', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 30 }),
+        (serviceMs) => {
+          const load = { ...LOAD, planned: serviceMs.length, connections: serviceMs.length };
+          assert.deepEqual([...queue(serviceMs, load)], serviceMs);
+        },
+      ),
+    );
+  });
+
+  it('of a run: counts a request without a response with the time-out, in a closed loop without waiting', () => {
+    const ns = (/** @type {number} */ ms) => BigInt(ms * 1e6);
+    const exchanges = [
+      { requestAtNs: ns(100), responseAtNs: ns(105), port: 1 },
+      { requestAtNs: ns(108), responseAtNs: null, port: 2 },
+    ];
+    const load = /** @type {any} */ ({ model: 'closed', durationMs: 10, timeoutMs: 40, concurrency: 2 });
+    const totals = /** @type {any} */ ({ planned: 2 });
+    const truth = truthOf(exchanges, { load, totals, startedAtMonotonicNs: String(ns(100)) });
+    assert.deepEqual([...truth.responses], [5, 40]);
+    assert.equal(truth.perSecond, 100);
+  });
+});
+
+describe('the truth of rates', () => {
+  it('closed loop: until the last response', () => {
+    assert.equal(closedRate([50, 100], 100), 20);
+    assert.equal(closedRate([50, 100, 150, 200], 100), 20);
+    assert.equal(closedRate([10], 100), 10);
+  });
+
+  it('open loop: all of them, where the last is done as soon as it can be', () => {
+    assert.equal(openRate([60, 110, 180], [50, 50, 90], 100), 30);
+  });
+
+  it('open loop, overloaded: what was done in the window, moved by a service time', () => {
+    assert.equal(openRate([60, 110, 160, 210], [50, 50, 50, 50], 100), 20);
+  });
+});
+
+describe('limits around what is expected', () => {
+  const truth = { responses: Float64Array.from({ length: 100 }, (_, i) => i + 1), perSecond: 50 };
+
+  it('the figures of a truth', () => {
+    assert.deepEqual(figuresOf(truth), { p50: 50, p95: 95, p99: 99, max: 100, rate: 50 });
+  });
+
+  it('from 0.3 to 4 times a time, from 0.3 to 2 times a rate', () => {
+    const texts = limitsAround(figuresOf(truth)).map(({ text }) => text);
+    assert.equal(texts.length, 56);
+    assert.equal(new Set(texts).size, 56);
+    for (const text of [
+      'p50<15.000ms',
+      'p50<200.000ms',
+      'max<400.000ms',
+      'rate>=15.000/s',
+      'rate>=100.000/s',
+    ])
+      assert.ok(texts.includes(text), text);
+  });
+});
+
+describe('verdicts against the truth', () => {
+  /** @type {[string, 'p99' | 'rate', number, 'met' | 'not met' | 'not proven', number, boolean, string][]} */
+  const rows = [
+    ['a time within its limit', 'p99', 10, 'met', 5, false, 'right'],
+    ['a time beyond it', 'p99', 10, 'met', 10.3, false, 'falsely met'],
+    ['beyond it by less than 2 %', 'p99', 10, 'met', 10.1, false, 'right'],
+    ['not met, and it is not', 'p99', 10, 'not met', 11, false, 'right'],
+    ['not met, though it is', 'p99', 10, 'not met', 9, false, 'falsely not met'],
+    ['not met by less than 2 %', 'p99', 10, 'not met', 9.9, false, 'right'],
+    ['not proven, near', 'p99', 10, 'not proven', 6, false, 'undecided'],
+    ['not proven, far within', 'p99', 10, 'not proven', 5, false, 'withheld'],
+    ['not proven, far beyond', 'p99', 10, 'not proven', 20, false, 'withheld'],
+    ['a rate above its limit', 'rate', 10, 'met', 20, false, 'right'],
+    ['a rate below it', 'rate', 10, 'met', 9, false, 'falsely met'],
+    ['a rate called too low', 'rate', 10, 'not met', 11, false, 'falsely not met'],
+    ['a rate not proven, twice the limit', 'rate', 10, 'not proven', 20, false, 'withheld'],
+    ['a rate that is half, or more', 'rate', 10, 'not proven', 5, true, 'unknown'],
+    ['a rate too low, as far as is known', 'rate', 10, 'not met', 9, true, 'unknown'],
+    ['more than was ever seen', 'rate', 10, 'met', 9, true, 'falsely met'],
+    ['a rate that was seen', 'rate', 10, 'not met', 11, true, 'falsely not met'],
+  ];
+  for (const [sentence, figure, limit, verdict, known, isLowerBound, expected] of rows) {
+    it(`${sentence}: ${expected}`, () =>
+      assert.equal(judgeVerdict({ figure, limit }, verdict, known, isLowerBound), expected));
+  }
+});
+
+describe('bars around the truth', () => {
+  /** @type {[number, number | null, number, string][]} */
+  const rows = [
+    [5, 10, 7, 'inside'],
+    [5, 10, 5, 'inside'],
+    [5, 10, 4.9, 'below'],
+    [5, 10, 10.1, 'above'],
+    [5, 10, 10.005, 'inside'],
+    [5, null, 1000, 'inside'],
+    [5, null, 1, 'below'],
+  ];
+  for (const [low, high, truth, expected] of rows) {
+    it(`${truth} is ${expected} ${low} to ${high}`, () =>
+      assert.equal(placeTruth({ low, high }, truth), expected));
+  }
+});

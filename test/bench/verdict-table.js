@@ -1,0 +1,124 @@
+/** The runs of the bench `verdict` as rows of its table. */
+import { placeTruth } from './grid.js';
+import { verdictOn } from './in-turn.js';
+import { quantile } from './statistics.js';
+import { poolFigures } from './verdict-run.js';
+
+/** @typedef {import('./grid.js').Figure} Figure */
+/** @typedef {import('./verdict.js').MeasuredRun} MeasuredRun */
+
+export const COLUMNS = [
+  'machine',
+  'figure',
+  'bars',
+  'missing',
+  'hold the truth',
+  'truth below',
+  'truth above',
+  'pooled',
+  'width p50',
+  'width p90',
+  'required',
+  'falsely met',
+  'falsely not met',
+  'withheld',
+  'undecided',
+  'right',
+  'goal',
+  'met',
+];
+
+const FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max', 'rate']);
+/** The figures whose bars must hold the truth; a maximum is one request. */
+const BARRED = new Set(['p50', 'p95', 'p99']);
+const GOAL_HELD = 0.95;
+
+/** @param {string} machine @param {MeasuredRun[]} runs */
+export function rowsOf(machine, runs) {
+  return FIGURES.map((figure) => {
+    const bars = barCells(figure, runs);
+    const requirements = requirementCells(figure, runs);
+    const isTrue = requirements.falselyMet + requirements.falselyNotMet === 0;
+    const isHeld = !BARRED.has(figure) || (bars.held ?? 0) >= GOAL_HELD;
+    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % hold, none false` : 'none false';
+    return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
+  });
+}
+
+/** @param {Figure} figure @param {MeasuredRun[]} runs */
+function barCells(figure, runs) {
+  const known = runs.filter((run) => run.bars[figure].truthIs !== null);
+  const missing = runs.filter((run) => run.bars[figure].bar === null).length;
+  if (known.length === 0) return { held: null, cells: [0, missing, null, null, null, null, null, null] };
+  const count = (/** @type {string} */ place) =>
+    known.filter((run) => run.bars[figure].truthIs === place).length;
+  const held = count('inside') / known.length;
+  const widths = Float64Array.from(known, (run) => {
+    const { low, high } = /** @type {import('./grid.js').Bar} */ (run.bars[figure].bar);
+    return high === null ? Number.POSITIVE_INFINITY : (high - low) / run.truth[figure];
+  }).sort();
+  const cells = [
+    known.length,
+    missing,
+    percent(held),
+    count('below'),
+    count('above'),
+    heldPooled(figure, known),
+    percent(quantile(widths, 0.5)),
+    percent(quantile(widths, 0.9)),
+  ];
+  return { held, cells };
+}
+
+/** @param {Figure} figure @param {MeasuredRun[]} runs */
+function heldPooled(figure, runs) {
+  if (figure === 'max' || figure === 'rate') return null;
+  const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
+  const held = scenarios.flatMap((name) => {
+    const own = runs.filter(({ scenario }) => scenario === name);
+    const pooled = poolFigures(own.map(({ responses }) => responses))[figure];
+    return own.filter(({ bars }) => {
+      const { bar } = bars[figure];
+      return bar !== null && placeTruth(bar, pooled) === 'inside';
+    });
+  });
+  return percent(held.length / runs.length);
+}
+
+/** @param {Figure} figure @param {MeasuredRun[]} runs */
+function requirementCells(figure, runs) {
+  const all = runs.flatMap(({ requirements }) => requirements.filter((one) => one.figure === figure));
+  const count = (/** @type {import('./grid.js').Judgement} */ judgement) =>
+    all.filter((one) => one.judgement === judgement).length;
+  const [falselyMet, falselyNotMet] = [count('falsely met'), count('falsely not met')];
+  const decided = all.length - count('unknown');
+  const cells = [
+    decided,
+    falselyMet,
+    falselyNotMet,
+    count('withheld'),
+    count('undecided'),
+    percent(count('right') / decided),
+  ];
+  return { falselyMet, falselyNotMet, cells };
+}
+
+/** @param {string} machine @param {MeasuredRun[]} runs @returns {Record<string, string>} */
+export function summaryOf(machine, runs) {
+  const invalid = runs.filter(({ verdict }) => verdict === 'invalid');
+  const codes = invalid.flatMap((run) => run.codes);
+  const why = [...new Set(codes)]
+    .map((code) => `${code} ${codes.filter((one) => one === code).length}`)
+    .join(', ');
+  const unseen = runs.reduce((sum, { sent, onWire }) => sum + Math.abs(sent - onWire), 0);
+  const sent = runs.reduce((sum, run) => sum + run.sent, 0);
+  return {
+    [`${machine}, called invalid`]: `${invalid.length} of ${runs.length} runs${why && ` (${why})`}`,
+    [`${machine}, requests that the tool and the wire count differently`]: `${unseen} of ${sent}`,
+  };
+}
+
+/** @param {number} share */
+function percent(share) {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : 'unbounded';
+}
