@@ -11,7 +11,6 @@ import { foldStages, mergeSnapshots, total, withPlanned } from './results/merge.
 import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
 import { shardOfThread } from './shard-part.js';
-import { readingLateness } from './verdict/lateness.js';
 import { describeObserved, isThisMachine, observe, watchedOf } from './verdict/observed.js';
 import { judgeMeasurement } from './verdict/reasons.js';
 
@@ -49,8 +48,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sent, no
   );
   const operations = foldStages(cells, stages);
   const watched = watchedOf(sent.ends, late, sent.machine);
-  const lateness = readingLateness(watched.reaction);
-  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix), lateness };
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix) };
   const block = buildBlock(operations, facts);
   const { load } = plan;
   const targetIsLocal = isThisMachine(target.url);

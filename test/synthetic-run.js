@@ -1,6 +1,5 @@
 /** Runs that never were: results made by the code that makes those of real runs, from samples that follow from the plan's seed. */
 import { conclude } from '../src/conclude.js';
-import { createHistogram, encodeHistogram, recordMs } from '../src/histogram.js';
 import { arrivalsOf } from '../src/load/pacing/arrivals.js';
 import { createRecorder } from '../src/load/recording/recorder.js';
 import { createCells } from '../src/load/shard.js';
@@ -195,16 +194,12 @@ function sendAll({ load, memberOf, unsent, stoppedMs }, thread) {
 
 /** What a thread says that was never late. */
 function endOf() {
-  const looks = createHistogram();
-  for (let i = 0; i < 300; i++) recordMs(looks, 0.05);
-  const reaction = encodeHistogram(looks);
   return {
     kept: [],
     droppedLate: 0,
     dialled: 0,
     leftWhileFree: false,
     watch: {
-      reaction,
       gc: { count: 2, totalMs: 3, longestMs: 2 },
       wallMs: 6000,
       busyMs: 600,

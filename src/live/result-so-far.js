@@ -1,6 +1,5 @@
 /** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
 import { lagsOf, wordsOf } from '../conclude.js';
-import { createHistogram } from '../histogram.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../load/due.js';
 import { emptySnapshot } from '../load/recording/recorder.js';
 import { spansOf, stagesOf } from '../load/stages.js';
@@ -75,7 +74,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const answeredMs = answeredUntil(operations, atMs);
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, answeredMs }), ...words };
       const rows = seconds.soFar(known.flatMap(({ open }) => open ?? []));
-      const watched = { ...NOT_WATCHED, reaction: createHistogram(), ...late };
+      const watched = { ...NOT_WATCHED, ...late };
       return buildResult({
         plan,
         target,

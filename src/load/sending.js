@@ -60,15 +60,19 @@ export function startSending({
     request,
     timeoutMs: load.timeoutMs,
     restAfterFailedConnect: load.model === 'closed',
-    onDone(slot, done, failure, status, body) {
+    reading: watch.reading,
+    onDone(slot, { done, late, failure, status, body }) {
       if (slot.dialled && slot.intended >= load.warmupMs) dialled++;
+      const couldStart = Math.max(slot.intended, slot.freeSince);
       add({
         operation: memberOf(slot.index),
         index: slot.index,
         intended: slot.intended,
         sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
         done,
-        lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - slot.dueToStart,
+        lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - couldStart,
+        carried: couldStart - slot.dueToStart,
+        late,
         failure,
         status,
         // What is refused says why in its body; a success need not be kept to be counted (see Classify).
@@ -150,7 +154,6 @@ export function startSending({
 
   pacer.start();
   return {
-    onProbe: watch.onProbe,
     stop: pacer.stop,
     cutOff() {
       pacer.stop();

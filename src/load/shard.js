@@ -76,8 +76,6 @@ export async function createShard(input, { onSecond, livePort }) {
   const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
   // First of all, so that its memory is free again when the recorder takes its own.
   if (!plan.load.coldStart) await rehearse(input, request, pacingPlan);
-  /** @type {(probe: import('./watch/prober.js').Probe) => void} */
-  let onProbe = () => {};
   const recorder = await startRecorder({
     plan,
     fixture,
@@ -86,7 +84,6 @@ export async function createShard(input, { onSecond, livePort }) {
     measuredMs,
     livePort,
     onSecond,
-    onProbe: (probe) => onProbe(probe),
   });
   const count = share(plan.load.concurrency, shard, shards);
   const connections = Array.from({ length: count }, () => createConnection({ origin: fixture.origin, tls }));
@@ -130,7 +127,6 @@ export async function createShard(input, { onSecond, livePort }) {
         spins,
         end,
       });
-      onProbe = sending.onProbe;
     },
     stop: () => sending?.stop(),
     cutOff: () => sending?.cutOff(),

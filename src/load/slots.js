@@ -2,8 +2,6 @@
  * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
  * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
  */
-import { createStalls } from './watch/stalls.js';
-
 /**
  * @typedef {object} Slot
  * @property {number} index
@@ -14,9 +12,19 @@ import { createStalls } from './watch/stalls.js';
  * @property {number} dueToStart ms: when this request would have been handed over had the tool never been late
  * @property {number} wouldBeFree ms: when the slot would be free then; a slow target moves it, a late tool does not
  * @property {boolean} busy
+ * @property {number} awakeMs see watch/reading.js
  * @property {boolean} dialled its connection had to be opened first
  * @property {import('../http/exchange.js').Connection} connection
  * @property {import('../http/exchange.js').Exchange} exchange
+ */
+
+/**
+ * @typedef {object} Ended
+ * @property {number} done ms
+ * @property {number} late ms: so much later than it came was the response read, at most
+ * @property {string | null} failure
+ * @property {number} status
+ * @property {Uint8Array | null} body
  */
 
 /** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
@@ -29,8 +37,9 @@ const REST_MS = [20, 1000];
  * @param {(index: number) => import('../http/exchange.js').Request} context.request
  * @param {number} context.timeoutMs
  * @param {boolean} context.restAfterFailedConnect
- * @param {(slot: Slot, done: number, failure: string | null, status: number, body: Uint8Array | null) => void} context.onDone
+ * @param {(slot: Slot, ended: Ended) => void} context.onDone
  * @param {() => void} context.onFree after every `onDone`
+ * @param {ReturnType<typeof import('./watch/reading.js').watchReading>} [context.reading] without it, responses count as read when they came
  * @param {(next: () => void) => void} [context.afterPoll] calls back once what has arrived on the sockets is read
  */
 export function createSlots({
@@ -41,6 +50,7 @@ export function createSlots({
   restAfterFailedConnect,
   onDone,
   onFree,
+  reading = { onSend: () => 0, lateMs: () => 0 },
   afterPoll = setImmediate,
 }) {
   /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
@@ -48,7 +58,6 @@ export function createSlots({
   const slots = connections.map((connection) => createSlot(connection));
   free.push(...slots);
   let resting = 0;
-  const stalls = createStalls();
 
   /** @param {import('../http/exchange.js').Connection} connection */
   function createSlot(connection) {
@@ -62,6 +71,7 @@ export function createSlots({
       freeSince: Number.NEGATIVE_INFINITY,
       dueToStart: 0,
       wouldBeFree: Number.NEGATIVE_INFINITY,
+      awakeMs: 0,
       busy: false,
       dialled: false,
       connection,
@@ -71,17 +81,19 @@ export function createSlots({
         },
         onSent() {
           slot.sent = clock();
+          slot.awakeMs = reading.onSend();
         },
         onAnswer(status, body) {
           failedConnects = 0;
-          finish(slot, clock(), null, status, body, 0);
+          finish(slot, { done: clock(), late: reading.lateMs(slot.awakeMs), failure: null, status, body });
         },
         onFailure(outcome, beforeSent) {
           const rest =
             beforeSent && restAfterFailedConnect
               ? Math.min(REST_MS[1], REST_MS[0] * 2 ** failedConnects++)
               : 0;
-          finish(slot, clock(), outcome, 0, null, rest);
+          const late = reading.lateMs(slot.awakeMs);
+          finish(slot, { done: clock(), late, failure: outcome, status: 0, body: null }, rest);
         },
       },
     };
@@ -90,18 +102,15 @@ export function createSlots({
 
   /**
    * @param {Slot} slot
-   * @param {number} done
-   * @param {string | null} failure
-   * @param {number} status
-   * @param {Uint8Array | null} body
-   * @param {number} restMs
+   * @param {Ended} ended
+   * @param {number} [restMs]
    */
-  function finish(slot, done, failure, status, body, restMs) {
+  function finish(slot, ended, restMs = 0) {
     slot.busy = false;
-    // An answer that this thread was late to read does not make the target slow.
-    const cameMs = Math.max(slot.handed, stalls.noticedSince(done));
-    slot.wouldBeFree = slot.dueToStart + (cameMs - slot.handed) + restMs;
-    onDone(slot, done, failure, status, body);
+    // No response came before its request was sent.
+    ended.late = Math.min(ended.late, ended.done - (Number.isNaN(slot.sent) ? slot.handed : slot.sent));
+    slot.wouldBeFree = slot.dueToStart + (ended.done - ended.late - slot.handed) + restMs;
+    onDone(slot, ended);
     if (restMs === 0) return release(slot);
     resting++;
     setTimeout(() => {
@@ -122,12 +131,17 @@ export function createSlots({
     return slot.busy && now - slot.handed >= timeoutMs;
   }
 
+  /** @param {number} done @param {string} failure @returns {Ended} of what this thread has ended itself */
+  function given(done, failure) {
+    return { done, late: 0, failure, status: 0, body: null };
+  }
+
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
       slot.connection.abort();
-      finish(slot, now, 'timeout', 0, null, 0);
+      finish(slot, given(now, 'timeout'));
     }
   }
 
@@ -163,11 +177,10 @@ export function createSlots({
     },
     /**
      * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called from a timer every
-     * 10 ms: calls that come late tell of stalls. Timers fire before sockets are polled, and after a stall responses may lie there.
+     * 10 ms. Timers fire before sockets are polled, and after a stall responses may lie there.
      */
     expire() {
       const now = clock();
-      stalls.beat(now);
       if (slots.some((slot) => isOverdue(slot, now))) afterPoll(giveUpOverdue);
     },
     /** Gives up on everything in flight, e.g. when the run is ended at once. */
@@ -176,7 +189,7 @@ export function createSlots({
       for (const slot of slots) {
         if (!slot.busy) continue;
         slot.connection.abort();
-        finish(slot, now, 'cut_off', 0, null, 0);
+        finish(slot, given(now, 'cut_off'));
       }
     },
   };

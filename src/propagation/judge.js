@@ -4,7 +4,6 @@
  * it, and what would not be met on bounds that are so much longer is not proven. A certificate of which nobody said revoked never helps.
  */
 import { createHistogram, recordMs } from '../histogram.js';
-import { NOT_LATE } from '../results/bars.js';
 import { judgeRequirement } from '../results/requirements/judge.js';
 import { formatCount, formatLatency } from '../units.js';
 
@@ -59,13 +58,7 @@ function viewOf(upper, lost, measurementValid) {
   const withLost = createHistogram();
   withLost.add(upper);
   for (const { followedMs } of lost) recordMs(withLost, followedMs);
-  const [own, all] = [upper, withLost].map((reported) => ({
-    reported,
-    onTime: reported,
-    lateness: NOT_LATE,
-    waitShare: 0,
-    service: null,
-  }));
+  const [own, all] = [upper, withLost].map((reported) => ({ reported, own: reported }));
   return {
     series: { response: own, service: own, sendLag: own },
     all: { response: all, service: all, sendLag: all },

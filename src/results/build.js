@@ -1,6 +1,6 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
-import { barsOf, LATENESS_UNKNOWN, meanBar, NOT_LATE } from './bars.js';
+import { barsOf } from './bars.js';
 import { countErrors, shareOfErrors } from './errors.js';
 import { plannedOf, sumArrays, sumRecords, total } from './merge.js';
 import { rateBar } from './rate-bar.js';
@@ -23,7 +23,6 @@ import { proportionLowerBound, proportionUpperBound } from './statistics.js';
  * @property {boolean} interrupted
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {import('./bars.js').Lateness} [lateness] of reading; without it nothing is known of it
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  * @property {number} [startMs] of a stage: when it began, from the start of the measured part
  * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
@@ -51,10 +50,7 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const sent = succeeded + failed;
   const counts = { succeeded, failed, dropped, neverSentDue };
-  const times = timesOf(
-    outcomes.map(([, outcome]) => outcome),
-    facts.lateness,
-  );
+  const times = timesOf(outcomes.map(([, outcome]) => outcome));
   return {
     totals: {
       planned: facts.planned,
@@ -136,7 +132,7 @@ function buildRates(operations, facts, { windowMs, counts, times }) {
 
 /**
  * What the next request waits for is a response that was read: in a closed loop, and where a backlog waits for connections.
- * By Little's law the rate is then requests in flight / time, and late reading is in that time.
+ * By Little's law the rate is then requests in flight / time, and the tool's lateness is in that time.
  *
  * @param {MergedOperation[]} operations
  * @param {RunFacts} facts
@@ -147,11 +143,10 @@ function slowdownOf(operations, facts, times) {
     operations.some(({ neverSentDue }) => neverSentDue > 0) ||
     rateWindowMs(operations, facts) > facts.windowMs;
   if (facts.model === 'open' && !isBacklog) return 1;
-  const cycle = facts.model === 'closed' ? times.response : times.service;
-  if (cycle.reported.totalCount === 0) return 1;
-  const mean = meanOf(cycle.reported);
-  const own = mean - meanBar(cycle).tool;
-  return own > 0 ? mean / own : Number.POSITIVE_INFINITY;
+  const { reported, own } = facts.model === 'closed' ? times.response : times.service;
+  if (reported.totalCount === 0) return 1;
+  const least = meanOf(own);
+  return least > 0 ? Math.max(1, meanOf(reported) / least) : Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -221,24 +216,17 @@ export function rateWindowMs(operations, { model, windowMs, interrupted, carried
 
 /**
  * @param {import('./merge.js').MergedOutcome[]} outcomes
- * @param {import('./bars.js').Lateness} [lateness]
  * @returns {Record<Series, Times>}
  */
-function timesOf(outcomes, lateness = LATENESS_UNKNOWN) {
+function timesOf(outcomes) {
   const sum = (/** @type {keyof import('./merge.js').MergedOutcome['latency']} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
-  const [response, onTime, service, sendLag] = [
-    sum('response'),
-    sum('onTime'),
-    sum('service'),
-    sum('sendLag'),
-  ];
-  const waitShare =
-    service.totalCount === 0 ? 0 : Math.min(1, lateness.meanMs / Math.max(0.001, meanOf(service)));
+  const sendLag = sum('sendLag');
   return {
-    response: { reported: response, onTime, lateness, waitShare, service },
-    service: { reported: service, onTime: service, lateness, waitShare: 0, service: null },
-    sendLag: { reported: sendLag, onTime: sendLag, lateness: NOT_LATE, waitShare: 0, service: null },
+    response: { reported: sum('response'), own: sum('ownResponse') },
+    service: { reported: sum('service'), own: sum('ownService') },
+    // It is the tool's, all of it.
+    sendLag: { reported: sendLag, own: sendLag },
   };
 }
 
@@ -372,11 +360,8 @@ export function buildView(operations, block, facts, load, measurementValid) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   const { succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
   return {
-    series: timesOf(
-      outcomes.filter(({ success }) => success),
-      facts.lateness,
-    ),
-    all: timesOf(outcomes, facts.lateness),
+    series: timesOf(outcomes.filter(({ success }) => success)),
+    all: timesOf(outcomes),
     succeeded,
     failed,
     dropped,

@@ -9,7 +9,7 @@ import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
  * @typedef {object} MergedOutcome
  * @property {boolean} success
  * @property {number} count
- * @property {Record<'response' | 'service' | 'sendLag' | 'onTime', Histogram>} latency
+ * @property {Record<'response' | 'service' | 'sendLag' | 'ownResponse' | 'ownService', Histogram>} latency
  */
 /**
  * @typedef {Omit<OperationSnapshot, 'outcomes'> & {outcomes: Record<string, MergedOutcome>} & Planned} MergedOperation
@@ -22,7 +22,7 @@ import { encodeHistogram, sumHistograms, valueAtShare } from '../histogram.js';
  */
 /** @typedef {SecondRow} Second of all shards */
 
-const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'onTime']);
+const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
 /** Of a second in which nothing was done. */
 const NO_FIGURES = Object.freeze({
@@ -39,7 +39,7 @@ const NO_FIGURES = Object.freeze({
 
 /**
  * @param {Snapshot[]} snapshots of the same plan, at least one
- * @returns {{operations: MergedOperation[], lag: Histogram, displaced: Snapshot['displaced']}}
+ * @returns {{operations: MergedOperation[], lag: Histogram, readLate: Histogram, displaced: Snapshot['displaced']}}
  */
 export function mergeSnapshots(snapshots) {
   const operations = snapshots[0].operations.map((_, i) =>
@@ -48,6 +48,7 @@ export function mergeSnapshots(snapshots) {
   return {
     operations,
     lag: sumHistograms(snapshots.map(({ lag }) => lag)),
+    readLate: sumHistograms(snapshots.map(({ readLate }) => readLate)),
     displaced: {
       second: total(snapshots.map(({ displaced }) => displaced.second)),
       tenth: total(snapshots.map(({ displaced }) => displaced.tenth)),

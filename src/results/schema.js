@@ -192,9 +192,9 @@ const share = amount.nullable();
 const Observed = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lagMs: Spread,
-  /** How late the tool noticed events at random times, about 100 a second. */
+  /** How late the tool read responses, at most. */
   reactionMs: Spread,
-  /** The response times, had the tool sent nothing late. */
+  /** The response times less all that the tool's own lateness may have added. */
   unlaggedMs: Spread,
   /** Garbage collections of the sending threads. */
   gc: z.object({ count, totalMs: amount, longestMs: amount }),

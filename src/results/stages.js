@@ -1,5 +1,4 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
-import { concentrate, LATENESS_UNKNOWN } from './bars.js';
 import { buildBlock, factsOfOne, rateWindowMs } from './build.js';
 import { plannedOf, total } from './merge.js';
 
@@ -72,11 +71,6 @@ export function factsOf(own, { startMs, endMs }, { allOnTime, ...facts }) {
     ...plannedOf(own, facts),
     // A stage that was over by then was not.
     interrupted: facts.interrupted && facts.windowMs < endMs,
-    // All that was read late may have been read in it.
-    lateness: concentrate(
-      facts.lateness ?? LATENESS_UNKNOWN,
-      (endMs - startMs) / Math.max(1, facts.windowMs),
-    ),
     startMs,
     windowMs: Math.max(0, Math.min(endMs, facts.windowMs) - startMs),
     endedMs: Math.max(0, facts.endedMs - startMs),

@@ -4,7 +4,6 @@ import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { mergeBacklogs } from '../load/watch/backlog.js';
 import { total } from '../results/merge.js';
 import { driftsOf } from './drift.js';
-import { readingLateness } from './lateness.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /**
@@ -21,11 +20,10 @@ import { readingLateness } from './lateness.js';
  * @property {boolean} leftWhileFree the tool gave up on part of the plan although connections were free
  * @property {number} dialled requests that had to open a connection first
  * @property {Histogram} response of every request that was due
- * @property {Histogram} onTime the same requests, had the tool sent nothing late
+ * @property {Histogram} ownResponse the same, less what the tool's own lateness may have added
  * @property {Histogram} service
  * @property {Histogram} lag how late the tool was, waiting for a free connection left out
- * @property {Histogram} reaction how late the sending threads noticed bytes that came at random times
- * @property {import('../results/bars.js').Lateness} lateness of reading, from `reaction`
+ * @property {Histogram} readLate how late responses were read, at most
  * @property {{second: number, tenth: number}} displaced requests that the tool sent in another second, and in another tenth of one,
  *   than they were due
  * @property {{count: number, totalMs: number, longestMs: number}} gc of all sending threads; the longest of any
@@ -45,26 +43,24 @@ import { readingLateness } from './lateness.js';
 /**
  * What the senders saw of themselves, and the machine of itself: adds up over threads, and over the parts of a plan.
  *
- * @typedef {Pick<Observed, 'lag' | 'droppedLate' | 'displaced' | 'leftWhileFree' | 'dialled' | 'reaction' | 'gc' | 'busyShare' | 'spinShare' |
+ * @typedef {Pick<Observed, 'lag' | 'readLate' | 'droppedLate' | 'displaced' | 'leftWhileFree' | 'dialled' | 'gc' | 'busyShare' | 'spinShare' |
  *   'runQueueShare' | 'backlog' | 'machine'>} Watched
  */
 
 /**
  * @param {import('../load/shard.js').ShardEnd[]} ends of one run
- * @param {Pick<Observed, 'lag' | 'displaced'>} late
+ * @param {Pick<Observed, 'lag' | 'readLate' | 'displaced'>} late
  * @param {import('../load/watch/machine.js').MachineEnd} machine
  * @returns {Watched}
  */
-export function watchedOf(ends, { lag, displaced }, { wallMs, processCpuMs, idleShare, pressureShare }) {
+export function watchedOf(ends, late, { wallMs, processCpuMs, idleShare, pressureShare }) {
   const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
   const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
   const watched = ends.map(({ watch, backlog, droppedLate, leftWhileFree, dialled }) => ({
-    lag,
+    ...late,
     droppedLate,
-    displaced,
     leftWhileFree,
     dialled,
-    reaction: sumHistograms([watch.reaction]),
     gc: watch.gc,
     busyShare: share(watch.busyMs, watch.wallMs),
     spinShare: share(watch.emptySpinMs, watch.wallMs),
@@ -72,7 +68,7 @@ export function watchedOf(ends, { lag, displaced }, { wallMs, processCpuMs, idle
     backlog,
     machine: one,
   }));
-  return { ...mergeWatched(watched), lag, displaced, machine: one };
+  return { ...mergeWatched(watched), ...late, machine: one };
 }
 
 /**
@@ -91,7 +87,7 @@ export function mergeWatched(parts) {
     },
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     dialled: sum(({ dialled }) => dialled),
-    reaction: sumHistograms(parts.map(({ reaction }) => reaction)),
+    readLate: sumHistograms(parts.map(({ readLate }) => readLate)),
     gc: {
       count: sum(({ gc }) => gc.count),
       totalMs: sum(({ gc }) => gc.totalMs),
@@ -146,7 +142,7 @@ function known(values, of) {
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  const all = (/** @type {'response' | 'service' | 'onTime'} */ series) =>
+  const all = (/** @type {'response' | 'service' | 'ownResponse'} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   return {
     ...watched,
@@ -160,8 +156,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     outcomes: block.outcomes,
     response: all('response'),
     service: all('service'),
-    onTime: all('onTime'),
-    lateness: facts.lateness ?? readingLateness(watched.reaction),
+    ownResponse: all('ownResponse'),
     ...driftsOf(load, facts, seconds),
     targetIsLocal,
     apart,
@@ -173,11 +168,11 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
  * @returns {NonNullable<import('../results/schema.js').Measurement['observed']>}
  */
 export function describeObserved(observed) {
-  const { lag, reaction, onTime, gc, machine, backlog } = observed;
+  const { lag, readLate, ownResponse, gc, machine, backlog } = observed;
   return {
     lagMs: spread(lag),
-    reactionMs: spread(reaction),
-    unlaggedMs: spread(onTime),
+    reactionMs: spread(readLate),
+    unlaggedMs: spread(ownResponse),
     gc,
     cpu: {
       processCores: machine.processCores,

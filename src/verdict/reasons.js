@@ -172,10 +172,9 @@ function atLimits({ outcomes, sent }) {
 
 /** @param {Observed} observed */
 function busyMachine(observed) {
-  const { response, onTime, service, lateness, targetIsLocal, machine } = observed;
+  const { response, ownResponse, targetIsLocal, machine } = observed;
   if (response.totalCount === 0) return null;
-  const times = { reported: response, onTime, lateness, waitShare: 0, service };
-  const { value, tool } = percentileBar(times, 0.99);
+  const { value, tool } = percentileBar({ reported: response, own: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;

@@ -21,7 +21,7 @@ export function watchedOfParts(parts) {
         displaced: { second: 0, tenth: 0 },
         ...watch,
         lag: decodeHistogram(watch.lag),
-        reaction: decodeHistogram(watch.reaction),
+        readLate: decodeHistogram(watch.reaction),
         machine: { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare },
       };
     }),

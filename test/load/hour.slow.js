@@ -51,11 +51,23 @@ function begin() {
     request: () => ({ method: 'POST', path: '/', headers: {}, body: null }),
     timeoutMs: 1000,
     restAfterFailedConnect: false,
-    onDone(slot, done, failure, status, body) {
+    onDone(slot, { done, failure, status, body }) {
       const { index, intended, sent } = slot;
       if (sent !== schedule.dueMs(index)) seen.late++;
       seen.done++;
-      recorder.record({ operation: 0, index, intended, sent, done, lag: 0, failure, status, body });
+      recorder.record({
+        operation: 0,
+        index,
+        intended,
+        sent,
+        done,
+        lag: 0,
+        carried: 0,
+        late: 0,
+        failure,
+        status,
+        body,
+      });
     },
     onFree: () => pacer.tick(),
   });

@@ -40,7 +40,6 @@ function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
   const tail = recordAll({
     reader,
     recorder: /** @type {any} */ ({ record: () => recorded++, advance() {} }),
-    prober: { onSample() {}, sleep: (sleep, ms) => sleep(ms) },
     onTaken() {},
     onReport,
   });

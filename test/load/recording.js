@@ -54,6 +54,8 @@ export function sample(intended, done, what, changes = {}) {
     sent: intended,
     done,
     lag: 0,
+    carried: 0,
+    late: 0,
     failure: isBody ? null : what.failure,
     status: isBody ? 200 : 0,
     body: isBody ? Buffer.from(what) : null,

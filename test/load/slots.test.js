@@ -9,8 +9,8 @@ import { createVirtualTime } from './virtual-time.js';
 /** @typedef {import('../../src/http/exchange.js').Exchange} Exchange */
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
-/** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
-function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, poll = false } = {}) {
+/** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, poll = false, reading } = {}) {
   const time = createVirtualTime();
   /** The exchange each connection is in. @type {Exchange[]} */
   const exchanges = [];
@@ -38,13 +38,14 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, p
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
     restAfterFailedConnect: rest,
-    onDone({ connection, index, intended, handed, sent, dueToStart }, at, failure, status, body) {
+    onDone({ connection, index, intended, handed, sent, dueToStart }, { done: at, failure, status, body }) {
       lags.push(handed - dueToStart);
       const slot = connections.indexOf(/** @type {any} */ (connection));
       const text = body === null ? null : Buffer.from(body).toString();
       done.push({ slot, index, intended, handed, sent, done: at, failure, status, body: text });
     },
     onFree: () => onFree(slots),
+    reading,
     afterPoll: (next) => (poll ? time.add(time.clock(), next) : next()),
   });
   return { time, slots, exchanges, done, lags, log };
@@ -89,28 +90,29 @@ describe('a slot', () => {
     );
   });
 
-  test('is not taken for slow where this thread stood still: the next request was late for the tool', () => {
-    /** @param {number} beats how many of 10 came while the first request was in flight, for 100 ms @returns {number} */
-    const lagAfter = (beats) => {
-      const { time, slots, exchanges, lags } = setUp({ timeoutMs: 5000 });
-      slots.expire();
+  test('is not taken for slow where its response was read late: the next request waits for the tool', () => {
+    /** @param {number} lateMs of a response that was read after 100 ms @returns {number} how late the next request, due at 20 ms, is sent */
+    const lagAfter = (lateMs) => {
+      const { time, slots, exchanges, lags } = setUp({
+        timeoutMs: 5000,
+        reading: { onSend: () => 0, lateMs: () => lateMs },
+      });
       slots.fire(0, 0);
-      for (let beat = 0; beat < beats; beat++) {
-        time.block(10);
-        slots.expire();
-      }
-      time.block(100 - 10 * beats);
+      exchanges[0].onSent();
+      time.block(100);
       exchanges[0].onAnswer(200, new Uint8Array(0));
       slots.fire(1, 20);
       exchanges[0].onAnswer(200, new Uint8Array(0));
       return lags[1];
     };
-    assert.equal(lagAfter(10), 0, 'the target took 100 ms');
+    assert.equal(lagAfter(0), 0, 'the target took 100 ms');
+    assert.equal(lagAfter(30), 30, 'the target took 70 ms');
     assert.equal(
-      lagAfter(1),
+      lagAfter(90),
       80,
-      'it may have taken 10 ms: the second was due at 20 ms and went out at 100 ms',
+      'the target took 10 ms: the connection would have been free when it was due',
     );
+    assert.equal(lagAfter(900), 80, 'no response comes before its request was sent');
   });
 
   test('gives up after the time-out, with the age reached, counted from when it took the request', () => {
@@ -173,7 +175,7 @@ describe('a slot', () => {
         request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
         timeoutMs,
         restAfterFailedConnect: false,
-        onDone: (_slot, _done, failure) => resolve(failure),
+        onDone: (_slot, { failure }) => resolve(failure),
         onFree: () => clearInterval(expiry),
       });
       const expiry = setInterval(slots.expire, 10);

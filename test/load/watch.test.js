@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { decodeHistogram, valueAtRank } from '../../src/histogram.js';
 import { mergeBacklogs, watchBacklog } from '../../src/load/watch/backlog.js';
 import { between } from '../../src/load/watch/machine.js';
-import { connectProbes, listenForProbes } from '../../src/load/watch/probe-socket.js';
-import { createProber } from '../../src/load/watch/prober.js';
+import { watchReading } from '../../src/load/watch/reading.js';
 import { createWatch } from '../../src/load/watch/sender.js';
 
 /** A watch whose time and figures are set by hand. */
-function setUp() {
-  const at = { now: 0, idle: 0, active: 0, spun: 0, queued: /** @type {number | null} */ (0) };
+function setUp({ hasRunQueue = true } = {}) {
+  const at = { now: 0, idle: 0, spun: 0, queued: 0 };
   const watch = createWatch({
     now: () => at.now,
-    loopTime: (before = { idle: 0, active: 0, utilization: 0 }) => ({
-      idle: at.idle - before.idle,
-      active: at.active - before.active,
-      utilization: 0,
-    }),
+    idleMs: () => at.idle,
     emptySpinMs: () => at.spun,
-    runQueueMs: () => at.queued,
+    runQueueMs: hasRunQueue ? () => at.queued : null,
     sleep(ms) {
       at.now += ms + 2;
     },
@@ -27,27 +21,14 @@ function setUp() {
   return { at, watch };
 }
 
-/** @param {string} encoded */
-function countOf(encoded) {
-  return decodeHistogram(encoded).totalCount;
-}
-
-/** @param {ReturnType<typeof createWatch>} watch @returns {number[]} how late probes were read, ms, rounded, ascending */
-function ranks(watch) {
-  watch.end();
-  watch.close();
-  const histogram = decodeHistogram(watch.result().reaction);
-  return Array.from({ length: histogram.totalCount }, (_, i) => Math.round(valueAtRank(histogram, i + 1)));
-}
-
-describe('what a sending thread observes of itself', () => {
+describe('what a sender thread observes of itself', () => {
   test('counts from the start of the measured part until nothing more is sent', () => {
     const { at, watch } = setUp();
-    Object.assign(at, { now: 100, idle: 50, active: 50, spun: 20, queued: 5 });
+    Object.assign(at, { now: 100, idle: 50, spun: 20, queued: 5 });
     watch.begin();
-    Object.assign(at, { now: 1100, idle: 250, active: 850, spun: 620, queued: 35 });
+    Object.assign(at, { now: 1100, idle: 250, spun: 620, queued: 35 });
     watch.rest();
-    Object.assign(at, { now: 9000, idle: 1, active: 9999, spun: 9999, queued: 9999 });
+    Object.assign(at, { now: 9000, idle: 1, spun: 9999, queued: 9999 });
     watch.end();
     const { wallMs, busyMs, emptySpinMs, runQueueMs: waited } = watch.result();
     watch.close();
@@ -59,96 +40,42 @@ describe('what a sending thread observes of itself', () => {
 
   test('is nothing where the measured part was never reached', () => {
     const { watch } = setUp();
-    watch.onProbe({ plannedMs: 0, stampMs: 0 });
     watch.rest();
     watch.end();
-    const { reaction, wallMs, busyMs, gc } = watch.result();
+    const { wallMs, busyMs, gc } = watch.result();
     watch.close();
-    assert.deepEqual([countOf(reaction), wallMs, busyMs, gc.count], [0, 0, 0, 0]);
-  });
-
-  test('counts how late a probe was read, not how late it was sent', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    at.now = 110;
-    watch.onProbe({ plannedMs: 100, stampMs: 107 });
-    assert.deepEqual(ranks(watch), [3]);
-  });
-
-  test('counts a probe that came during a nap from when the nap was to end', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    at.now = 100;
-    watch.nap(3);
-    assert.equal(at.now, 105);
-    watch.onProbe({ plannedMs: 101, stampMs: 101 });
-    watch.onProbe({ plannedMs: 104, stampMs: 104 });
-    assert.deepEqual(ranks(watch), [1, 2]);
+    assert.deepEqual([wallMs, busyMs, gc.count], [0, 0, 0]);
   });
 
   test('does not take a nap for work', () => {
     const { at, watch } = setUp();
     watch.begin();
     watch.nap(8);
-    Object.assign(at, { active: 15, now: 100 });
+    Object.assign(at, { idle: 85, now: 100 });
     watch.rest();
     watch.end();
     watch.close();
     assert.equal(watch.result().busyMs, 5);
   });
 
-  test('leaves out probes that were sent before the start or after the end', () => {
-    const { at, watch } = setUp();
+  test('has no run queue where the kernel does not tell', () => {
+    const { at, watch } = setUp({ hasRunQueue: false });
+    watch.begin();
     at.now = 100;
-    watch.begin();
-    at.now = 150;
-    watch.onProbe({ plannedMs: 98, stampMs: 99 });
-    at.now = 200;
-    watch.end();
-    watch.onProbe({ plannedMs: 200, stampMs: 201 });
-    assert.deepEqual(ranks(watch), []);
-  });
-
-  test('counts a probe that is still unread at the end with its age when it is read', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    at.now = 200;
-    watch.end();
-    at.now = 203;
-    watch.onProbe({ plannedMs: 198, stampMs: 199 });
-    assert.deepEqual(ranks(watch), [4]);
-  });
-
-  test('adds the probes that nobody sent while the whole process stood still', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    for (const beatMs of [80, 90, 100, 147, 150]) {
-      at.now = beatMs;
-      watch.beat();
-    }
-    watch.onProbe({ plannedMs: 105, stampMs: 149 });
-    // Planned at 115, 125 and 135; the thread's timer was due at 110, and fired at 147.
-    assert.deepEqual(ranks(watch), [1, 12, 22, 32]);
-  });
-
-  test('adds none where only the thread that sends them was late', () => {
-    const { at, watch } = setUp();
-    watch.begin();
-    for (const beatMs of [80, 90, 100, 110, 120, 130, 140, 150]) {
-      at.now = beatMs;
-      watch.beat();
-    }
-    watch.onProbe({ plannedMs: 105, stampMs: 149 });
-    assert.deepEqual(ranks(watch), [1]);
-  });
-
-  test('says nothing of the run queue where the kernel does not tell', () => {
-    const { at, watch } = setUp();
-    at.queued = null;
-    watch.begin();
     watch.rest();
     watch.end();
+    watch.close();
     assert.equal(watch.result().runQueueMs, null);
+  });
+
+  test('takes late timers for time without a core there', async () => {
+    const { at, watch } = setUp({ hasRunQueue: false });
+    at.now = 1;
+    const sent = watch.reading.onSend();
+    await turn();
+    Object.assign(at, { now: 51, idle: 49.5 });
+    watch.beat();
+    assert.ok(Math.abs(watch.reading.lateMs(sent) - (51 - 10 - 1 + 0.5)) < 1e-9);
     watch.close();
   });
 
@@ -171,98 +98,95 @@ describe('what a sending thread observes of itself', () => {
   });
 });
 
-describe('probes of how late the sender reads', () => {
-  /** @param {number} random */
-  function setUpProber(random) {
-    const at = { now: 0, readings: 0 };
-    /** @type {import('../../src/load/watch/prober.js').Probe[]} */
-    const sent = [];
-    const prober = createProber(
-      (probe) => sent.push(probe),
-      () => {
-        at.readings++;
-        return at.now;
-      },
-      () => random,
-    );
-    return { at, sent, prober };
-  }
+/** A thread whose time is passed by hand, and whose turns end when they are told to. */
+function createThread() {
+  const at = { now: 0, idle: 0, queued: 0 };
+  let ended = () => {};
+  let asked = 0;
+  const reading = watchReading({
+    now: () => at.now,
+    idleMs: () => at.idle,
+    queuedMs: () => {
+      asked++;
+      return at.queued;
+    },
+    afterTurn: (call) => {
+      ended = call;
+    },
+  });
+  return {
+    reading,
+    asked: () => asked,
+    /** @param {number} ms */
+    work(ms) {
+      at.now += ms;
+    },
+    /** The turn ends; then the loop waits, and after that for a core. @param {number} ms @param {number} [queuedMs] */
+    poll(ms, queuedMs = 0) {
+      ended();
+      at.now += ms + queuedMs;
+      at.idle += ms + queuedMs;
+      at.queued += queuedMs;
+    },
+  };
+}
 
-  test('one is stamped when the thread woke, however late that was', () => {
-    const { at, sent, prober } = setUpProber(0.5);
-    prober.sleep((ms) => {
-      at.now += ms + 3;
-    }, 20);
-    assert.deepEqual(sent, [{ plannedMs: 15, stampMs: 18 }]);
+describe('how late a response is read, at most', () => {
+  /** @param {number} actual @param {number} expected */
+  const near = (actual, expected) =>
+    assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, not ${expected}`);
+
+  test('is the time that the thread was awake since it sent the request', () => {
+    const { reading, work, poll } = createThread();
+    work(40);
+    const sent = reading.onSend();
+    work(0.1);
+    poll(20);
+    work(0.3);
+    near(reading.lateMs(sent), 0.4);
   });
 
-  test('a sleep ends when one is due', () => {
-    const { at, sent, prober } = setUpProber(0.5);
-    /** @type {number[]} */
-    const slept = [];
-    for (let i = 0; i < 6; i++) {
-      prober.sleep((ms) => {
-        slept.push(ms);
-        at.now += ms;
-      }, 10);
-    }
-    assert.deepEqual(slept, [10, 5, 10, 5, 10, 5]);
-    assert.deepEqual(
-      sent.map(({ stampMs }) => stampMs),
-      [15, 30, 45],
-    );
+  test('holds the time for which it was ready to run but had no core', () => {
+    const { reading, poll } = createThread();
+    const sent = reading.onSend();
+    poll(20, 7);
+    near(reading.lateMs(sent), 7);
   });
 
-  for (const [random, gap] of [
-    [0, 10],
-    [0.999, 19.99],
-  ]) {
-    test(`they are ${gap} ms apart where the dice show ${random}`, () => {
-      const { at, sent, prober } = setUpProber(random);
-      for (let i = 0; i < 10; i++) {
-        prober.sleep((ms) => {
-          at.now += ms;
-        }, 20);
-      }
-      assert.ok(sent.every(({ stampMs }, i) => Math.abs(stampMs - (i + 1) * gap) < 1e-6));
-      assert.equal(sent.length, 10);
-    });
-  }
-
-  test('a thread that never sleeps sends them at a sample now and then, at most 100 a second', () => {
-    const { at, sent, prober } = setUpProber(0);
-    const before = at.readings;
-    for (let i = 0; i < 64_000; i++) {
-      at.now += 0.01;
-      prober.onSample();
-    }
-    assert.equal(at.readings - before, 1000);
-    assert.ok(sent.length > 45 && sent.length <= 64, `${sent.length} in 640 ms`);
-    assert.ok(sent.every(({ stampMs }, i) => i === 0 || stampMs - sent[i - 1].stampMs >= 10));
+  test('counts from the turn before the one in which it is read: what had come earlier was read then', () => {
+    const { reading, work, poll } = createThread();
+    const [first, second] = [reading.onSend(), reading.onSend()];
+    work(50);
+    poll(10);
+    near(reading.lateMs(first), 50);
+    work(3);
+    poll(10);
+    work(2);
+    near(reading.lateMs(second), 5);
   });
-});
 
-describe('the socket that probes come through', () => {
-  test('brings them all, from the recorder alone', async () => {
-    /** @type {import('../../src/load/watch/prober.js').Probe[]} */
-    const came = [];
-    const listening = await listenForProbes((probe) => came.push(probe));
-    assert.ok(listening);
-    const stranger = await connectProbes(listening.port);
-    const recorder = await connectProbes(listening.port);
-    stranger.send({ plannedMs: 7, stampMs: 7 });
-    listening.accept(recorder.localPort);
-    // Never back to the event loop meanwhile, as in the recorder's thread.
-    for (let i = 0; i < 5000; i++) recorder.send({ plannedMs: i + 0.25, stampMs: i + 0.5 });
-    recorder.close();
-    while (came.length < 5000) await turn();
-    assert.deepEqual(
-      came,
-      Array.from({ length: 5000 }, (_, i) => ({ plannedMs: i + 0.25, stampMs: i + 0.5 })),
-    );
-    await assert.rejects(connectProbes(listening.port), { code: 'ECONNREFUSED' });
-    listening.close();
-    stranger.close();
+  test('holds the time that responses before it in the same turn took', () => {
+    const { reading, work, poll } = createThread();
+    const sent = [reading.onSend(), reading.onSend()];
+    poll(20);
+    near(reading.lateMs(sent[0]), 0);
+    work(4);
+    near(reading.lateMs(sent[1]), 4);
+  });
+
+  test('asks the kernel at most every 0.2 ms, and takes what it does not know for awake', () => {
+    const { reading, asked, poll } = createThread();
+    poll(1);
+    const sent = reading.onSend();
+    const before = asked();
+    poll(0.15);
+    near(reading.lateMs(sent), 0.15);
+    assert.equal(asked(), before);
+    poll(0.15);
+    const next = reading.onSend();
+    assert.equal(asked(), before + 1);
+    poll(5, 2);
+    near(reading.lateMs(next), 2);
   });
 });
 

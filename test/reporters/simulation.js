@@ -118,7 +118,19 @@ const BODY = new Uint8Array(0);
  * @returns {Sample}
  */
 function sampleOf(index, intended, sent, done, lag, failure) {
-  return { operation: 0, index, intended, sent, done, lag, failure, status: 200, body: BODY };
+  return {
+    operation: 0,
+    index,
+    intended,
+    sent,
+    done,
+    lag,
+    carried: 0,
+    late: 0,
+    failure,
+    status: 200,
+    body: BODY,
+  };
 }
 
 /**

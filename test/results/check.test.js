@@ -378,7 +378,7 @@ describe('what a part has for merge', () => {
   const inLags = (changes) => (merge) => Object.assign(Object(merge.lags[1]), changes);
   /** @param {MergeBlock} merge */
   const addOther = ({ operations }) => (operations.other = { ...operations.synthetic, perSecond: none });
-  const onTime = String(latency([1, 2]).histogram);
+  const own = String(latency([1, 2]).histogram);
   /** @type {Broken<MergeBlock>} */
   const BROKEN = [
     [addOther, /^"merge" has an operation other, which was not measured$/],
@@ -389,8 +389,8 @@ describe('what a part has for merge', () => {
     [({ operations: { synthetic } }) => (synthetic.perSecond.sent[9] = 1), / 1 sent in second 9, but .* 0$/],
     [({ watch }) => (watch.lag = 'HISTFAAAA'), /^"merge" has a watch\.lag that cannot be read$/],
     [
-      ({ operations: { synthetic } }) => Object.assign(Object(synthetic.onTime), { good: onTime }),
-      /^"merge" has a operations\.synthetic\.onTime\.good that holds 2, not \d+$/,
+      ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
+      /^"merge" has a operations\.synthetic\.own\.good\.service that holds 2, not \d+$/,
     ],
     [({ watch }) => (watch.reaction = ''), /^"merge" has a watch\.reaction that cannot be read$/],
     [inLags({ histogram: 'x' }), /^"merge" has a lags\.1 that cannot be read$/],

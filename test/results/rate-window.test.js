@@ -78,7 +78,8 @@ function operation(name, count, lastSuccessMs) {
     response: createHistogram(),
     service: createHistogram(),
     sendLag: createHistogram(),
-    onTime: createHistogram(),
+    ownResponse: createHistogram(),
+    ownService: createHistogram(),
   };
   return {
     name,

@@ -1,6 +1,5 @@
 /** Views for tests of requirements, from plain lists of milliseconds. */
 import { createHistogram, recordMs } from '../../src/histogram.js';
-import { NOT_LATE } from '../../src/results/bars.js';
 import { rateBar } from '../../src/results/rate-bar.js';
 
 /** @typedef {import('../../src/results/requirements/judge.js').RunView} RunView */
@@ -19,7 +18,7 @@ export function histogramOf(values) {
  */
 export function timesOf(values, changes = {}) {
   const reported = histogramOf(values);
-  return { reported, onTime: reported, lateness: NOT_LATE, waitShare: 0, service: null, ...changes };
+  return { reported, own: reported, ...changes };
 }
 
 /**

@@ -76,7 +76,7 @@ async function outcomeOf(classify) {
         request: () => ({ method: 'POST', path: '/v1/x', headers: {}, body: 'asked' }),
         timeoutMs: TIMEOUT_MS,
         restAfterFailedConnect: false,
-        onDone: (_slot, _done, failure, status, body) =>
+        onDone: (_slot, { failure, status, body }) =>
           resolve(failure ?? classify(status, body ?? new Uint8Array(0), 0).outcome),
         onFree() {},
       });

@@ -4,7 +4,6 @@
  */
 import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { watchBacklog } from '../../src/load/watch/backlog.js';
-import { NOT_LATE } from '../../src/results/bars.js';
 import { rateBar } from '../../src/results/rate-bar.js';
 import { judgeRequirement } from '../../src/results/requirements/judge.js';
 import { parseRequirement } from '../../src/results/requirements/requirements.js';
@@ -124,9 +123,7 @@ function judgeRun(seen) {
     ...rest,
     succeeded: seen.sent,
     response: whole,
-    onTime: whole,
-    service: whole,
-    lateness: NOT_LATE,
+    ownResponse: whole,
     interrupted: false,
     model: 'open',
     displaced: { second: 0, tenth: 0 },

@@ -1,11 +1,11 @@
 /** What the recorder's thread does all the time: samples out of the ring, into the recorder. */
+
 /**
  * Samples to be taken at once, about: where this thread and the sender's share a core, the sender waits for so many.
  */
 const AT_ONCE = 20;
 const SHORTEST_SLEEP_MS = 1;
 
-/** A probe is due earlier, so that one wake-up serves both. */
 const LONGEST_SLEEP_MS = 20;
 
 /** Whoever wants to know how the run goes is told so often, the first time earlier. In time of the run: no clock is read. */
@@ -18,25 +18,19 @@ export const FIRST_REPORT_MS = 1000;
  * @param {object} context
  * @param {ReturnType<typeof import('./ring.js').openReader>} context.reader
  * @param {ReturnType<typeof import('./recorder.js').createRecorder>} context.recorder
- * @param {ReturnType<typeof import('../watch/prober.js').createProber>} context.prober
  * @param {() => void} context.onTaken after each lot of samples
  * @param {((toldMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `toldMs`,
  *   since time zero, is recorded. null: nobody wants one
  * @returns {import('./ring.js').Tail} once everything is recorded that the sender had to say
  */
-export function recordAll({ reader, recorder, prober, onTaken, onReport = null }) {
-  /** @param {import('./ring.js').Sample} sample */
-  function record(sample) {
-    recorder.record(sample);
-    prober.onSample();
-  }
+export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let ms = LONGEST_SLEEP_MS;
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
   for (;;) {
     const told = reader.toldMs();
     const tail = reader.tail();
-    const count = reader.take(record);
+    const count = reader.take(recorder.record);
     recorder.advance(told);
     onTaken();
     if (tail !== null) return tail;
@@ -51,6 +45,6 @@ export function recordAll({ reader, recorder, prober, onTaken, onReport = null }
         ? LONGEST_SLEEP_MS
         : Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, (ms * AT_ONCE) / taken));
     taken = 0;
-    prober.sleep(reader.sleep, ms);
+    reader.sleep(ms);
   }
 }

@@ -29,8 +29,8 @@ import {
  * @typedef {object} OutcomeSnapshot
  * @property {boolean} success
  * @property {number} count
- * @property {Record<'response' | 'service' | 'sendLag' | 'onTime', string>} latency encoded histograms; service and sendLag cover
- *   the requests that were sent; onTime: the response times that they would have been had the tool sent nothing late
+ * @property {Record<'response' | 'service' | 'sendLag' | 'ownResponse' | 'ownService', string>} latency encoded histograms; service and
+ *   sendLag cover the requests that were sent; ownResponse, ownService: the target's own times at least, had the tool been late at nothing
  */
 /**
  * @typedef {object} OperationSnapshot
@@ -49,7 +49,8 @@ import {
 /**
  * @typedef {object} Snapshot plain and mergeable without loss
  * @property {OperationSnapshot[]} operations all of the first stage, then all of the next
- * @property {string} lag encoded histogram: how late the tool itself was
+ * @property {string} lag encoded histogram: how late the tool itself sent
+ * @property {string} readLate encoded histogram: how late it read responses, at most
  * @property {Displaced} displaced
  */
 /**
@@ -114,6 +115,7 @@ export function emptySnapshot(operations, stages) {
       operations.map((name) => snapshotOf(createBlock(name, stage))),
     ).flat(),
     lag: none,
+    readLate: none,
     displaced: { second: 0, tenth: 0 },
   };
 }
@@ -142,6 +144,7 @@ export function createRecorder({
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const blocks = times.flatMap((_, stage) => operations.map(({ name }) => createBlock(name, stage)));
   const lag = createHistogram();
+  const readLate = createHistogram();
   const displaced = { second: 0, tenth: 0 };
   const isPart = shards > 1;
   /** Where other shards' seconds are to be added to these, each needs a histogram of its own. */
@@ -184,6 +187,7 @@ export function createRecorder({
     return {
       operations: blocks.map(snapshotOf),
       lag: encodeHistogram(lag),
+      readLate: encodeHistogram(readLate),
       displaced: { ...displaced },
     };
   }
@@ -211,16 +215,19 @@ export function createRecorder({
       const outcome = outcomeOf(block, verdict);
       outcome.count++;
       recordMs(outcome.response, sample.done - sample.intended);
-      recordMs(outcome.onTime, sample.done - sample.intended - sample.lag);
+      const { lag: sentLate, carried, late } = sample;
+      recordMs(outcome.ownResponse, sample.done - sample.intended - sentLate - carried - late);
       if (sample.failure === 'never_sent') {
         block.neverSentDue++;
         return;
       }
       recordMs(outcome.service, sample.done - sample.sent);
+      recordMs(outcome.ownService, sample.done - sample.sent - late);
+      recordMs(readLate, late);
       recordMs(outcome.sendLag, sample.sent - sample.intended);
-      recordMs(lag, sample.lag);
+      recordMs(lag, sentLate);
       const sentMs = sample.sent - warmupMs;
-      const dueMs = Math.min(sentMs, sentMs - sample.lag + ROUNDING_MS);
+      const dueMs = Math.min(sentMs, sentMs - sentLate + ROUNDING_MS);
       if (isApart(sentMs, dueMs, 1000)) displaced.second++;
       if (isApart(sentMs, dueMs, 100)) displaced.tenth++;
       countVerification(block.verification, verdict);

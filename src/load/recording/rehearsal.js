@@ -2,7 +2,6 @@
  * Warms the recording code before time zero, as rehearsal.js does for the sending code: samples as the run will bring, through a
  * ring, a recorder and classifiers that are thrown away.
  */
-import { createProber } from '../watch/prober.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
 import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js';
@@ -29,7 +28,7 @@ const CALL = [
 ];
 
 /** Once in so many turns no sample is there, and the thread sleeps. */
-const SLEEPS_EVERY = 75;
+const SLEEPS_EVERY = 40;
 
 const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
@@ -58,7 +57,8 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
       // Fractions, and now and then seconds: numbers of all sizes that there will be.
       const sent = (i + 0.1) * GAP_MS + (i % 7) / 100;
       const took = i % 50 === 49 ? 5000 : 0.1 + i / 100;
-      const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag: (i % 11) / 1000 };
+      const [lag, late] = [(i % 11) / 1000, (i % 13) / 1000];
+      const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag, carried: 0, late };
       writer.add({ operation: i % members, index: 0, ...times, failure: null, status, body });
       writer.tell(added * GAP_MS);
     };
@@ -75,6 +75,6 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
     });
     const onTaken = CALL[part % CALL.length](addNext);
     const onReport = reports ? () => void recorder.soFar() : null;
-    recordAll({ reader: openReader(ring), recorder, prober: createProber(ignore), onTaken, onReport });
+    recordAll({ reader: openReader(ring), recorder, onTaken, onReport });
   }
 }

@@ -11,7 +11,9 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} intended ms: when it was due; in a closed loop, when its connection became free
  * @property {number} sent ms: on the wire; where it never got there, when a connection took it
  * @property {number} done ms: last byte of the answer, or when it was given up
- * @property {number} lag ms: how late the tool itself was, all waiting for a free connection left out
+ * @property {number} lag ms: how late the tool itself sent it, all waiting for a free connection left out
+ * @property {number} carried ms: so much of its wait for a connection is for earlier requests that the tool sent or read late
+ * @property {number} late ms: so much later than it came was the response read, at most
  * @property {string | null} failure outcome, where there was no whole answer; null: there is one
  * @property {number} status HTTP status, 0 without an answer
  * @property {Uint8Array | null} body null: not kept (no answer, or the recorder could not keep up)
@@ -30,7 +32,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number[]} dropped in the measured part, by place in the snapshot's list of operations
  */
 
-const FIELDS = 10;
+const FIELDS = 12;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 
@@ -128,6 +130,8 @@ export function openWriter(memory) {
     numbers[to + 7] = sample.status;
     numbers[to + 8] = stored === null ? NO_BODY : stored.length;
     numbers[to + 9] = stored === null ? 0 : stored.at;
+    numbers[to + 10] = sample.carried;
+    numbers[to + 11] = sample.late;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
   }
@@ -211,6 +215,8 @@ export function openReader(memory) {
           sent: numbers[from + 3],
           done: numbers[from + 4],
           lag: numbers[from + 5],
+          carried: numbers[from + 10],
+          late: numbers[from + 11],
           failure: failure < 0 ? null : FAILURES[failure],
           status: numbers[from + 7],
           body: bodyAt(from),

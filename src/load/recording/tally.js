@@ -37,7 +37,8 @@ function createOutcome(success) {
     response: createHistogram(),
     service: createHistogram(),
     sendLag: createHistogram(),
-    onTime: createHistogram(),
+    ownResponse: createHistogram(),
+    ownService: createHistogram(),
   };
 }
 
@@ -135,7 +136,7 @@ export function increment(counts, second) {
 export function snapshotOf({ outcomes, ...rest }) {
   /** @type {Record<string, import('./recorder.js').OutcomeSnapshot>} */
   const plain = {};
-  for (const [name, { success, count, response, service, sendLag, onTime }] of outcomes) {
+  for (const [name, { success, count, response, service, sendLag, ownResponse, ownService }] of outcomes) {
     plain[name] = {
       success,
       count,
@@ -143,7 +144,8 @@ export function snapshotOf({ outcomes, ...rest }) {
         response: encodeHistogram(response),
         service: encodeHistogram(service),
         sendLag: encodeHistogram(sendLag),
-        onTime: encodeHistogram(onTime),
+        ownResponse: encodeHistogram(ownResponse),
+        ownService: encodeHistogram(ownService),
       },
     };
   }

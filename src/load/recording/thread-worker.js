@@ -1,13 +1,11 @@
 /**
- * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `probe`, `end`.
+ * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `end`.
  * On a port of its own, where there is one, it reports every two seconds to whoever shows how the run goes: past the sender's
  * thread, which has something better to do.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
 import { createSchedule } from '../pacing/schedule.js';
-import { connectProbes } from '../watch/probe-socket.js';
-import { createProber } from '../watch/prober.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
 import { rehearseRecording } from './rehearsal.js';
@@ -15,8 +13,8 @@ import { openReader } from './ring.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 /** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
- *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null, probePort: number | null}} */
-const { plan, fixture, ring, shards, measuredMs, livePort, probePort } = workerData;
+ *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
+const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
@@ -40,8 +38,6 @@ const recorder = createRecorder({
   },
   onKept: (member, item) => kept[member].push(item),
 });
-
-const probes = probePort === null ? null : await connectProbes(probePort).catch(() => null);
 
 function keep() {
   for (const [member, items] of kept.entries()) {
@@ -72,7 +68,17 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
   const { memberOf } = mix;
-  const waited = { operation: 0, sent: done, done, lag: 0, failure: 'never_sent', status: 0, body: null };
+  const waited = {
+    operation: 0,
+    sent: done,
+    done,
+    lag: 0,
+    carried: 0,
+    late: 0,
+    failure: 'never_sent',
+    status: 0,
+    body: null,
+  };
   /** One for all: there may be a million. @type {import('./ring.js').Sample} */
   const sample = { ...waited, index: 0, intended: 0 };
   for (let i = 0; i < waiting; i++) {
@@ -83,15 +89,12 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   }
 }
 
-port.postMessage({ type: 'ready', probesFrom: probes?.localPort ?? null });
-// Without a socket, a message is the next best: the sender's event loop polls for it too.
-const prober = createProber(probes?.send ?? ((probe) => port.postMessage({ type: 'probe', probe })));
+port.postMessage({ type: 'ready' });
 const onReport = livePort === null ? null : reportSoFar;
-const tail = recordAll({ reader, recorder, prober, onTaken: keep, onReport });
+const tail = recordAll({ reader, recorder, onTaken: keep, onReport });
 recordWaiting(tail);
 for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
 const snapshot = recorder.finish();
 port.postMessage({ type: 'end', snapshot, kept: keepers.map((keeper) => keeper?.close() ?? null) });
 report({ atMs: tail.endedMs, snapshot, open: null });
 livePort?.close();
-probes?.close();

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unpackError } from '../../errors.js';
 import { HELPER_LIMITS } from '../thread-memory.js';
-import { listenForProbes } from '../watch/probe-socket.js';
 import { createRingMemory, openWriter } from './ring.js';
 
 /**
@@ -44,23 +43,12 @@ export function openRecording(ring) {
  * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to whoever shows them; the
  *   thread takes it
  * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
- * @param {(probe: import('../watch/prober.js').Probe) => void} context.onProbe
  */
-export async function startRecorder({
-  plan,
-  fixture,
-  cells,
-  shards,
-  measuredMs,
-  livePort,
-  onSecond,
-  onProbe,
-}) {
+export async function startRecorder({ plan, fixture, cells, shards, measuredMs, livePort, onSecond }) {
   const ring = createRingMemory(undefined, cells);
   const { end: writeTail, ...writing } = openRecording(ring);
-  const probes = await listenForProbes(onProbe);
   const worker = new Worker(new URL('./thread-worker.js', import.meta.url), {
-    workerData: { plan, fixture, ring, shards, measuredMs, livePort, probePort: probes?.port ?? null },
+    workerData: { plan, fixture, ring, shards, measuredMs, livePort },
     transferList: livePort === null ? [] : [livePort],
     resourceLimits: HELPER_LIMITS,
   });
@@ -68,13 +56,9 @@ export async function startRecorder({
   const end = /** @type {ReturnType<typeof withResolvers<RecorderEnd>>} */ (withResolvers());
   end.promise.catch(() => {});
   worker.on('message', (message) => {
-    if (message.type === 'probe') onProbe(message.probe);
-    else if (message.type === 'second') onSecond(message.row);
+    if (message.type === 'second') onSecond(message.row);
     else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
-    else {
-      if (message.probesFrom !== null) probes?.accept(message.probesFrom);
-      ready.resolve(undefined);
-    }
+    else ready.resolve(undefined);
   });
   let failed = false;
   worker.on('error', (thrown) => {
@@ -83,10 +67,7 @@ export async function startRecorder({
     ready.reject(error);
     end.reject(error);
   });
-  await ready.promise.catch((error) => {
-    probes?.close();
-    throw error;
-  });
+  await ready.promise;
   return {
     /** Rejects when the thread is gone; never resolves before the end. */
     ended: end.promise,
@@ -102,7 +83,6 @@ export async function startRecorder({
     /** Ends the thread, with or without a snapshot. */
     async terminate() {
       await worker.terminate();
-      probes?.close();
     },
   };
 }

@@ -2,15 +2,12 @@
  * What a sender thread observes of itself while it sends: how late it reads, how long it collected garbage, how busy it was,
  * and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
  */
-import { readFileSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
-import { createHistogram, encodeHistogram, recordMs } from '../../histogram.js';
-import { monotonicMs, PROBE_MS } from './prober.js';
+import { watchReading } from './reading.js';
 
 /**
  * @typedef {object} WatchEnd plain
- * @property {string} reaction encoded histogram: how late this thread read bytes that came at random times, from a socket of
- *   its own; where it may not listen on the loopback interface, messages from another thread
  * @property {{count: number, totalMs: number, longestMs: number}} gc
  * @property {number} wallMs of the sending: from the start of the measured part until nothing more was to be sent
  * @property {number} busyMs of it, that the event loop neither waited nor spun without any work
@@ -19,17 +16,16 @@ import { monotonicMs, PROBE_MS } from './prober.js';
  */
 /**
  * @typedef {object} Sources where the figures come from; they are of the thread that calls
- * @property {() => number} now ms, monotonic, the same in all threads
- * @property {(before?: LoopTime) => LoopTime} loopTime
+ * @property {() => number} now ms, monotonic
+ * @property {() => number} idleMs that the event loop has waited so far
  * @property {() => number} emptySpinMs so far
- * @property {() => number | null} runQueueMs so far
+ * @property {(() => number) | null} runQueueMs so far; null: not known here
  * @property {(ms: number) => void} sleep blocks the thread
  */
-/** @typedef {import('node:perf_hooks').EventLoopUtilization} LoopTime idle and active in ms */
 
-/** `beat` is called this often; a call that comes so much later shows that the thread stood still. */
+/** `beat` is called this often. One that comes later than a timer's granularity shows that the thread stood still. */
 export const BEAT_MS = 10;
-const HELD_UP_MS = 25;
+const TIMER_MS = 1;
 
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
@@ -37,98 +33,92 @@ const neverWoken = new Int32Array(new SharedArrayBuffer(4));
  * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
  * the second of three numbers, in nanoseconds.
  *
- * @returns {number | null} ms
+ * @returns {(() => number) | null} ms so far, of the thread that opened it; null: not known here
  */
-export function runQueueMs() {
+export function openRunQueue() {
   try {
-    const [, waitedNs] = readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ');
-    return Number(waitedNs) / 1e6;
+    const file = openSync('/proc/thread-self/schedstat', 'r');
+    const bytes = Buffer.alloc(64);
+    const read = () => {
+      const length = readSync(file, bytes, 0, bytes.length, 0);
+      return Number(bytes.toString('latin1', 0, length).split(' ', 2)[1]) / 1e6;
+    };
+    return Number.isNaN(read()) ? null : read;
   } catch {
     return null;
   }
 }
 
-/**
- * @param {Partial<Sources>} [sources]
- */
+/** @param {Partial<Sources>} [sources] */
 export function createWatch({
-  now = monotonicMs,
-  loopTime = (before) => performance.eventLoopUtilization(before),
+  now = () => performance.now(),
+  idleMs = () => performance.nodeTiming.idleTime,
   emptySpinMs = () => 0,
-  runQueueMs: queued = runQueueMs,
+  runQueueMs: queued = openRunQueue(),
   sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
-  const reaction = createHistogram();
   const gc = watchGarbage();
-  /** @type {{atMs: number, loop: LoopTime, spunMs: number, nappedMs: number, queuedMs: number | null} | null} */
+  /** @type {{atMs: number, idleMs: number, spunMs: number, nappedMs: number, queuedMs: number | null} | null} */
   let from = null;
-  /** @type {Omit<WatchEnd, 'reaction' | 'gc'>} */
+  /** @type {Omit<WatchEnd, 'gc'>} */
   let sending = { wallMs: 0, busyMs: 0, emptySpinMs: 0, runQueueMs: null };
-  let untilMs = Number.POSITIVE_INFINITY;
-  let lastBeatMs = Number.NaN;
-  /** The last time this thread stood still. */
-  const stall = { fromMs: 0, toMs: 0 };
-  /** The last nap, and when it was to end. */
-  const lastNap = { fromMs: 0, toMs: 0 };
+  let lastBeatMs = now();
+  /** That beats came too late, in all. */
+  let lateBeatsMs = 0;
   let nappedMs = 0;
-
-  /** @param {number} sentMs @param {number} lateMs */
-  function record(sentMs, lateMs) {
-    if (from !== null && sentMs >= from.atMs && sentMs < untilMs) recordMs(reaction, lateMs);
-  }
+  const reading = watchReading({
+    now,
+    idleMs,
+    queuedMs: queued ?? (() => lateBeatsMs),
+    afterTurn: setImmediate,
+  });
 
   return {
+    reading,
     /** The measured part begins. */
     begin() {
       gc.begin();
-      from = { atMs: now(), loop: loopTime(), spunMs: emptySpinMs(), nappedMs, queuedMs: queued() };
-    },
-    /** @param {import('./prober.js').Probe} probe that was read just now */
-    onProbe({ plannedMs, stampMs }) {
-      const isInNap = stampMs >= lastNap.fromMs && stampMs < lastNap.toMs;
-      record(stampMs, now() - (isInNap ? lastNap.toMs : stampMs));
-      // Where both threads stood still, in a process that was stopped say, no probe came: this thread's late timer shows
-      // that it would have been read late.
-      for (let ms = plannedMs; ms < stampMs - PROBE_MS; ms += PROBE_MS) {
-        if (ms >= stall.fromMs && ms < stall.toMs) record(ms, stall.toMs - ms);
-      }
+      from = {
+        atMs: now(),
+        idleMs: idleMs(),
+        spunMs: emptySpinMs(),
+        nappedMs,
+        queuedMs: queued?.() ?? null,
+      };
     },
     /**
-     * Blocks this thread while no response is awaited. None can be late meanwhile, so a probe counts from when it was to end.
+     * Blocks this thread while no response is awaited.
      *
      * @param {number} ms
      */
     nap(ms) {
-      lastNap.fromMs = now();
-      lastNap.toMs = lastNap.fromMs + ms;
+      const fromMs = now();
       sleep(ms);
-      nappedMs += now() - lastNap.fromMs;
+      nappedMs += now() - fromMs;
     },
     /** To be called from a timer, every BEAT_MS. */
     beat() {
       const atMs = now();
-      if (atMs - lastBeatMs > HELD_UP_MS) Object.assign(stall, { fromMs: lastBeatMs + BEAT_MS, toMs: atMs });
+      lateBeatsMs += Math.max(0, atMs - lastBeatMs - BEAT_MS - TIMER_MS);
       lastBeatMs = atMs;
     },
-    /** Nothing more is sent; answers may still come. */
+    /** Nothing more is sent; responses may still come. */
     rest() {
       if (from === null) return;
+      const wallMs = now() - from.atMs;
       const spunMs = emptySpinMs() - from.spunMs;
-      const queuedMs = queued();
+      const queuedMs = queued?.() ?? null;
       sending = {
-        wallMs: now() - from.atMs,
-        busyMs: Math.max(0, loopTime(from.loop).active - spunMs - (nappedMs - from.nappedMs)),
+        wallMs,
+        busyMs: Math.max(0, wallMs - (idleMs() - from.idleMs) - spunMs - (nappedMs - from.nappedMs)),
         emptySpinMs: spunMs,
         runQueueMs: queuedMs === null || from.queuedMs === null ? null : queuedMs - from.queuedMs,
       };
     },
-    /** Nothing more is in flight. Probes that were sent before may still come. */
-    end() {
-      untilMs = now();
-      gc.end();
-    },
+    /** Nothing more is in flight. */
+    end: gc.end,
     /** @returns {WatchEnd} */
-    result: () => ({ reaction: encodeHistogram(reaction), gc: gc.seen, ...sending }),
+    result: () => ({ gc: gc.seen, ...sending }),
     close: gc.close,
   };
 }

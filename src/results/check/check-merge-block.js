@@ -17,7 +17,7 @@ export function checkMergeBlock(result) {
   return [
     ...checkPerSecond(result, result.merge),
     ...checkWatch(result, result.merge.watch),
-    ...checkOnTime(result, result.merge),
+    ...checkOwn(result, result.merge),
     ...checkLags(result, result.merge.lags),
   ];
 }
@@ -56,14 +56,16 @@ function checkWatch({ totals: { sent } }, { lag, reaction }) {
  * @param {Result} result
  * @param {MergeBlock} merge
  */
-function checkOnTime({ operations }, merge) {
-  return Object.entries(merge.operations).flatMap(([name, { onTime = {} }]) =>
-    Object.entries(onTime).flatMap(([outcome, text]) => {
+function checkOwn({ operations }, merge) {
+  return Object.entries(merge.operations).flatMap(([name, { own = {} }]) =>
+    Object.entries(own).flatMap(([outcome, histograms]) => {
       const details = operations[name]?.outcomeDetails;
       // That the operation is unknown is said once.
       if (details === undefined) return [];
-      const count = details[outcome]?.latencyMs.response.count ?? 0;
-      return checkHistogram(`operations.${name}.onTime.${outcome}`, text, count);
+      return /** @type {const} */ (['response', 'service']).flatMap((series) => {
+        const count = details[outcome]?.latencyMs[series].count ?? 0;
+        return checkHistogram(`operations.${name}.own.${outcome}.${series}`, histograms[series], count);
+      });
     }),
   );
 }

@@ -24,15 +24,15 @@ const MergeOperation = z.object({
   firstHalf: z.object({ count, responseMs: z.number() }),
   /** Successes after the measured part was to end. */
   successesAfter: count,
-  /** By outcome: the response times, had the tool sent nothing late. */
-  onTime: z.record(z.string(), histogram).optional(),
+  /** By outcome: the target's own times at least, had the tool been late at nothing. */
+  own: z.record(z.string(), z.object({ response: histogram, service: histogram })).optional(),
 });
 
 /** What the verdict on the measurement is judged on; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lag: histogram,
-  /** How late the tool noticed events at random times. */
+  /** How late the tool read responses, at most. */
   reaction: histogram,
   gc: z.object({ count, totalMs: amount, longestMs: amount }),
   busyShare: amount,

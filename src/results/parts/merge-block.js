@@ -8,7 +8,7 @@ import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogr
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
- * @typedef {Omit<MergeBlock['watch'], 'lag' | 'reaction' | 'machine'> & {lag: import('../../histogram.js').Histogram, reaction: import('../../histogram.js').Histogram}} Watched
+ * @typedef {Omit<MergeBlock['watch'], 'lag' | 'reaction' | 'machine'> & Record<'lag' | 'readLate', import('../../histogram.js').Histogram>} Watched
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -30,7 +30,7 @@ export function mergeBlockOf({ operations, facts, watched, machine, lagPerSecond
     operations: Object.fromEntries(
       operations.map(({ name, warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, outcomes }) => [
         name,
-        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, onTime: onTimeOf(outcomes) },
+        { warmup, perSecond, lastSuccessMs, firstHalf, successesAfter, own: ownOf(outcomes) },
       ]),
     ),
     lags: lagPerSecond.map((histogram, second) =>
@@ -46,9 +46,16 @@ function topOf(histogram) {
 }
 
 /** @param {import('../merge.js').MergedOperation['outcomes']} outcomes */
-function onTimeOf(outcomes) {
+function ownOf(outcomes) {
   return Object.fromEntries(
-    Object.entries(outcomes).map(([name, { latency }]) => [name, encodeHistogram(latency.onTime)]),
+    Object.entries(outcomes).map(
+      ([
+        name,
+        {
+          latency: { ownResponse, ownService },
+        },
+      ]) => [name, { response: encodeHistogram(ownResponse), service: encodeHistogram(ownService) }],
+    ),
   );
 }
 
@@ -57,11 +64,11 @@ function onTimeOf(outcomes) {
  * @param {MergeBlock['watch']['machine']} machine
  * @returns {MergeBlock['watch']}
  */
-function watchOf({ lag, reaction, gc, backlog, ...rest }, machine) {
+function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
   const { busyShare, spinShare, runQueueShare, droppedLate, displaced, leftWhileFree, dialled } = rest;
   return {
     lag: encodeHistogram(lag),
-    reaction: encodeHistogram(reaction),
+    reaction: encodeHistogram(readLate),
     gc,
     busyShare,
     spinShare,
@@ -87,29 +94,33 @@ export function snapshotOf(result, merge) {
     operations: Object.entries(result.operations).map(([name, block]) => ({
       name,
       stage: 0,
-      outcomes: outcomesOf(block, merge.operations[name].onTime ?? {}),
+      outcomes: outcomesOf(block, merge.operations[name].own ?? {}),
       verification: { ...block.verification, notes: block.verification.notes ?? [] },
       dropped: block.totals.dropped,
       neverSentDue: block.totals.neverSentDue,
       ...merge.operations[name],
     })),
     lag: merge.watch.lag,
+    readLate: merge.watch.reaction,
     displaced: merge.watch.displaced ?? { second: 0, tenth: 0 },
   };
 }
 
 /**
  * @param {OperationBlock} block
- * @param {Record<string, string>} onTime by outcome; what an older version left out may have been as short as can be
+ * @param {Record<string, {response: string, service: string}>} own by outcome; what an older version left out may be as short as can be
  * @returns {Record<string, OutcomeSnapshot>} dropped arrivals are no outcome to a recorder
  */
-function outcomesOf({ outcomeDetails }, onTime) {
+function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
   const empty = encodeHistogram(createHistogram());
   return Object.fromEntries(
     recorded.map(([name, { success, count, latencyMs }]) => {
       const latency = SERIES.map((series) => [series, latencyMs[series].histogram ?? empty]);
-      latency.push(['onTime', onTime[name] ?? zeros(latencyMs.response.count)]);
+      latency.push(
+        ['ownResponse', own[name]?.response ?? zeros(latencyMs.response.count)],
+        ['ownService', own[name]?.service ?? zeros(latencyMs.service.count)],
+      );
       return [name, { success, count, latency: Object.fromEntries(latency) }];
     }),
   );

@@ -1,6 +1,6 @@
 /** Requirements of times: percentiles, mean, min and max. */
 import { formatCount, formatLatency } from '../../units.js';
-import { extremeBar, meanBar, NOT_LATE, percentileBar, reportedAt } from '../bars.js';
+import { extremeBar, meanBar, percentileBar, reportedAt } from '../bars.js';
 import { countErrors } from '../errors.js';
 import { firstTrue, samplesNeeded, samplesToProve } from '../statistics.js';
 import { sentence, timeMargin } from '../wording.js';
@@ -37,7 +37,7 @@ export function judgePercentile(requirement, view) {
   }
   if (judged.verdict === 'not met')
     return { ...judged, reason: sentence(margin, actual === null ? '' : losses) };
-  const exact = percentileBar({ ...times, onTime: times.reported, lateness: NOT_LATE }, quantile, lost);
+  const exact = percentileBar({ ...times, own: times.reported }, quantile, lost);
   const sample = verdictOn(requirement, exact) === 'not proven';
   const own = bar.value - bar.tool;
   const tool =

@@ -1,0 +1,69 @@
+/**
+ * How late each response is read, at most. It waits in its socket from its arrival until this thread has polled and come to
+ * it. While the thread sleeps nothing waits: an arrival wakes it. So a response waited no longer than this thread was awake,
+ * or ready to run without a core, since the turn of the event loop before the one in which it is read (what had come before
+ * that was read then), or since its request was sent. Linux counts the time without a core for each thread
+ * (Documentation/scheduler/sched-stats.rst); elsewhere, timers that come late show it.
+ */
+
+/**
+ * To ask the kernel takes 3 us. In between, all the time counts as awake: a response may be taken for so much later than it
+ * was read.
+ */
+const ASK_EVERY_MS = 0.2;
+
+/**
+ * @typedef {object} Sources
+ * @property {() => number} now ms, monotonic
+ * @property {() => number} idleMs that the event loop of this thread has waited so far
+ * @property {() => number} queuedMs that this thread has been ready to run without a core so far
+ * @property {(call: () => void) => void} afterTurn calls back after the turn of the event loop
+ */
+
+/** @param {Sources} sources */
+export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
+  let asked = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
+  let isTurn = false;
+  let turnMs = awakeMs();
+  let turnBeforeMs = turnMs;
+
+  /** At least so long has this thread been awake, or ready to run. */
+  function awakeMs() {
+    return now() - idleMs() + asked.queuedMs;
+  }
+  function endTurn() {
+    isTurn = false;
+  }
+  function beginTurn() {
+    if (isTurn) return;
+    isTurn = true;
+    afterTurn(endTurn);
+    const atMs = now();
+    if (atMs - asked.atMs >= ASK_EVERY_MS) asked = { atMs, idleMs: idleMs(), queuedMs: queuedMs() };
+    turnBeforeMs = turnMs;
+    turnMs = awakeMs();
+  }
+
+  return {
+    /**
+     * To be called just before a request is sent.
+     *
+     * @returns {number} to be given to `lateMs` with its response
+     */
+    onSend() {
+      beginTurn();
+      return awakeMs();
+    },
+    /**
+     * To be called when a response was read.
+     *
+     * @param {number} sentMs from `onSend`
+     * @returns {number} ms: so much later than it came, at most
+     */
+    lateMs(sentMs) {
+      beginTurn();
+      const unknownMs = idleMs() - asked.idleMs;
+      return Math.max(0, awakeMs() + unknownMs - Math.max(turnBeforeMs, sentMs));
+    },
+  };
+}
