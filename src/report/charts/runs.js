@@ -1,0 +1,201 @@
+/** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
+import { figureText } from '../../results/runs/figures.js';
+import { fitText } from '../html/escape.js';
+import {
+  compactLabel,
+  latencyLabel,
+  latencyLabeller,
+  linearAxis,
+  logAxis,
+  numberLabel,
+} from './draw/axes.js';
+import { dotsOf, jitter, RADIUS } from './draw/dots.js';
+import { FONT_SIZE, FOOT, layOutX, makePlace, round, svgOf, textAt, xAxisMarks } from './draw/frame.js';
+import { textWidth } from './draw/text-width.js';
+import { between, titled } from './draw/words.js';
+
+/** @typedef {import('./draw/axes.js').Axis} Axis */
+/** @typedef {import('./draw/frame.js').Place} Place */
+/** @typedef {import('./draw/frame.js').Size} Size */
+/** @typedef {'ms' | '/s' | 'fraction'} Unit */
+/**
+ * @typedef {object} Group
+ * @property {string} name empty where there is only one group
+ * @property {string[]} runs their names
+ * @property {(number | null)[]} values one per run, in the same order
+ */
+/** @typedef {{low: number, q1: number, median: number, q3: number, high: number}} Box */
+
+/** Colours of the style sheet. */
+const STYLES = 6;
+
+/** Smaller groups have no box. */
+const FEWEST_FOR_BOX = 5;
+
+/** Above the plot, and below one without an axis title. */
+const TOP = 8;
+const LABELS_ONLY = 30;
+
+/** Pixels; a narrow row has its label above. */
+const ROW_HEIGHT = { beside: 34, above: 54 };
+const WIDEST_LABEL = 200;
+
+/**
+ * @param {{unit: Unit, groups: Group[]}} data
+ * @param {import('./index.js').Setting} setting
+ * @returns {import('./index.js').Drawn | null} null where no run has a value
+ */
+export function runs({ unit, groups }, setting) {
+  const values = groups.flatMap((group) => known(group));
+  if (values.length === 0) return null;
+  const text = (/** @type {number} */ value) => figureText(unit, value);
+  const axis = axisFor(unit, values);
+  const medians = groups.flatMap((group) => describe(group, text));
+  const summary =
+    groups.length === 1 ? medians[0] : titled(`${medians.join('; ')}. All runs: ${between(values, text)}`);
+  const rows = groups.flatMap(({ name, runs: names, values: own }) =>
+    own.map((value, i) => [names[i], ...(name === '' ? [] : [name]), figureText(unit, value)]),
+  );
+  const hasNames = groups.some(({ name }) => name !== '');
+  return {
+    svg: setting.sizes.map((size) => draw({ groups, axis, size, ...setting, summary })).join('\n'),
+    summary: `${summary}.`,
+    legend: [],
+    table: {
+      kind: 'table',
+      caption: setting.title,
+      columns: [
+        { name: 'Run', isText: true },
+        ...(hasNames ? [{ name: 'Group', isText: true }] : []),
+        { name: setting.title },
+      ],
+      rows,
+    },
+    readOuts: {
+      at: groups.flatMap((group) =>
+        dotsOf(group).map(({ name, value }) =>
+          fitText(`${group.name === '' ? name : `${group.name}, ${name}`}: ${text(value)}`),
+        ),
+      ),
+      values: [],
+    },
+  };
+}
+
+/** @param {Group} group */
+function known({ values }) {
+  return values.filter((value) => value !== null);
+}
+
+/**
+ * @param {number[]} values at least one
+ * @returns {Box} quartiles by linear interpolation (type 7 of Hyndman and Fan)
+ */
+export function boxOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (/** @type {number} */ share) => {
+    const place = share * (sorted.length - 1);
+    const below = Math.floor(place);
+    const above = sorted[Math.min(below + 1, sorted.length - 1)];
+    return sorted[below] + (place - below) * (above - sorted[below]);
+  };
+  return { low: at(0), q1: at(0.25), median: at(0.5), q3: at(0.75), high: at(1) };
+}
+
+/**
+ * Does not begin at zero: the chart is of the differences between runs.
+ *
+ * @param {Unit} unit
+ * @param {number[]} values at least one
+ * @returns {Axis}
+ */
+function axisFor(unit, values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (unit === 'ms' && low > 0 && high > 30 * low) return logAxis('log scale', low, high, latencyLabel);
+  const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+  return linearAxis({
+    title: '',
+    low: low >= 0 ? Math.max(0, low - margin) : low - margin,
+    high: high + margin,
+    label: labeller(unit, high),
+  });
+}
+
+/**
+ * @param {Unit} unit
+ * @param {number} high
+ * @returns {(value: number) => string}
+ */
+export function labeller(unit, high) {
+  if (unit === 'ms') return latencyLabeller(high);
+  if (unit === '/s') return (value) => `${compactLabel(value)}/s`;
+  return (value) => `${numberLabel(value * 100)} %`;
+}
+
+/** @param {{groups: Group[], axis: Axis, size: Size, id: string, title: string, summary: string}} parts */
+function draw({ groups, axis, size, id, title, summary }) {
+  const isBeside = size.name !== 'narrow' || groups.every(({ name }) => name === '');
+  const labels = groups.map(({ name }) => textWidth(name, FONT_SIZE));
+  const least = isBeside ? 14 + Math.ceil(Math.min(WIDEST_LABEL, Math.max(24, ...labels))) : 24;
+  const { left, right, ticks } = layOutX(axis, least, size.width);
+  const rowHeight = ROW_HEIGHT[isBeside ? 'beside' : 'above'];
+  const place = makePlace({ left, right, top: TOP, bottom: TOP + rowHeight * groups.length });
+  const { top, bottom, x } = place;
+  const content = [
+    ...ticks.map(({ at }) => `<line class="grid" x1="${x(at)}" x2="${x(at)}" y1="${top}" y2="${bottom}"/>`),
+    xAxisMarks(ticks, place),
+    `<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>`,
+    textAt({ x: right, y: bottom + 43, text: axis.title, anchor: 'end', room: right }),
+    ...groups.map((group, i) => {
+      const y = TOP + i * rowHeight;
+      const label = isBeside
+        ? textAt({ x: 0, y: y + rowHeight / 2 + 4.5, text: group.name, room: left - 14 })
+        : textAt({ x: 0, y: y + 18, text: group.name, room: size.width });
+      const middle = isBeside ? y + rowHeight / 2 : y + 36;
+      return `${label}\n${drawGroup(group, (i % STYLES) + 1, (value) => x(axis.at(value)), { left, right, middle })}`;
+    }),
+  ];
+  const height = bottom + (axis.title === '' ? LABELS_ONLY : FOOT);
+  return svgOf({ id, title, summary, size, height, place, content: content.join('\n') });
+}
+
+/**
+ * @param {Group} group
+ * @param {number} style
+ * @param {(value: number) => number} x
+ * @param {{left: number, right: number, middle: number}} row `middle`: its y
+ */
+function drawGroup(group, style, x, { left, right, middle: y }) {
+  const values = known(group);
+  if (values.length === 0)
+    return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });
+  const { low, q1, median, q3, high } = boxOf(values);
+  const box = [
+    `<line class="whisker s${style}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/>`,
+    `<rect class="box s${style}" x="${x(q1)}" y="${y - 9}" width="${Math.max(1, x(q3) - x(q1)).toFixed(1)}" height="18"/>`,
+  ];
+  const places = dotsOf(group).map(({ value }) => x(value));
+  const offsets = jitter(places);
+  const dots = places.map(
+    (cx, i) => `<circle class="dot run s${style}" cx="${cx}" cy="${round(y + offsets[i])}" r="${RADIUS}"/>`,
+  );
+  return [
+    ...(values.length >= FEWEST_FOR_BOX ? box : []),
+    ...dots,
+    `<line class="median s${style}" x1="${x(median)}" x2="${x(median)}" y1="${y - 11}" y2="${y + 11}"/>`,
+  ].join('\n');
+}
+
+/**
+ * @param {Group} group
+ * @param {(value: number) => string} text
+ * @returns {string[]} `raft: median 6.96 ms`
+ */
+function describe(group, text) {
+  const values = known(group);
+  const { name } = group;
+  const prefix = name === '' ? '' : `${name}: `;
+  if (values.length === 0) return [`${prefix}no run to show`];
+  const median = `median ${text(boxOf(values).median)}`;
+  return [name === '' ? titled(`${median}; all runs ${between(values, text)}`) : `${prefix}${median}`];
+}
