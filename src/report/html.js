@@ -22,8 +22,8 @@ const PARTS = {
   command,
 };
 
-/** Neighbours of these kinds share rows, in an element of this class. @type {Partial<Record<Part['kind'], string>>} */
-const SHARED = { chart: 'charts', table: 'tables', note: 'notes' };
+/** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
+const SIDE_BY_SIDE = ['chart', 'table'];
 
 /**
  * @param {Report} report
@@ -53,8 +53,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) 
   const html = grouped(parts)
     .map((group) => {
       const inner = group.map(htmlOf).join('\n');
-      const className = SHARED[group[0].kind];
-      return className === undefined ? inner : `<div class="${className}">\n${inner}\n</div>`;
+      return SIDE_BY_SIDE.includes(group[0].kind) ? `<div class="rows">\n${inner}\n</div>` : inner;
     })
     .join('\n');
   if (heading === null) return `<section id="${escapeHtml(id)}" aria-label="Answer">\n${html}\n</section>`;
@@ -65,14 +64,15 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) 
 
 /**
  * @param {Part[]} parts
- * @returns {Part[][]} neighbours of one kind together
+ * @returns {Part[][]} neighbours that stand side by side together, others alone
  */
 function grouped(parts) {
   /** @type {Part[][]} */
   const groups = [];
   for (const part of parts) {
     const last = groups.at(-1);
-    if (last !== undefined && last[0].kind === part.kind && SHARED[part.kind] !== undefined) last.push(part);
+    const isBeside = last !== undefined && [last[0], part].every(({ kind }) => SIDE_BY_SIDE.includes(kind));
+    if (isBeside) last.push(part);
     else groups.push([part]);
   }
   return groups;

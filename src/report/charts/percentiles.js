@@ -68,9 +68,11 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
     low: lines[1]?.[i].value ?? null,
     high: lines[0][i].value,
   }));
+  // Of different requests, as where some were never sent, the room between means nothing.
+  const isBetween = isShaded && decoded[0].latency.count === decoded[1]?.latency.count;
   const draw = (/** @type {Place} */ place) =>
     [
-      isShaded && lines.length > 1 ? drawBand(between, 'between', yAxis, place) : '',
+      isBetween ? drawBand(between, 'between', yAxis, place) : '',
       ...lines.map((points, i) => drawPoints(points, decoded[i], yAxis, place)).reverse(),
       ...whiskers.map((one) => drawWhisker(one, end, yAxis, place)),
     ].join('\n');

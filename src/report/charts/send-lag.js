@@ -29,7 +29,10 @@ export function sendLag({ timeline, windowSeconds, stages }, setting) {
     ),
     rows,
     series: [{ name: 'p99 of the send lag', style: 5, value: ({ lag }) => lag }],
-    yAxis: latencyAxis('send lag', values),
+    yAxis: latencyAxis(
+      'send lag',
+      rows.map(({ lag }) => lag ?? 0),
+    ),
     text: formatLatency,
     weight: ({ lag }) => lag ?? -1,
     heaviest: 'the one with the longest lag',

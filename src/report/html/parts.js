@@ -22,6 +22,9 @@ const LONG_CELL = 24;
 const VERDICT_WHISKER = 240;
 const FIGURE_WHISKER = 120;
 
+/** Below verdicts with bars. */
+const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
+
 /** @param {string} verdict @returns {keyof SIGNS} */
 function worthOf(verdict) {
   if (GOOD.includes(verdict)) return 'good';
@@ -56,13 +59,14 @@ export function verdicts({ items }) {
     const cells = [
       badge(verdict),
       `<code>${breakable(name)}</code>`,
-      `<span class="text">${escapeHtml(text)}</span>`,
       bar === undefined ? '' : whisker(bar, VERDICT_WHISKER, worthOf(verdict)),
+      `<span class="text">${escapeHtml(text)}</span>`,
       reason === undefined || reason === '' ? '' : paragraph(reason, 'reason'),
     ];
     return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
   });
-  return `<ul class="verdicts${hasBars ? ' barred' : ''}">\n${rows.join('\n')}\n</ul>`;
+  const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
+  return `<ul class="verdicts${hasBars ? ' barred' : ''}">\n${rows.join('\n')}\n</ul>${key}`;
 }
 
 /** @param {Figures} part */

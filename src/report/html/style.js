@@ -51,18 +51,22 @@ pre { margin: 0 0 1rem; padding: 0.6rem 0.9rem; background: var(--tint); white-s
 .badge.neutral { color: var(--ink); background: var(--tint); }
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
 ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
-ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) 1fr max-content; }
+ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
 .verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: center; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
 .verdicts .badge { justify-self: start; }
 .verdicts code { font-weight: 600; }
-.verdicts .text { grid-column: 3; }
-.verdicts .bars { grid-column: 4; }
+.verdicts .text { grid-column: -2; }
+.verdicts .bars { grid-column: 3; }
+.key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
+.verdicts.barred { margin-bottom: 0.15rem; }
 .verdicts .reason { grid-column: 2 / -1; margin: 0; font-size: 0.833rem; max-width: 70rem; }
 @media (max-width: 47.99em) {
   ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
-  .verdicts .text, .verdicts .bars, .verdicts .reason { grid-column: 1 / -1; }
+  .verdicts .text, .verdicts .bars, .key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
+.verdicts.barred { margin-bottom: 0.15rem; }
+.verdicts .reason { grid-column: 1 / -1; }
 }
 
 dl, dd { margin: 0; }
@@ -90,9 +94,11 @@ dl, dd { margin: 0; }
 .bars.unsure { --c: var(--unsure); }
 .bars.bad { --c: var(--bad); --tint-c: var(--bad-tint); }
 
-.tables { display: flex; flex-wrap: wrap; gap: 0.5rem 3rem; }
-.tables > *, .charts > * { min-width: 0; max-width: 100%; }
-.table { margin: 0 0 1rem; }
+.rows { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; margin-bottom: 1rem; }
+.rows > * { min-width: 0; max-width: 100%; }
+.rows > figure, .rows > .figure { flex: 1 1 32rem; }
+.rows > figure.main { flex-basis: 100%; }
+@media (min-width: 68em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 1rem); } }
 .caption { font-size: 0.833rem; margin-bottom: 0.35rem; max-width: 40rem; }
 .scroll {
   overflow-x: auto; background:
@@ -124,9 +130,8 @@ section > details > summary h2 { display: inline; }
 section > details[open] > summary { margin-bottom: 0.5rem; }
 figure details .scroll { max-height: 24rem; overflow-y: auto; }
 
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr)); gap: 1.5rem 2rem; margin-bottom: 1rem; }
 figure { margin: 0; }
-figure.main { grid-column: 1 / -1; }
+figcaption { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; }
 figcaption p, .summary { font-size: 0.833rem; margin: 0; }
 .plot { position: relative; touch-action: pan-y; border-radius: 0.3rem; margin-top: 0.35rem; }
 .plot:focus-within { outline: 3px solid var(--focus); outline-offset: 2px; }
