@@ -3,7 +3,7 @@
  * strings, enums as integers (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
  */
 import { decodeHistogram } from '../histogram.js';
-import { bucketsOf, countsUpTo } from '../reporters/buckets.js';
+import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
 import { BOUNDS_SECONDS } from '../reporters/metrics.js';
 
 /** @typedef {import('../reporters/metrics.js').Labels} Labels */

@@ -22,7 +22,7 @@ import { requirementLines, verdictLines } from './verdict-lines.js';
 
 /**
  * @param {Propagation} found
- * @param {import('./index.js').RenderOptions} [options]
+ * @param {import('../report/index.js').RenderOptions} [options]
  * @returns {string} ends with a newline
  */
 export function render(found, { color = false } = {}) {

@@ -29,7 +29,7 @@ import { requirementLines, verdictLines } from './verdict-lines.js';
 
 /**
  * @param {Result} result
- * @param {import('./index.js').RenderOptions} [options]
+ * @param {import('../report/index.js').RenderOptions} [options]
  * @returns {string} ends with a newline
  */
 export function render(result, { color = false } = {}) {

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { reporters } from '../../src/reporters/index.js';
+import { reporters } from '../../src/report/index.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { render } from '../../src/reporters/csv.js';
 import { render as renderRunSet } from '../../src/reporters/csv-run-set.js';
-import { distinct } from '../../src/reporters/layout.js';
+import { distinct } from '../../src/report/layout.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf } from '../results/runs.js';
 import { sampleResult, spread, timelineOf } from '../results/sample.js';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
-import { renderDocument, reporters } from '../../src/reporters/index.js';
+import { renderDocument, reporters } from '../../src/report/index.js';
 import { kindOf } from '../../src/results/document.js';
 import { allDocuments } from './documents.js';
 import { HARD_RESULTS } from './html-samples.js';

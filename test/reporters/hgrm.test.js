@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeHistogram } from '../../src/histogram.js';
-import { bucketsOf, countsUpTo } from '../../src/reporters/buckets.js';
+import { bucketsOf, countsUpTo } from '../../src/report/data/buckets.js';
 import { render } from '../../src/reporters/hgrm.js';
 import { SAMPLES } from './samples.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
-import { renderDocument, reporterForFile, reporters } from '../../src/reporters/index.js';
+import { renderDocument, reporterForFile, reporters } from '../../src/report/index.js';
 import { sampleResult, spread } from '../results/sample.js';
 
 /** @type {[string, string, string][]} */

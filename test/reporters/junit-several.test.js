@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { render } from '../../src/reporters/junit.js';
-import { clean } from '../../src/reporters/layout.js';
+import { clean } from '../../src/report/layout.js';
 import { sampleResult, spread } from '../results/sample.js';
 import { readJunit } from './junit-document.js';
 import { SAMPLES } from './samples.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { clean, distinct, labelled, table, WIDTH, wrap } from '../../src/reporters/layout.js';
+import { clean, distinct, labelled, table, WIDTH, wrap } from '../../src/report/layout.js';
 
 const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { clean } from '../../src/reporters/layout.js';
+import { clean } from '../../src/report/layout.js';
 import { code, codeCell, escapeMarkdown, markdownTable } from '../../src/reporters/markdown-text.js';
 import { cellsOf, PUNCTUATION } from './markdown-document.js';
 

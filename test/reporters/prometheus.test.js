@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bucketsOf, countsUpTo } from '../../src/reporters/buckets.js';
-import { distinct } from '../../src/reporters/layout.js';
+import { bucketsOf, countsUpTo } from '../../src/report/data/buckets.js';
+import { distinct } from '../../src/report/layout.js';
 import { BOUNDS_SECONDS } from '../../src/reporters/metrics.js';
 import { render } from '../../src/reporters/prometheus.js';
 import { exposition, sample } from '../../src/reporters/prometheus-text.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { PROPAGATIONS } from './documents.js';
 import { readJunit } from './junit-document.js';
 

@@ -1,7 +1,7 @@
 /** Results of scenarios in every form that shows them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { mixedRun, scenarioOf, troubledRun } from '../results/scenario-sample.js';
 import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 

@@ -1,7 +1,7 @@
 /** Searches in every form. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { explain } from '../../src/results/search/explain.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';

@@ -1,4 +1,4 @@
-/** The reporters: each turns a document into text for one destination. A new one is a file and a line here. */
+/** The formats of reports and the kinds of documents each can show. A new one is a file and a line here. */
 import { extname } from 'node:path';
 import { usageError } from '../errors.js';
 import { kindOf } from '../results/document.js';
@@ -11,7 +11,7 @@ import { kindOf } from '../results/document.js';
  */
 /**
  * @typedef {object} Reporter
- * @property {(document: any, options?: RenderOptions) => string} render ends with a newline
+ * @property {(document: any, options?: RenderOptions) => string | Promise<string>} render ends with a newline
  */
 /**
  * @typedef {object} ReporterEntry
@@ -29,27 +29,27 @@ const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result'
 const RESULT = ['result'];
 
 const textOthers = {
-  search: () => import('./search-text.js'),
-  'run-set': () => import('./run-set-text.js'),
-  comparison: () => import('./comparison-text.js'),
-  propagation: () => import('./propagation-text.js'),
-  'scenario-result': () => import('./scenario-text.js'),
+  search: () => import('../reporters/search-text.js'),
+  'run-set': () => import('../reporters/run-set-text.js'),
+  comparison: () => import('../reporters/comparison-text.js'),
+  propagation: () => import('../reporters/propagation-text.js'),
+  'scenario-result': () => import('../reporters/scenario-text.js'),
 };
 
 const markdownOthers = {
-  search: () => import('./search-markdown.js'),
-  'run-set': () => import('./run-set-markdown.js'),
-  comparison: () => import('./comparison-markdown.js'),
-  propagation: () => import('./propagation-markdown.js'),
-  'scenario-result': () => import('./scenario-markdown.js'),
+  search: () => import('../reporters/search-markdown.js'),
+  'run-set': () => import('../reporters/run-set-markdown.js'),
+  comparison: () => import('../reporters/comparison-markdown.js'),
+  propagation: () => import('../reporters/propagation-markdown.js'),
+  'scenario-result': () => import('../reporters/scenario-markdown.js'),
 };
 
 const junitOthers = {
-  search: () => import('./search-junit.js'),
-  'run-set': () => import('./junit-run-set.js'),
-  comparison: () => import('./junit-comparison.js'),
-  propagation: () => import('./propagation-junit.js'),
-  'scenario-result': () => import('./scenario-junit.js'),
+  search: () => import('../reporters/search-junit.js'),
+  'run-set': () => import('../reporters/junit-run-set.js'),
+  comparison: () => import('../reporters/junit-comparison.js'),
+  propagation: () => import('../reporters/propagation-junit.js'),
+  'scenario-result': () => import('../reporters/scenario-junit.js'),
 };
 
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
@@ -58,64 +58,73 @@ export const reporters = Object.freeze({
     extension: '.txt',
     kinds: ALL,
     describe: 'a summary in 80 columns',
-    load: () => import('./terminal.js'),
+    load: () => described(() => import('./text.js')),
     others: textOthers,
   },
   json: {
     extension: '.json',
     kinds: ALL,
     describe: 'all of it; published schema',
-    load: () => import('./json.js'),
+    load: () => import('../reporters/json.js'),
   },
   html: {
     extension: '.html',
     kinds: ALL,
     describe: 'a page with charts, in one file',
-    load: () => import('./html.js'),
+    load: () => import('../reporters/html.js'),
   },
   md: {
     extension: '.md',
     kinds: ALL,
     describe: 'tables for a pull request or a wiki',
-    load: () => import('./markdown.js'),
+    load: () => described(() => import('./markdown.js')),
     others: markdownOthers,
   },
   junit: {
     extension: '.xml',
     kinds: ALL,
     describe: 'JUnit: each requirement a test case',
-    load: () => import('./junit.js'),
+    load: () => import('../reporters/junit.js'),
     others: junitOthers,
   },
   csv: {
     extension: '.csv',
     kinds: ['result', 'run-set', 'propagation'],
     describe: 'the timeline, a row a second',
-    load: () => import('./csv.js'),
+    load: () => import('../reporters/csv.js'),
     others: {
-      'run-set': () => import('./csv-run-set.js'),
-      propagation: () => import('./propagation-csv.js'),
+      'run-set': () => import('../reporters/csv-run-set.js'),
+      propagation: () => import('../reporters/propagation-csv.js'),
     },
   },
   hlog: {
     extension: '.hlog',
     kinds: RESULT,
     describe: 'HdrHistogram log, an interval a second',
-    load: () => import('./hlog.js'),
+    load: () => import('../reporters/hlog.js'),
   },
   hgrm: {
     extension: '.hgrm',
     kinds: RESULT,
     describe: 'response times by percentile, as HdrHistogram prints them',
-    load: () => import('./hgrm.js'),
+    load: () => import('../reporters/hgrm.js'),
   },
   prom: {
     extension: '.prom',
     kinds: RESULT,
     describe: 'Prometheus text exposition',
-    load: () => import('./prometheus.js'),
+    load: () => import('../reporters/prometheus.js'),
   },
 });
+
+/**
+ * @param {() => Promise<{render: (report: import('./sections.js').Report, options?: RenderOptions) => string}>} load a renderer of sections
+ * @returns {Promise<Reporter>}
+ */
+async function described(load) {
+  const [{ describe }, { render }] = await Promise.all([import('./describe/index.js'), load()]);
+  return { render: async (document, options) => render(await describe(document), options) };
+}
 
 /** @type {Record<DocumentKind, string>} */
 export const KIND_NAMES = {
