@@ -44,11 +44,11 @@ export function render({ title, verdict, subject, sections }) {
  */
 function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
   const level = heading === null ? 2 : 3;
-  const own = parts.filter(({ kind }) => kind === 'chart');
+  let drawn = 0;
   const htmlOf = (/** @type {Part} */ part) => {
     if (part.kind !== 'chart') return PARTS[part.kind](part);
-    const at = own.indexOf(part);
-    return chartHtml(part, { id: `${id}-chart-${at + 1}`, level, isMain: isFirst && at === 0 }, charts);
+    drawn++;
+    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);
   };
   const html = grouped(parts)
     .map((group) => {

@@ -1,6 +1,7 @@
-/** Results that are hard to draw, and means to look into the pages made of them. */
+/** Results that are hard to draw. */
+
+import { noise, simulate } from '../reporters/simulation.js';
 import { closedLoad, sampleResult } from '../results/sample.js';
-import { noise, simulate } from './simulation.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/results/schema.js').TimelineRow} TimelineRow */
@@ -29,7 +30,7 @@ export function row(second, changes) {
   };
 }
 
-/** Nothing was answered. @param {number} second */
+/** No response came. @param {number} second */
 export function silence(second) {
   return row(second, { sent: 0, succeeded: 0, p50: null, p90: null, p99: null, max: null, lag99: null });
 }
@@ -56,7 +57,7 @@ function requirement(text, verdict, limit) {
 
 const FREEZE = Object.freeze({ fromMs: 20_030, toMs: 30_000 });
 
-/** Nothing is answered while the server stands still. @param {number} index @param {number} sentMs */
+/** No response comes while the server is frozen. @param {number} index @param {number} sentMs */
 function frozen(index, sentMs) {
   const service = noise(3)(index);
   const isCaught = sentMs + service > FREEZE.fromMs && sentMs < FREEZE.toMs;
@@ -75,7 +76,7 @@ const FAILED_MEASUREMENT = {
 const HOUR_MS = 3_600_000;
 const PER_HOUR = 1000 / 3600;
 
-/** What any run could have brought: `checkResult` finds nothing in them. @type {Record<string, Result>} */
+/** Results that pass `checkResult`. @type {Record<string, Result>} */
 export const HARD_RESULTS = {
   'no sample': sampleResult([], { interrupted: true, counts: { neverSent: 400 }, timeline: [] }),
   'one sample': simulate({ load: { ratePerSecond: 1, durationMs: 1000 }, serviceMs: () => 1.5 }),
@@ -148,74 +149,3 @@ export const HARD_RESULTS = {
     serviceMs: noise(12),
   }),
 };
-
-/** @param {string} html @returns {string[]} the charts' SVGs, of both sizes */
-export function chartsIn(html) {
-  return html.match(/<svg class="chart [\s\S]*?<\/svg>/g) ?? [];
-}
-
-/** @param {string} html @returns {string} without what is in script and style elements */
-export function withoutCode(html) {
-  return html
-    .replace(/(<script[^>]*>)[\s\S]*?<\/script>/g, '$1</script>')
-    .replace(/<style>[\s\S]*?<\/style>/g, '<style></style>');
-}
-
-/** @typedef {{text: string, left: number, right: number, top: number, bottom: number}} TextBox */
-
-const SIZE = 13;
-
-/** Which share of a text is left of its place. @type {Record<string, number>} */
-const ANCHORS = { start: 0, middle: 0.5, end: 1 };
-
-/** In ems, of the usual sans-serif fonts. @param {string} text */
-function width(text) {
-  const ems = [...text].map((character) => {
-    if (/[ .,:;'"!|ijltfrI()[\]\\/-]/.test(character)) return 0.35;
-    if (/[mwMW%…]/.test(character)) return 0.9;
-    return /[\u0020-\u024f–]/.test(character) ? 0.61 : 1;
-  });
-  return ems.reduce((sum, em) => sum + em, 0) * SIZE;
-}
-
-/** @param {string} svg @returns {TextBox[]} where its texts stand */
-export function textBoxes(svg) {
-  const texts = svg.matchAll(/<text x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)">([\s\S]*?)<\/text>/g);
-  return [...texts].map(([, x, y, anchor, inner]) => {
-    const text = plain(inner.replace(/<title>[\s\S]*?<\/title>/, ''));
-    const left = Number(x) - ANCHORS[anchor] * width(text);
-    return {
-      text,
-      left,
-      right: left + width(text),
-      top: Number(y) - 0.8 * SIZE,
-      bottom: Number(y) + 0.25 * SIZE,
-    };
-  });
-}
-
-/** @param {string} html @returns {string} with the characters that entities stand for */
-function plain(html) {
-  return html
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
-}
-
-/** @param {string} svg @returns {string[]} one sentence for each text that touches another or sticks out */
-export function collisions(svg) {
-  const [, whole, height] = (/viewBox="0 0 (\S+) (\S+)"/.exec(svg) ?? []).map(Number);
-  const boxes = textBoxes(svg);
-  const touching = boxes.flatMap((a, i) =>
-    boxes
-      .slice(i + 1)
-      .filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
-      .map((b) => `${JSON.stringify(a.text)} touches ${JSON.stringify(b.text)}`),
-  );
-  const outside = boxes
-    .filter(({ left, right, top, bottom }) => left < 0 || right > whole || top < 0 || bottom > height)
-    .map(({ text, left, right }) => `${JSON.stringify(text)} sticks out: ${left} to ${right} of ${whole}`);
-  return [...touching, ...outside];
-}

@@ -61,7 +61,7 @@ ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-c
 .key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
 .verdicts.barred { margin-bottom: 0.15rem; }
 .verdicts .reason { grid-column: 2 / -1; margin: 0; font-size: 0.833rem; max-width: 70rem; }
-@media (max-width: 47.99em) {
+@media (max-width: 41.99em) {
   ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
   .verdicts .text, .verdicts .bars, .key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
@@ -183,6 +183,7 @@ ul.legend > li { min-width: 0; }
   body { font-size: 10pt; }
   .at, .scrub, details:not([open]) { display: none; }
   table { font-size: 8pt; }
+  thead th { font-size: 7.5pt; }
   th, td { padding-right: 0.5rem; }
   tbody th, td:not(.number) { min-width: 0; max-width: 14rem; }
   section { padding: 0.75rem 0; }
