@@ -24,9 +24,8 @@ const LOG_FROM = 4;
 /** Limits beyond this multiple of the measured range would flatten the lines; they are left out. */
 const LIMIT_REACH = 10;
 
-/** Of one series, and of several. */
-const STYLE_ALONE = 3;
-const STYLES = Object.freeze([1, 2, 3, 4, 5]);
+/** Of the series. Style 3 is that of the answer. */
+const STYLES = Object.freeze([1, 2, 4, 5]);
 
 /**
  * @param {Data} data
@@ -43,7 +42,7 @@ export function levels(data, setting) {
   const [xAxis, yAxis] = [levelAxis(data), valueAxis(data, limits)];
   const looks = series.map((one, i) => ({
     ...one,
-    style: series.length === 1 ? STYLE_ALONE : STYLES[i % STYLES.length],
+    style: STYLES[i % STYLES.length],
   }));
   const draw = (/** @type {import('./draw/frame.js').Place} */ place) => {
     const x = answer === null ? 0 : place.x(xAxis.at(answer.level));

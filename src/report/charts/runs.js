@@ -12,7 +12,7 @@ import {
 import { dotsOf, jitter, RADIUS } from './draw/dots.js';
 import { FONT_SIZE, FOOT, layOutX, makePlace, round, svgOf, textAt, xAxisMarks } from './draw/frame.js';
 import { textWidth } from './draw/text-width.js';
-import { between, titled } from './draw/words.js';
+import { between } from './draw/words.js';
 
 /** @typedef {import('./draw/axes.js').Axis} Axis */
 /** @typedef {import('./draw/frame.js').Place} Place */
@@ -50,16 +50,14 @@ export function runs({ unit, groups }, setting) {
   if (values.length === 0) return null;
   const text = (/** @type {number} */ value) => figureText(unit, value);
   const axis = axisFor(unit, values);
-  const medians = groups.flatMap((group) => describe(group, text));
-  const summary =
-    groups.length === 1 ? medians[0] : titled(`${medians.join('; ')}. All runs: ${between(values, text)}`);
+  const summary = summarise(groups, between(values, text), text);
   const rows = groups.flatMap(({ name, runs: names, values: own }) =>
     own.map((value, i) => [names[i], ...(name === '' ? [] : [name]), figureText(unit, value)]),
   );
   const hasNames = groups.some(({ name }) => name !== '');
   return {
     svg: setting.sizes.map((size) => draw({ groups, axis, size, ...setting, summary })).join('\n'),
-    summary: `${summary}.`,
+    summary,
     legend: [],
     table: {
       kind: 'table',
@@ -187,15 +185,18 @@ function drawGroup(group, style, x, { left, right, middle: y }) {
 }
 
 /**
- * @param {Group} group
+ * @param {Group[]} groups
+ * @param {string} range of all runs
  * @param {(value: number) => string} text
- * @returns {string[]} `raft: median 6.96 ms`
  */
-function describe(group, text) {
-  const values = known(group);
-  const { name } = group;
-  const prefix = name === '' ? '' : `${name}: `;
-  if (values.length === 0) return [`${prefix}no run to show`];
-  const median = `median ${text(boxOf(values).median)}`;
-  return [name === '' ? titled(`${median}; all runs ${between(values, text)}`) : `${prefix}${median}`];
+function summarise(groups, range, text) {
+  const median = (/** @type {Group} */ group) => {
+    const values = known(group);
+    return values.length === 0 ? 'no run' : text(boxOf(values).median);
+  };
+  const [{ name }] = groups;
+  const medians = groups.map((group) => `${group.name} ${median(group)}`).join(', ');
+  return groups.length === 1 && name === ''
+    ? `Median ${median(groups[0])}; all runs ${range}.`
+    : `Medians: ${medians}. All runs ${range}.`;
 }

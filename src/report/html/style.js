@@ -52,7 +52,7 @@ pre { margin: 0 0 1rem; padding: 0.6rem 0.9rem; background: var(--tint); white-s
 ul.verdicts, ul.legend { list-style: none; margin: 0; padding: 0; }
 ul.verdicts { display: grid; grid-template-columns: max-content fit-content(22rem) 1fr; margin-bottom: 1rem; }
 ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-content 1fr; }
-.verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: center; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
+.verdicts > li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; gap: 0 1rem; align-items: start; padding: 0.3rem 0; border-bottom: 1px solid var(--grid); }
 .verdicts > li:first-child { border-top: 1px solid var(--grid); }
 .verdicts .badge { justify-self: start; }
 .verdicts code { font-weight: 600; }
@@ -82,7 +82,7 @@ dl, dd { margin: 0; }
 .note p { margin: 0; }
 @media (max-width: 37.49em) { .facts > div { grid-template-columns: 1fr; } .tiles { grid-template-columns: repeat(2, 1fr); } }
 
-.bars { display: block; max-width: 100%; }
+.bars { display: block; max-width: 100%; margin-top: 1px; }
 .bars path { fill: none; stroke-width: 1.5; }
 .bars .track { stroke: var(--rule); }
 .bars .mark { stroke: var(--ink); stroke-width: 2; }
@@ -96,7 +96,7 @@ dl, dd { margin: 0; }
 
 .rows { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; margin-bottom: 1rem; }
 .rows > * { min-width: 0; max-width: 100%; }
-.rows > figure, .rows > .figure { flex: 1 1 32rem; }
+.rows > figure, .rows > .figure { flex: 1 1 29rem; }
 .rows > figure.main { flex-basis: 100%; }
 @media (min-width: 68em) { .rows > figure:not(.main), .rows > .figure { max-width: calc(50% - 1rem); } }
 .caption { font-size: 0.833rem; margin-bottom: 0.35rem; max-width: 40rem; }

@@ -29,7 +29,7 @@ test('the summary has the median of each group and the range of all runs', () =>
   assert.equal(runs([group([1, 2, 6])]).summary, 'Median 2.00 ms; all runs between 1.00 ms and 6.00 ms.');
   assert.equal(
     runs([group([1, 2, 6], 'raft'), group([null], 'file')]).summary,
-    'Raft: median 2.00 ms; file: no run to show. All runs: between 1.00 ms and 6.00 ms.',
+    'Medians: raft 2.00 ms, file no run. All runs between 1.00 ms and 6.00 ms.',
   );
 });
 
