@@ -4,11 +4,11 @@
  */
 import { decodeHistogram } from '../histogram.js';
 import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
-import { BOUNDS_SECONDS } from '../reporters/metrics.js';
+import { BOUNDS_SECONDS } from '../report/data/metrics.js';
 
-/** @typedef {import('../reporters/metrics.js').Labels} Labels */
-/** @typedef {import('../reporters/metrics.js').NumberPoint} NumberPoint */
-/** @typedef {import('../reporters/metrics.js').LatencyPoint} LatencyPoint */
+/** @typedef {import('../report/data/metrics.js').Labels} Labels */
+/** @typedef {import('../report/data/metrics.js').NumberPoint} NumberPoint */
+/** @typedef {import('../report/data/metrics.js').LatencyPoint} LatencyPoint */
 /** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
 /**
  * @typedef {object} NumberDataPoint

@@ -18,8 +18,7 @@ import { kindOf } from '../results/document.js';
  * @property {string} extension what `--out` goes by
  * @property {readonly DocumentKind[]} kinds what it can show
  * @property {string} describe a few words
- * @property {() => Promise<Reporter>} load the module for a result, and for what `others` does not name
- * @property {Partial<Record<DocumentKind, () => Promise<Reporter>>>} [others] modules of their own for other kinds
+ * @property {() => Promise<Reporter>} load
  */
 
 /** @type {readonly DocumentKind[]} */
@@ -28,30 +27,6 @@ const ALL = ['result', 'run-set', 'comparison', 'propagation', 'scenario-result'
 /** @type {readonly DocumentKind[]} */
 const RESULT = ['result'];
 
-const textOthers = {
-  search: () => import('../reporters/search-text.js'),
-  'run-set': () => import('../reporters/run-set-text.js'),
-  comparison: () => import('../reporters/comparison-text.js'),
-  propagation: () => import('../reporters/propagation-text.js'),
-  'scenario-result': () => import('../reporters/scenario-text.js'),
-};
-
-const markdownOthers = {
-  search: () => import('../reporters/search-markdown.js'),
-  'run-set': () => import('../reporters/run-set-markdown.js'),
-  comparison: () => import('../reporters/comparison-markdown.js'),
-  propagation: () => import('../reporters/propagation-markdown.js'),
-  'scenario-result': () => import('../reporters/scenario-markdown.js'),
-};
-
-const junitOthers = {
-  search: () => import('../reporters/search-junit.js'),
-  'run-set': () => import('../reporters/junit-run-set.js'),
-  comparison: () => import('../reporters/junit-comparison.js'),
-  propagation: () => import('../reporters/propagation-junit.js'),
-  'scenario-result': () => import('../reporters/scenario-junit.js'),
-};
-
 /** By the name that `--format` takes. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
   text: {
@@ -59,61 +34,54 @@ export const reporters = Object.freeze({
     kinds: ALL,
     describe: 'a summary in 80 columns',
     load: () => described(() => import('./text.js')),
-    others: textOthers,
   },
   json: {
     extension: '.json',
     kinds: ALL,
     describe: 'all of it; published schema',
-    load: () => import('../reporters/json.js'),
+    load: () => import('./data/json.js'),
   },
   html: {
     extension: '.html',
     kinds: ALL,
     describe: 'a page with charts, in one file',
-    load: () => import('../reporters/html.js'),
+    load: () => described(() => import('./html.js')),
   },
   md: {
     extension: '.md',
     kinds: ALL,
     describe: 'tables for a pull request or a wiki',
     load: () => described(() => import('./markdown.js')),
-    others: markdownOthers,
   },
   junit: {
     extension: '.xml',
     kinds: ALL,
     describe: 'JUnit: each requirement a test case',
-    load: () => import('../reporters/junit.js'),
-    others: junitOthers,
+    load: () => import('./data/junit.js'),
   },
   csv: {
     extension: '.csv',
     kinds: ['result', 'run-set', 'propagation'],
     describe: 'the timeline, a row a second',
-    load: () => import('../reporters/csv.js'),
-    others: {
-      'run-set': () => import('../reporters/csv-run-set.js'),
-      propagation: () => import('../reporters/propagation-csv.js'),
-    },
+    load: () => import('./data/csv.js'),
   },
   hlog: {
     extension: '.hlog',
     kinds: RESULT,
     describe: 'HdrHistogram log, an interval a second',
-    load: () => import('../reporters/hlog.js'),
+    load: () => import('./data/hlog.js'),
   },
   hgrm: {
     extension: '.hgrm',
     kinds: RESULT,
     describe: 'response times by percentile, as HdrHistogram prints them',
-    load: () => import('../reporters/hgrm.js'),
+    load: () => import('./data/hgrm.js'),
   },
   prom: {
     extension: '.prom',
     kinds: RESULT,
     describe: 'Prometheus text exposition',
-    load: () => import('../reporters/prometheus.js'),
+    load: () => import('./data/prometheus.js'),
   },
 });
 
@@ -162,9 +130,9 @@ export function reporterForFile(path) {
  */
 export async function renderDocument(name, document, options) {
   const kind = kindOf(document);
-  const { kinds, load, others } = reporters[name];
+  const { kinds, load } = reporters[name];
   if (!kinds.includes(kind)) throw cannotReport(name, kind);
-  const { render } = await (others?.[kind] ?? load)();
+  const { render } = await load();
   return render(document, options);
 }
 

@@ -1,12 +1,14 @@
 /** A table of a report as lines of text: what does not fit beside the other columns goes below, or into a table of its own. */
-import { padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
+import stringWidth from 'string-width';
+import { clean, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
 
 /** @typedef {import('./sections.js').Table} Table */
 /** @typedef {import('./sections.js').Cell} Cell */
 /** @typedef {import('./sections.js').Column} Column */
 
-/** Of the first column, before others are moved. */
+/** Of the first column, before others are moved; and where it can be avoided. */
 const LEAST_FIRST = 10;
+const GOOD_FIRST = 24;
 
 /** Of the text below a row. */
 const INDENT = 4;
@@ -20,13 +22,14 @@ const INDENT = 4;
 export function textTable({ columns, rows }, paint, width) {
   const every = columns.map((_, i) => i);
   const narrow = every.filter((i) => !columns[i].isDetail);
-  const chosen = [every, narrow].find((shown) => fits(columns, rows, shown, width));
+  const chosen = [every, narrow].find((shown) => fits(columns, rows, shown, width, GOOD_FIRST));
   if (chosen !== undefined) return draw(columns, rows, chosen, paint, width);
   const last = narrow[narrow.length - 1];
   if (narrow.length > 1 && columns[last].isText) {
     const others = narrow.slice(0, -1);
     if (fits(columns, rows, others, width)) return draw(columns, rows, others, paint, width, last);
   }
+  if (fits(columns, rows, narrow, width)) return draw(columns, rows, narrow, paint, width);
   return split(columns, rows, narrow, width).flatMap((shown, i) => [
     ...(i === 0 ? [] : ['']),
     ...draw(columns, rows, shown, paint, width),
@@ -54,9 +57,12 @@ function cellsOf(columns, rows, shown) {
  * @param {Cell[][]} rows
  * @param {number[]} shown
  * @param {number} width
+ * @param {number} [most] that the first column gets, if its cells need it
  */
-function fits(columns, rows, shown, width) {
-  return widthOf(cellsOf(columns, rows, shown)) + LEAST_FIRST <= width;
+function fits(columns, rows, shown, width, most = LEAST_FIRST) {
+  const cells = cellsOf(columns, rows, shown);
+  const first = Math.max(...cells.map(([cell]) => stringWidth(clean(cell))));
+  return widthOf(cells) + Math.max(LEAST_FIRST, Math.min(first, most)) <= width;
 }
 
 /**

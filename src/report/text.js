@@ -19,13 +19,11 @@ const COLOURS = {
   better: 'green',
   'not proven': 'yellow',
   suspect: 'yellow',
-  unknown: 'yellow',
   'not met': 'red',
   invalid: 'red',
   failed: 'red',
   slower: 'red',
   worse: 'red',
-  none: 'red',
 };
 
 /** Names of requirements longer than this do not push the column of texts to the right. */
@@ -146,7 +144,7 @@ function verdictLines(items, paint, width) {
       return [label + line.slice(indent), ...rest, ...under(text, indent), ...more];
     }
     const [line, ...rest] = under(text, textIndent);
-    return [label + padEnd(clean(name), second + 3) + line.slice(textIndent), ...rest, ...more];
+    return [(label + padEnd(clean(name), second + 3) + line.slice(textIndent)).trimEnd(), ...rest, ...more];
   });
 }
 

@@ -45,7 +45,18 @@ export function rangeText(bar, format) {
   const { value, low, high } = bar;
   if (high !== null && value - low <= WIDE * value && high - value <= WIDE * value) return undefined;
   if (high === null) return low > 0 ? `${format(low)} or more` : undefined;
+  return spanText(low, high, format);
+}
+
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {Format} format
+ * @returns {string} `5.1 to 12 ms`; one value where both read alike
+ */
+export function spanText(low, high, format) {
   const [from, to] = [format(low), format(high)];
+  if (from === to) return to;
   const unit = /[^\d.,]+$/.exec(to)?.[0] ?? '';
   return `${unit !== '' && from.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`;
 }

@@ -5,9 +5,14 @@ import { kindOf } from '../../results/document.js';
 /** @typedef {import('../../results/document.js').DocumentKind} DocumentKind */
 /** @typedef {import('../sections.js').Report} Report */
 
-/** @type {Partial<Record<DocumentKind, () => Promise<(document: any) => Report>>>} */
+/** @type {Record<DocumentKind, () => Promise<(document: any) => Report>>} */
 const DESCRIBERS = {
   result: async () => (await import('./result.js')).describeResult,
+  'run-set': async () => (await import('./run-set.js')).describeRunSet,
+  comparison: async () => (await import('./comparison.js')).describeComparison,
+  search: async () => (await import('./search.js')).describeSearch,
+  propagation: async () => (await import('./propagation.js')).describePropagation,
+  'scenario-result': async () => (await import('./scenario.js')).describeScenario,
 };
 
 /**
@@ -15,8 +20,6 @@ const DESCRIBERS = {
  * @returns {Promise<Report>}
  */
 export async function describe(document) {
-  const kind = kindOf(document);
-  const load = DESCRIBERS[kind];
-  if (load === undefined) throw new Error(`no description of ${kind}`);
-  return (await load())(document);
+  const describer = await DESCRIBERS[kindOf(document)]();
+  return describer(document);
 }

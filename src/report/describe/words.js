@@ -272,3 +272,11 @@ export function loadNotes({ load, warmup }) {
       : []),
   ];
 }
+
+/**
+ * @param {string} text
+ * @returns {string} with a capital, as a title; `p99` stays small
+ */
+export function titled(text) {
+  return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

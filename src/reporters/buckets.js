@@ -1,1 +1,0 @@
-export * from '../report/data/buckets.js';

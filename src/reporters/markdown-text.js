@@ -1,1 +1,0 @@
-export * from '../report/escape-markdown.js';

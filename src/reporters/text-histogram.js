@@ -1,1 +1,0 @@
-export * from '../report/text-histogram.js';
