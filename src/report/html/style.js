@@ -64,9 +64,7 @@ ul.verdicts.barred { grid-template-columns: max-content fit-content(22rem) max-c
 @media (max-width: 41.99em) {
   ul.verdicts, ul.verdicts.barred { grid-template-columns: max-content 1fr; }
   .verdicts > li { gap: 0.1rem 0.75rem; }
-  .verdicts .text, .verdicts .bars, .key { color: var(--muted); font-size: 0.833rem; margin: 0 0 0.75rem; }
-.verdicts.barred { margin-bottom: 0.15rem; }
-.verdicts .reason { grid-column: 1 / -1; }
+  .verdicts .text, .verdicts .bars, .verdicts .reason { grid-column: 1 / -1; }
 }
 
 dl, dd { margin: 0; }
@@ -188,7 +186,8 @@ ul.legend > li { min-width: 0; }
   tbody th, td:not(.number) { min-width: 0; max-width: 14rem; }
   section { padding: 0.75rem 0; }
   h2, h3 { break-after: avoid; }
-  figure, tr, li, .tiles > div, .note { break-inside: avoid; }
+  figure, tr, li, .facts, .tiles > div, .note { break-inside: avoid; }
+  .verdicts .bars { width: 11rem; }
   .scroll, figure details .scroll { overflow: visible; max-height: none; background: none; }
 }
 `;
