@@ -10,13 +10,10 @@ import {
   numberLabel,
 } from './draw/axes.js';
 import { dotsOf, jitter, RADIUS } from './draw/dots.js';
-import { FONT_SIZE, FOOT, layOutX, makePlace, round, svgOf, textAt, xAxisMarks } from './draw/frame.js';
-import { textWidth } from './draw/text-width.js';
+import { frames, round, textAt } from './draw/frame.js';
 import { between } from './draw/words.js';
 
 /** @typedef {import('./draw/axes.js').Axis} Axis */
-/** @typedef {import('./draw/frame.js').Place} Place */
-/** @typedef {import('./draw/frame.js').Size} Size */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
 /**
  * @typedef {object} Group
@@ -32,13 +29,8 @@ const STYLES = 6;
 /** Smaller groups have no box. */
 const FEWEST_FOR_BOX = 5;
 
-/** Above the plot, and below one without an axis title. */
-const TOP = 8;
-const LABELS_ONLY = 30;
-
-/** Pixels; a narrow row has its label above. */
-const ROW_HEIGHT = { beside: 34, above: 54 };
-const WIDEST_LABEL = 200;
+/** Pixels. */
+const ROW_HEIGHT = 34;
 
 /**
  * @param {{unit: Unit, groups: Group[]}} data
@@ -49,14 +41,22 @@ export function runs({ unit, groups }, setting) {
   const values = groups.flatMap((group) => known(group));
   if (values.length === 0) return null;
   const text = (/** @type {number} */ value) => figureText(unit, value);
-  const axis = axisFor(unit, values);
+  const [xAxis, yAxis] = [axisFor(unit, values), rowAxis(groups)];
+  const sizes = setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * groups.length }));
+  const draw = (/** @type {import('./draw/frame.js').Place} */ { left, right, x, y }) =>
+    groups
+      .map((group, i) => {
+        const style = (i % STYLES) + 1;
+        return drawGroup(group, style, (value) => x(xAxis.at(value)), { left, right, y: y(yAxis.at(i)) });
+      })
+      .join('\n');
   const summary = summarise(groups, between(values, text), text);
   const rows = groups.flatMap(({ name, runs: names, values: own }) =>
     own.map((value, i) => [names[i], ...(name === '' ? [] : [name]), figureText(unit, value)]),
   );
   const hasNames = groups.some(({ name }) => name !== '');
   return {
-    svg: setting.sizes.map((size) => draw({ groups, axis, size, ...setting, summary })).join('\n'),
+    svg: frames({ ...setting, sizes, summary, xAxis, yAxis, draw, isUpright: true }),
     summary,
     legend: [],
     table: {
@@ -130,40 +130,19 @@ export function labeller(unit, high) {
   return (value) => `${numberLabel(value * 100)} %`;
 }
 
-/** @param {{groups: Group[], axis: Axis, size: Size, id: string, title: string, summary: string}} parts */
-function draw({ groups, axis, size, id, title, summary }) {
-  const isBeside = size.name !== 'narrow' || groups.every(({ name }) => name === '');
-  const labels = groups.map(({ name }) => textWidth(name, FONT_SIZE));
-  const least = isBeside ? 14 + Math.ceil(Math.min(WIDEST_LABEL, Math.max(24, ...labels))) : 24;
-  const { left, right, ticks } = layOutX(axis, least, size.width);
-  const rowHeight = ROW_HEIGHT[isBeside ? 'beside' : 'above'];
-  const place = makePlace({ left, right, top: TOP, bottom: TOP + rowHeight * groups.length });
-  const { top, bottom, x } = place;
-  const content = [
-    ...ticks.map(({ at }) => `<line class="grid" x1="${x(at)}" x2="${x(at)}" y1="${top}" y2="${bottom}"/>`),
-    xAxisMarks(ticks, place),
-    `<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>`,
-    textAt({ x: right, y: bottom + 43, text: axis.title, anchor: 'end', room: right }),
-    ...groups.map((group, i) => {
-      const y = TOP + i * rowHeight;
-      const label = isBeside
-        ? textAt({ x: 0, y: y + rowHeight / 2 + 4.5, text: group.name, room: left - 14 })
-        : textAt({ x: 0, y: y + 18, text: group.name, room: size.width });
-      const middle = isBeside ? y + rowHeight / 2 : y + 36;
-      return `${label}\n${drawGroup(group, (i % STYLES) + 1, (value) => x(axis.at(value)), { left, right, middle })}`;
-    }),
-  ];
-  const height = bottom + (axis.title === '' ? LABELS_ONLY : FOOT);
-  return svgOf({ id, title, summary, size, height, place, content: content.join('\n') });
+/** @param {Group[]} groups @returns {Axis} a row each, from the top */
+function rowAxis(groups) {
+  const at = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
+  return { title: '', at, ticks: () => groups.map(({ name }, i) => ({ at: at(i), label: name })) };
 }
 
 /**
  * @param {Group} group
  * @param {number} style
  * @param {(value: number) => number} x
- * @param {{left: number, right: number, middle: number}} row `middle`: its y
+ * @param {{left: number, right: number, y: number}} row
  */
-function drawGroup(group, style, x, { left, right, middle: y }) {
+function drawGroup(group, style, x, { left, right, y }) {
   const values = known(group);
   if (values.length === 0)
     return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });

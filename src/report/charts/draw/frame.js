@@ -25,7 +25,7 @@ import { ellipsize, textWidth } from './text-width.js';
  */
 
 /** Of all text in a chart. Browsers show it at 0.85 to 1.3 times its size. */
-export const FONT_SIZE = 13;
+const FONT_SIZE = 13;
 
 /** Of a line of text. */
 export const LINE_HEIGHT = 20;
@@ -33,11 +33,12 @@ export const LINE_HEIGHT = 20;
 /** Between labels side by side. */
 const LABEL_GAP = 12;
 
-/** Above the plot: the title of the y axis. */
-const HEAD = 34;
+/** Above the plot, with a title of the y axis and without; below it, with a title of the x axis and without. */
+const HEAD = { titled: 34, bare: 8 };
+const FOOT = { titled: 48, bare: 30 };
 
-/** Below the plot: labels and title of the x axis. */
-export const FOOT = 48;
+/** Share of the width that labels of the y axis may take. */
+const WIDEST_LABELS = 0.3;
 
 /** @type {readonly Size[]} */
 export const SIZES = Object.freeze([
@@ -54,7 +55,8 @@ export const MAIN_SIZES = Object.freeze([
 /**
  * A chart with axes, in each size.
  *
- * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string}} parts `draw` fills the plot
+ * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts `draw`
+ *   fills the plot; `isUpright`: the grid is of the x axis
  * @returns {string}
  */
 export function frames(parts) {
@@ -65,16 +67,21 @@ export function frames(parts) {
  * @param {Parameters<typeof frames>[0]} parts
  * @param {Size} size
  */
-function frame({ id, title, summary, xAxis, yAxis, draw }, size) {
+function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, size) {
   const yTicks = yAxis.ticks(size.height, () => LINE_HEIGHT);
-  const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + widest(yTicks, 24), size.width);
-  const place = makePlace({ left, right, top: HEAD, bottom: HEAD + size.height });
-  const { top, bottom } = place;
+  const room = Math.min(widest(yTicks, 24), Math.floor(size.width * WIDEST_LABELS));
+  const { left, right, ticks: xTicks } = layOutX(xAxis, 10 + room, size.width);
+  const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;
+  const place = makePlace({ left, right, top, bottom: top + size.height });
+  const { bottom, x, y } = place;
+  const grid = isUpright
+    ? xTicks.map(({ at }) => `<line class="grid" x1="${x(at)}" x2="${x(at)}" y1="${top}" y2="${bottom}"/>`)
+    : yTicks.map(({ at }) => `<line class="grid" x1="${left}" x2="${right}" y1="${y(at)}" y2="${y(at)}"/>`);
   const content = [
     textAt({ x: 0, y: 14, text: yAxis.title, room: size.width }),
-    ...yTicks.map(
-      ({ at, label }) =>
-        `<line class="grid" x1="${left}" x2="${right}" y1="${place.y(at)}" y2="${place.y(at)}"/>${textAt({ x: left - 8, y: round(place.y(at) + 4.5), text: label, anchor: 'end' })}`,
+    ...grid,
+    ...yTicks.map(({ at, label }) =>
+      textAt({ x: left - 8, y: round(y(at) + 4.5), text: label, anchor: 'end', room: left - 10 }),
     ),
     xAxisMarks(xTicks, place),
     draw(place),
@@ -82,7 +89,13 @@ function frame({ id, title, summary, xAxis, yAxis, draw }, size) {
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
     `<line class="cursor" x1="${left}" x2="${left}" y1="${top}" y2="${bottom}"/>`,
   ];
-  return svgOf({ id, title, summary, size, height: bottom + FOOT, place, content: content.join('\n') });
+  const height = bottom + (xAxis.title === '' ? FOOT.bare : FOOT.titled);
+  const own = escapeHtml(`${id}-${size.name}`);
+  return `<svg class="chart ${size.name}" viewBox="0 0 ${size.width} ${height}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${left}" data-right="${right}">
+<title id="${own}-title">${escapeHtml(title)}</title>
+<desc id="${own}-desc">${escapeHtml(summary)}</desc>
+${content.join('\n')}
+</svg>`;
 }
 
 /**
@@ -93,7 +106,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw }, size) {
  * @param {number} width of the SVG
  * @returns {{left: number, right: number, ticks: Tick[]}}
  */
-export function layOutX(axis, least, width) {
+function layOutX(axis, least, width) {
   const room = (/** @type {string} */ label) => textWidth(label, FONT_SIZE) + LABEL_GAP;
   const halfOf = (/** @type {Tick[]} */ ticks) => Math.ceil(widest(ticks, 0) / 2) + 3;
   let half = halfOf(axis.ticks(width - least - 20, room));
@@ -110,7 +123,7 @@ export function layOutX(axis, least, width) {
  * @param {Tick[]} ticks
  * @param {Place} place
  */
-export function xAxisMarks(ticks, { x, bottom }) {
+function xAxisMarks(ticks, { x, bottom }) {
   return ticks
     .map(
       ({ at, label }) =>
@@ -132,16 +145,6 @@ export function makePlace({ left, right, top, bottom }) {
     x: (at) => round(left + at * (right - left)),
     y: (at) => round(bottom - at * (bottom - top)),
   };
-}
-
-/** @param {{id: string, title: string, summary: string, size: Size, height: number, place: Place, content: string}} parts */
-export function svgOf({ id, title, summary, size, height, place, content }) {
-  const own = escapeHtml(`${id}-${size.name}`);
-  return `<svg class="chart ${size.name}" viewBox="0 0 ${size.width} ${height}" font-size="${FONT_SIZE}" role="img" aria-labelledby="${own}-title" aria-describedby="${own}-desc" data-left="${place.left}" data-right="${place.right}">
-<title id="${own}-title">${escapeHtml(title)}</title>
-<desc id="${own}-desc">${escapeHtml(summary)}</desc>
-${content}
-</svg>`;
 }
 
 /**
