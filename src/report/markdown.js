@@ -16,9 +16,11 @@ const ITEMS = new Set(['note', 'command']);
  */
 export function render({ title, subject, sections }) {
   const [answer, ...others] = sections;
+  const isTitle = (/** @type {Part} */ part) =>
+    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const blocks = [
     `## ${escapeMarkdown(title)}`,
-    ...partBlocks(answer.parts),
+    ...partBlocks(answer.parts.filter((part) => !isTitle(part))),
     `${escapeMarkdown(subject)}.`,
     ...others.flatMap(sectionBlocks),
   ];
@@ -56,7 +58,10 @@ function blockOf(part) {
     case 'verdicts':
       return verdictTable(part.items);
     case 'figures':
-      return part.items.map(figure).join(' · ');
+      return part.items
+        .filter(({ isDetail }) => !isDetail)
+        .map(figure)
+        .join(' · ');
     case 'table':
       return tableOf(part);
     case 'chart':
@@ -77,7 +82,7 @@ function verdictTable(items) {
   const rows = items.map(({ verdict, name, text, reason }) => [
     `**${escapeMarkdown(verdict)}**`,
     codeCell(name),
-    escapeMarkdown(reason === undefined ? text : `${text}${/[.:!]$/.test(text) ? '' : '.'} ${reason}`),
+    escapeMarkdown([text === '' || /[.:!]$/.test(text) ? text : `${text}.`, reason ?? ''].join(' ').trim()),
   ]);
   return markdownTable(['Verdict', 'Requirement', 'Result'], rows, 3).join('\n');
 }

@@ -19,9 +19,9 @@
  * @property {boolean} [isText] stands to the left; figures stand to the right
  * @property {boolean} [isDetail] left out where a table has to be narrow
  */
-/** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence */
+/** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence one that is the title, with a full stop, is left out where the title is shown */
 /** @typedef {{kind: 'verdicts', items: {verdict: string, name: string, text: string, reason?: string, bar?: Bar}[]}} Verdicts `text` is a short clause, `reason` a sentence or two more */
-/** @typedef {{kind: 'figures', items: {name: string, value: string, range?: string, bar?: Bar}[]}} Figures a line of key figures; `range`: `5.1 to 12 ms` */
+/** @typedef {{kind: 'figures', items: {name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}[]}} Figures a line of key figures; `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby says it, and text leaves it out */
 /** @typedef {{kind: 'table', caption: string, columns: Column[], rows: Cell[][]}} Table the first cell of a row is its heading */
 /** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: what it shows, in a sentence; `data`: what the chart draws */
 /** @typedef {{kind: 'note', text: string, remedy?: string}} Note a remark */

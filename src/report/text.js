@@ -155,7 +155,7 @@ function verdictLines(items, paint, width) {
 function figureLines(items, width) {
   /** @type {string[]} */
   const lines = [];
-  for (const { name, value, range } of items) {
+  for (const { name, value, range } of items.filter(({ isDetail }) => !isDetail)) {
     const text = clean(`${name} ${value}${range === undefined ? '' : ` (${range})`}`);
     const longer = lines.length === 0 ? text : `${lines[lines.length - 1]}    ${text}`;
     if (lines.length === 0 || stringWidth(longer) > width) lines.push(text);

@@ -53,16 +53,17 @@ export function describeComparison(comparison) {
     comparison.failIf.some((rule) => rule.verdict === one),
   );
   return report({
-    title: headlineOf(comparison),
+    title: finding(comparison, others[0]).replace(/\.$/, ''),
     ...(verdict === undefined ? {} : { verdict }),
-    subject: `${headlineOf(comparison)}${subject === null ? '' : `: ${subject}`}`,
+    subject: subject ?? headlineOf(comparison),
     sections: [
       section('answer', null, answer(comparison, others)),
-      ...others.map((other) =>
-        section(`difference-${other}`, pairName(comparison, other), pair(comparison, other)),
-      ),
+      ...others.map((other) => ({
+        ...section(`difference-${other}`, pairName(comparison, other), pair(comparison, other)),
+        ...(others.length > 1 ? { isDetail: true } : {}),
+      })),
       section('medians', 'Medians', others.length > 1 ? medians(comparison) : []),
-      section('run-by-run', 'Run by run', charts(comparison)),
+      section('run-by-run', 'Run by run', charts(comparison, null)),
       section('over-runs', 'Over runs', variances(comparison)),
       section('groups', 'Groups', groups(comparison)),
       section('notes', 'Notes', notes(comparison.notes.map((text) => ({ text })))),
@@ -78,9 +79,10 @@ export function describeComparison(comparison) {
 function answer(comparison, others) {
   const { failIf, warnings } = comparison;
   return [
-    ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: reason }))),
     ...others.flatMap((other) => sentence(finding(comparison, other))),
+    ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: '', reason }))),
     ...notes(warnings.map((text) => ({ text }))),
+    ...charts(comparison, ['p99']),
   ];
 }
 
@@ -159,12 +161,17 @@ function competing(metrics) {
   return isBiased ? ' that has no more errors' : '';
 }
 
-/** @param {Comparison} comparison @returns {Part[]} */
-function charts({ groups: all, metrics }) {
+/**
+ * @param {Comparison} comparison
+ * @param {string[] | null} keys of metrics; null: all but p99, whose chart is in the answer
+ * @returns {Part[]}
+ */
+function charts({ groups: all, metrics }, keys) {
   return metrics
+    .filter(({ key }) => (keys === null ? key !== 'p99' : keys.includes(key)))
     .filter(({ key }) => all.some((group) => group.metrics[key].values.some((value) => value !== null)))
     .map(({ key, label, unit }) =>
-      chart('runs', titled(label), 'Each run that counts is a dot.', {
+      chart('runs', titled(label), 'A dot a run.', {
         unit,
         groups: all.map(({ name, runs, metrics: own }) => ({
           name,

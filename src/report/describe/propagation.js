@@ -41,7 +41,7 @@ export function describePropagation(found) {
     subject: subjectLine(found),
     sections: [
       section('answer', null, answer(found)),
-      ...placesOf(found).map((place, i) => section(`place-${i}`, place.name, placeParts(place))),
+      ...placesOf(found).map((place, i) => section(`place-${i}`, place.name, placeParts(place, i === 0))),
       section('outcomes', 'Outcomes', outcomes(found)),
       section('remarks', 'Remarks', remarks(found)),
       section('requests', 'Requests', requests(found)),
@@ -64,24 +64,34 @@ function answer(found) {
     ...sentence(`${propagationHeadline(found)}.`),
     ...(upper.count === 0 ? [] : [/** @type {const} */ ({ kind: 'figures', items })]),
     ...notes(measurement.verdict === 'invalid' ? [] : measurement.reasons.slice(0, 1)),
+    ...delayChart(everywhere),
   ];
 }
 
-/** @param {Place} place @returns {Part[]} */
-function placeParts({ name, delay }) {
-  const { lower, upper } = delay.sinceAnswered;
-  const drawn = chart('percentiles', 'Delay by percentile', 'The delay lies between the two bounds.', {
+/** @param {DelayBlock} delay @returns {Part[]} none where nothing was seen */
+function delayChart({ sinceAnswered: { lower, upper } }) {
+  if (upper.count === 0) return [];
+  const data = {
     axis: 'delay',
     isShaded: true,
     series: [
       { name: 'upper bound (first response revoked)', latency: upper },
       { name: 'lower bound (last response good)', latency: lower },
     ],
-  });
+  };
+  return [chart('percentiles', 'Delay by percentile', 'The delay lies between the two bounds.', data)];
+}
+
+/**
+ * @param {Place} place
+ * @param {boolean} isFirst its chart is in the answer
+ * @returns {Part[]}
+ */
+function placeParts({ name, delay }, isFirst) {
   return [
     ...sentence(`${seenPhrase(delay)}.`),
     ...table(`Delay at ${name}`, [...texts('Delay since'), ...figures(...DELAY_COLUMNS)], delayRows(delay)),
-    ...(upper.count === 0 ? [] : [drawn]),
+    ...(isFirst ? [] : delayChart(delay)),
   ];
 }
 

@@ -87,7 +87,14 @@ function answer(result) {
     ...notes(result.measurement.verdict === 'invalid' ? [] : remarksOf(result).slice(0, 1)),
     ...(result.latencyMs.response.count === 0
       ? []
-      : [chart('latency-over-time', 'Response time over time', 'Response times second by second.', result)]),
+      : [
+          chart(
+            'latency-over-time',
+            'Response time over time',
+            'p50, p90, p99 and max of each second.',
+            result,
+          ),
+        ]),
   ];
 }
 
@@ -142,8 +149,14 @@ function summary(result) {
 }
 
 /** @param {Result} result @returns {Part[]} */
-function keyFigures({ latencyMs: { response } }) {
+function keyFigures({ latencyMs: { response }, rates, errorShare, ...result }) {
   if (response.count === 0) return [];
+  const { bar: rateBar } = /** @type {{bar?: {low: number, high: number | null}}} */ (rates);
+  const { errorShareBar } = /** @type {{errorShareBar?: {low: number, high: number}}} */ (result);
+  const details = [
+    detail('rate', perSecondText, rates.perSecond, rateBar),
+    detail('errors', formatPercent, errorShare ?? 0, errorShareBar),
+  ];
   const items = KEY_FIGURES.map((key) => {
     const bar = latencyBar(response, key);
     const range = key === 'max' ? undefined : rangeText(bar, formatDuration);
@@ -154,7 +167,25 @@ function keyFigures({ latencyMs: { response } }) {
       ...(bar === undefined ? {} : { bar }),
     };
   });
-  return [{ kind: 'figures', items }];
+  return [{ kind: 'figures', items: [...items, ...details] }];
+}
+
+/**
+ * @param {string} name
+ * @param {(value: number) => string} format
+ * @param {number} value
+ * @param {{low: number, high: number | null}} [bar]
+ */
+function detail(name, format, value, bar) {
+  const whole = bar === undefined ? undefined : { value, ...bar };
+  const range = rangeText(whole, format);
+  return {
+    name,
+    value: format(value),
+    isDetail: true,
+    ...(range === undefined ? {} : { range }),
+    ...(whole === undefined ? {} : { bar: whole }),
+  };
 }
 
 /** @param {Result} result @returns {Result['measurement']['reasons']} the first of a valid one belongs to the answer */
@@ -182,7 +213,7 @@ function latency({ latencyMs: { response, service, sendLag } }) {
       [...texts('Latency'), ...figures(...LATENCY_COLUMNS.map(([heading]) => heading))],
       rows,
     ),
-    chart('percentiles', 'Response times', 'Response and service times by percentile.', {
+    chart('percentiles', 'Response times', 'By percentile.', {
       axis: 'latency',
       series,
       isShaded: true,
@@ -195,9 +226,9 @@ function overTime(result) {
   if (result.timeline.length === 0) return [];
   const failed = result.timeline.some((row) => row.failed > 0);
   return [
-    chart('rates', 'Rates', 'Requests offered, sent and succeeded second by second.', result),
-    ...(failed ? [chart('errors', 'Errors', 'Failed requests second by second.', result)] : []),
-    chart('send-lag', 'Send lag', 'How late requests were sent, p99 of each second.', result),
+    chart('rates', 'Rates', 'Requests offered, sent and succeeded.', result),
+    ...(failed ? [chart('errors', 'Errors', 'By outcome.', result)] : []),
+    chart('send-lag', 'Send lag', 'p99 of each second.', result),
   ];
 }
 

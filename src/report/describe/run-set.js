@@ -30,21 +30,37 @@ const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
  * @returns {import('../sections.js').Report}
  */
 export function describeRunSet(runSet) {
-  const { name, summary } = runSet;
+  const { summary } = runSet;
   const judged = summary.requirements.map(requirementOverRuns);
   const worst = ['not met', 'not proven', 'met'].find((one) => judged.some(({ verdict }) => verdict === one));
   return report({
-    title: name,
+    title: titleOf(runSet),
     ...(worst === undefined ? {} : { verdict: worst }),
-    subject: `${name}: ${runSetPhrase(runSet)}`,
+    subject: runSetPhrase(runSet),
     sections: [
-      section('answer', null, [...verdicts(judged), ...answer(runSet)]),
+      section('answer', null, [
+        ...verdicts(judged),
+        ...answer(runSet),
+        ...charts(runSet, (key) => key === 'p99'),
+      ]),
       section('runs', 'Runs', eachRun(runSet)),
       section('over-runs', 'Over runs', overRuns(runSet)),
-      section('run-by-run', 'Run by run', charts(runSet)),
+      section(
+        'run-by-run',
+        'Run by run',
+        charts(runSet, (key) => key !== 'p99'),
+      ),
       section('tool', 'Tool', facts([['Tool', `vault-pki-load ${runSet.tool.version}`]])),
     ],
   });
+}
+
+/** @param {RunSet} runSet @returns {string} `nightly: p99 9.93 ms, rate 5/s, medians of 10 runs` */
+function titleOf({ name, summary: { used, metrics } }) {
+  if (used.length === 0) return `${name}: no run counts`;
+  const told = ['p99', 'rate'].flatMap((key) => metrics.filter((metric) => metric.key === key));
+  const text = told.map(({ label, unit, median }) => `${label} ${figureText(unit, median)}`).join(', ');
+  return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;
 }
 
 /** @param {RunSet} runSet @returns {Part[]} */
@@ -108,13 +124,17 @@ function overRuns({ summary: { used, metrics } }) {
   );
 }
 
-/** @param {RunSet} runSet @returns {Part[]} */
-function charts({ summary: { used, metrics } }) {
+/**
+ * @param {RunSet} runSet
+ * @param {(key: string) => boolean} isShown
+ * @returns {Part[]}
+ */
+function charts({ summary: { used, metrics } }, isShown) {
   if (used.length < 2) return [];
   return metrics
-    .filter(({ values }) => values.some((value) => value !== null))
+    .filter(({ key, values }) => isShown(key) && values.some((value) => value !== null))
     .map(({ label, unit, values }) =>
-      chart('runs', titled(label), 'Each run that counts is a dot.', {
+      chart('runs', titled(label), 'A dot a run.', {
         unit,
         groups: [{ name: '', runs: used, values }],
       }),

@@ -33,7 +33,7 @@ export function describeScenario(scenario) {
   const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const runs = [...new Set(steps.map(({ run }) => run))];
   return report({
-    title: name,
+    title: titleOf(name, items, runs),
     ...(worst === undefined ? {} : { verdict: worst }),
     subject: description === null ? name : `${name}: ${description}`,
     sections: [
@@ -41,6 +41,7 @@ export function describeScenario(scenario) {
         ...verdicts(items),
         ...sentence(statePhrase(scenario), true),
         ...findings(scenario),
+        ...charts(scenario, runs[0], 'p99').slice(0, 1),
       ]),
       section('runs', 'Runs', [
         ...overview(scenario),
@@ -51,6 +52,18 @@ export function describeScenario(scenario) {
       section('scenario', 'Scenario', about(scenario)),
     ],
   });
+}
+
+/**
+ * @param {string} name
+ * @param {VerdictItem[]} items
+ * @param {string[]} runs
+ */
+function titleOf(name, items, runs) {
+  if (items.length === 0) return `${name}: ${counted(runs.length, 'run')}`;
+  const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
+  const count = items.filter(({ verdict }) => verdict === worst).length;
+  return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
 }
 
 /** @param {ScenarioResult} scenario */
@@ -123,7 +136,7 @@ function ofRun(scenario, run) {
     ...steps.flatMap((step) => stageTable(scenario, step)),
     ...spreadTables(scenario, run),
     ...differenceTable(scenario, run),
-    ...charts(scenario, run),
+    ...charts(scenario, run, null),
     ...compared(scenario.comparisons.filter((one) => one.run === run)),
   ];
 }
@@ -155,13 +168,14 @@ export function targetOfStep({ target, aim, runs, used, repeat }) {
 /**
  * @param {ScenarioResult} scenario
  * @param {string} run
+ * @param {string | null} only key of a metric; null: all
  * @returns {Part[]} a chart a metric, and operation where there are several
  */
-function charts({ steps, rows }, run) {
+function charts({ steps, rows }, run, only) {
   const own = rows.filter((row) => row.run === run && row.stage === null && row.overRuns !== null);
   const operations = [...new Set(own.map(({ operation }) => operation))];
   return operations.flatMap((operation) =>
-    SPREAD_METRICS.map(([key, label, unit]) => {
+    SPREAD_METRICS.filter(([key]) => only === null || key === only).map(([key, label, unit]) => {
       const groups = own
         .filter((row) => row.operation === operation)
         .map((row) => {
@@ -173,7 +187,7 @@ function charts({ steps, rows }, run) {
           };
         });
       const title = operation === null ? titled(label) : `${titled(label)}, ${operation}`;
-      return chart('runs', title, 'Each run is a dot.', { unit, groups });
+      return chart('runs', title, 'A dot a run.', { unit, groups });
     }),
   );
 }

@@ -97,6 +97,7 @@ export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare,
 /** @param {Search} search @returns {Part[]} */
 function answer(search) {
   const { answer: found, confirmation, requirements, explanation } = search;
+  const rows = byLevel(search);
   const items = requirements.map(({ text }, i) => {
     const judged = confirmation?.requirements[i];
     return {
@@ -110,6 +111,7 @@ function answer(search) {
     ...verdicts(found === null ? [] : items),
     ...sentence(certaintyPhrase(search)),
     ...sentence(explanation),
+    ...(rows.length < 2 ? [] : [charts(search, rows)[0]]),
   ];
 }
 
@@ -164,7 +166,7 @@ function levels(search) {
     ...figures('succeeded', 'p50', 'p99', 'max', 'errors'),
     ...texts('verdict'),
   ];
-  return [...charts(search, rows), ...table('The last step at each level', columns, cells)];
+  return [...charts(search, rows).slice(1), ...table('The last step at each level', columns, cells)];
 }
 
 /**
@@ -186,25 +188,25 @@ function charts(search, rows) {
     name,
     values: rows.map(read),
   });
-  const times = chart('levels', 'Response times', 'Response times at each level.', {
+  const times = chart('levels', 'Response times', 'p50 and p99 at each level.', {
     ...shared,
     unit: 'ms',
     series: [seriesOf('p50', ({ p50Ms }) => p50Ms), seriesOf('p99', ({ p99Ms }) => p99Ms)],
     limits: limitsIn('ms'),
   });
-  const throughput = chart('levels', 'Throughput', 'Successes at each level.', {
+  const throughput = chart('levels', 'Throughput', 'At each level.', {
     ...shared,
     unit: '/s',
     series: [seriesOf('succeeded', ({ perSecond }) => perSecond)],
     limits: limitsIn('/s'),
   });
-  const errors = chart('levels', 'Errors', 'Share of failed requests at each level.', {
+  const errors = chart('levels', 'Errors', 'At each level.', {
     ...shared,
     unit: 'fraction',
     series: [seriesOf('errors', ({ errorShare }) => errorShare)],
     limits: limitsIn('fraction'),
   });
-  return searched === 'rate' ? [times, errors] : [throughput, times, errors];
+  return searched === 'rate' ? [times, errors] : [times, throughput, errors];
 }
 
 /** @param {Search} search @returns {Part[]} in the order in which they were made */
