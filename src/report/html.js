@@ -32,7 +32,12 @@ const SIDE_BY_SIDE = ['chart', 'table'];
 export function render({ title, verdict, subject, sections }) {
   /** @type {ReadOutsById} */
   const charts = {};
-  const body = sections.map((section, i) => sectionHtml(section, i === 0, charts)).join('\n');
+  const isTitle = (/** @type {Part} */ part) =>
+    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
+  const body = sections
+    .map(({ parts, ...section }) => ({ ...section, parts: parts.filter((part) => !isTitle(part)) }))
+    .map((section, i) => sectionHtml(section, i === 0, charts))
+    .join('\n');
   const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
   return page({ title: windowTitle, heading: title, subject, body, charts });
 }

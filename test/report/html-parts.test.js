@@ -208,6 +208,14 @@ test('a section has its heading, the first none, and a detail folds', () => {
   );
 });
 
+test('a sentence that is the title is not said twice', () => {
+  const parts = /** @type {Part[]} */ ([
+    { kind: 'sentence', text: 'new is slower.' },
+    { kind: 'sentence', text: 'x' },
+  ]);
+  assert.doesNotMatch(bodyOf(reportOf(parts, {}, { title: 'new is slower' })), /new is slower/);
+});
+
 test('title, subject and verdict of a report are text; the window title is short', () => {
   const html = render(reportOf([], {}, { title: '<b>&', subject: '<i>', verdict: 'met' }));
   assert.match(html, /<title>met: &lt;b&gt;&amp;<\/title>/);

@@ -22,8 +22,8 @@ export function everyPart(text) {
   const bar = { value: 9.6, low: 5.1, high: 12, limit: 200 };
   /** @type {Part[]} */
   const parts = [
-    { kind: 'sentence', text, isStrong: true },
-    { kind: 'sentence', text },
+    { kind: 'sentence', text: `${text}!`, isStrong: true },
+    { kind: 'sentence', text: `${text}?` },
     {
       kind: 'verdicts',
       items: [
