@@ -208,6 +208,11 @@ test('a section has its heading, the first none, and a detail folds', () => {
   );
 });
 
+test('a number and its unit stay on one line', () => {
+  const html = render(reportOf([], {}, { title: 'p99 116 ms, 10 % slower, 3 msgs', subject: 'x' }));
+  assert.match(html, /<h1>p99 116\u00a0ms, 10\u00a0% slower, 3 msgs<\/h1>/);
+});
+
 test('a sentence that is the title is not said twice', () => {
   const parts = /** @type {Part[]} */ ([
     { kind: 'sentence', text: 'new is slower.' },

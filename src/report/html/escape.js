@@ -30,7 +30,12 @@ export function jsonForScript(value) {
   );
 }
 
-/** @param {string} text @returns {string} markup in which names like `never_sent` may break after each part */
+/**
+ * @param {string} text
+ * @returns {string} markup in which names like `never_sent` may break after each part, and `12 ms` may not
+ */
 export function breakable(text) {
-  return escapeHtml(text).replace(/_(?=[^_])/g, '_<wbr>');
+  return escapeHtml(text)
+    .replace(/_(?=[^_])/g, '_<wbr>')
+    .replace(/(\d) (?=(?:[mµn]?s|min|h|%)(?![\w]))/g, '$1\u00a0');
 }

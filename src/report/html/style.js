@@ -28,7 +28,7 @@ header, main, footer { max-width: 84rem; margin: 0 auto; padding: 0 1rem; }
 @media (min-width: 37.5em) { header, main, footer { padding: 0 2rem; } }
 header { padding-top: 1.25rem; padding-bottom: 0.75rem; }
 footer { padding-top: 1rem; padding-bottom: 2rem; color: var(--muted); font-size: 0.833rem; }
-h1, h2, h3 { line-height: 1.25; margin: 0; text-wrap: balance; }
+h1, h2, h3 { line-height: 1.25; margin: 0; text-wrap: pretty; }
 h1 { font-size: 1.728rem; font-weight: 650; }
 h2 { font-size: 1.44rem; font-weight: 650; margin-bottom: 0.75rem; }
 h3, figcaption h2 { font-size: 1.1rem; font-weight: 600; margin-bottom: 0; }
@@ -74,7 +74,7 @@ dl, dd { margin: 0; }
 .tiles dd:not(.range) { font-size: 1.44rem; line-height: 1.3; font-weight: 500; overflow-wrap: normal; }
 .tiles .whisker { line-height: 0; }
 .facts { margin-bottom: 1rem; columns: 2 30rem; column-gap: 2.5rem; column-rule: 1px solid var(--grid); }
-.facts > div { display: grid; grid-template-columns: minmax(6rem, 11rem) 1fr; gap: 0 1rem; padding: 0.25rem 0; border-bottom: 1px solid var(--grid); break-inside: avoid; }
+.facts > div { display: grid; grid-template-columns: 8rem 1fr; gap: 0 1rem; padding: 0.25rem 0; border-bottom: 1px solid var(--grid); break-inside: avoid; }
 .facts dt { color: var(--muted); }
 .note { border-left: 3px solid var(--s5); padding-left: 0.75rem; margin-bottom: 0.75rem; max-width: 60rem; }
 .note p { margin: 0; }
