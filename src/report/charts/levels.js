@@ -57,14 +57,13 @@ export function levels(data, setting) {
       drawLevels(limits, yAxis, place),
     ].join('\n');
   };
-  const cell = (/** @type {number | null | undefined} */ value) => figureText(unit, value ?? null);
   const summary = answer === null ? '' : `The dotted line is the answer, ${answer.name}.`;
+  const cells = all.map((_, i) => series.map(({ values }) => figureText(unit, values[i] ?? null)));
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
     legend: [
-      ...looks.map(({ name, style }) => ({ name, className: lineClass(style) })),
-      ...limits.map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
+      ...[...looks, ...limits].map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
       ...(answer === null ? [] : [{ name: 'answer', className: lineClass(3, 'limit') }]),
     ],
     table: {
@@ -75,18 +74,14 @@ export function levels(data, setting) {
         ...series.map(({ name }) => ({ name })),
         { name: 'Verdict', isText: true },
       ],
-      rows: all.map(({ name, verdict }, i) => [
-        name,
-        ...series.map(({ values }) => cell(values[i])),
-        { text: verdict, verdict },
-      ]),
+      rows: all.map(({ name, verdict }, i) => [name, ...cells[i], { text: verdict, verdict }]),
     },
     readOuts: {
       x: all.map(({ level }) => Number(xAxis.at(level).toFixed(4))),
       at: all.map(({ name, verdict }) => `${name}: ${verdict}`),
-      values: all.map((_, i) => [
-        ...series.map(({ values }) => cell(values[i])),
-        ...limits.map(({ value }) => cell(value)),
+      values: cells.map((own) => [
+        ...own,
+        ...limits.map(({ value }) => figureText(unit, value)),
         ...(answer === null ? [] : [answer.name]),
       ]),
     },

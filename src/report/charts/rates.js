@@ -23,8 +23,12 @@ const PER_HOUR = {
   text: (/** @type {number} */ value) => `${perHourText(value)}/h`,
 };
 
-/** Broad, to be seen below the other lines. */
-const OFFERED = Object.freeze({ name: 'offered', style: 6, mark: 'track' });
+/** The first is broad, to be seen below the others. @type {import('./draw/time-chart.js').Series<RateRow>[]} */
+const SERIES = [
+  { name: 'offered', style: 6, mark: 'track', value: ({ due }) => due },
+  { name: 'sent', style: 2, mark: 'over', value: ({ sent }) => sent },
+  { name: 'succeeded', style: 1, mark: 'under', value: ({ succeeded }) => succeeded },
+];
 
 /**
  * @param {Data} data
@@ -38,25 +42,14 @@ export function rates(data, setting) {
   const { noun, seconds, text } = Math.max(average, load.ratePerSecond ?? 0) < 1 ? PER_HOUR : PER_SECOND;
   const rows = rateRows(timeline, spanOf(timeline, totals.sent), seconds);
   const hasDue = timeline.some(({ due }) => due !== undefined);
-  const series = [
-    ...(hasDue ? [{ ...OFFERED, value: (/** @type {RateRow} */ row) => row.due }] : []),
-    { name: 'sent', style: 2, mark: 'over', value: (/** @type {RateRow} */ row) => row.sent },
-    { name: 'succeeded', style: 1, mark: 'under', value: (/** @type {RateRow} */ row) => row.succeeded },
-  ];
-  const levels =
-    !hasDue && load.ratePerSecond !== null && load.rampUpMs === 0
-      ? [{ ...OFFERED, value: load.ratePerSecond * seconds }]
-      : [];
-  const [, high] = extent([
-    ...series.flatMap(({ value }) => rows.map(value)),
-    ...levels.map(({ value }) => value),
-  ]);
+  // Older results do not say what was due.
+  const series = hasDue ? SERIES : SERIES.slice(1);
+  const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
   return timeChart({
     setting,
     summary: summarise(data, rows),
     rows,
     series,
-    levels,
     yAxis: linearAxis({ title: `requests per ${noun}`, high, label: compactLabel }),
     text,
     weight: ({ due, sent, succeeded }) => Math.abs((hasDue ? due : sent) - succeeded),

@@ -101,8 +101,8 @@ test('picked rows are the heaviest of their stretch, and the note counts them', 
     pick([1, 5, 2, 9, 3], 2, (value) => value),
     [5, 9],
   );
-  assert.equal(thinnedNote(120, 'x'), '');
-  assert.match(thinnedNote(3600, 'the longest'), /^120 of 3,600 rows: of every 30 s the longest\./);
+  assert.equal(thinnedNote(240, 'x'), '');
+  assert.match(thinnedNote(3600, 'the longest'), /^240 of 3,600 rows: of every 15 s the longest\./);
 });
 
 test('seconds are added up over the shortest round span that makes few enough sums', () => {

@@ -1,11 +1,8 @@
 /** Long timelines made short: tables and read-outs skip rows, counts are added up. */
 import { formatCount, formatDuration } from '../../../units.js';
 
-/** Rows of a data table. */
-export const MOST_ROWS = 120;
-
-/** Places the script can read out. */
-export const MOST_READ_OUTS = 360;
+/** Rows of a data table, and places the script can read out. */
+export const MOST_ROWS = 240;
 
 /** Spans to add up over, in seconds. */
 const SPANS = Object.freeze([

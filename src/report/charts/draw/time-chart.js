@@ -2,7 +2,7 @@
 import { clockOf } from './clock.js';
 import { frames, LINE_HEIGHT, SIZES, textAt } from './frame.js';
 import { columnsIn, drawLevels, drawLine, lineClass } from './lines.js';
-import { MOST_READ_OUTS, MOST_ROWS, pick, thinnedNote } from './thin.js';
+import { MOST_ROWS, pick, thinnedNote } from './thin.js';
 import { timeAxis } from './time-axis.js';
 import { titled } from './words.js';
 
@@ -29,7 +29,7 @@ const LEAST_NAME = 32;
  * @param {Series<Row>[]} parts.series the first is drawn on top
  * @param {import('./axes.js').Axis} parts.yAxis
  * @param {(value: number) => string} parts.text of a value in table, legend and read-outs
- * @param {(row: Row) => number} parts.weight of a row, where the table has no room for all
+ * @param {(row: Row) => number} parts.weight of a row, where there are too many for table and read-outs
  * @param {string} parts.heaviest what weighs: `the one with the longest p99`
  * @param {Level[]} [parts.levels]
  * @param {number | null} [parts.measuredSeconds] what comes later is shaded
@@ -40,7 +40,7 @@ export function timeChart(parts) {
   const { setting, summary, rows, yAxis, text, levels = [], marks = [], measuredSeconds = null } = parts;
   const last = rows[rows.length - 1];
   const seconds = last.second + spanOf(last);
-  const [xAxis, clock] = [timeAxis(seconds), clockOf(seconds)];
+  const clock = clockOf(seconds);
   const middle = (/** @type {Row} */ row) => (row.second + spanOf(row) / 2) / seconds;
   const series = isDense(rows)
     ? parts.series.map((one) => ({ ...one, mark: one.mark ?? 'dense' }))
@@ -50,20 +50,14 @@ export function timeChart(parts) {
     [
       drawAfter(measuredSeconds, seconds, place),
       ...drawMarks(marks, seconds, place),
-      drawLevels(levels.filter(isTrack), yAxis, place),
       ...lines.map(({ look, points }) => drawLine(points, look, yAxis, place)),
-      drawLevels(
-        levels.filter((level) => !isTrack(level)),
-        yAxis,
-        place,
-      ),
+      drawLevels(levels, yAxis, place),
     ].join('\n');
-  const read = pick(rows, MOST_READ_OUTS, parts.weight);
-  const cell = (/** @type {number | null | undefined} */ value) =>
-    value === null || value === undefined ? '–' : text(value);
+  const shown = pick(rows, MOST_ROWS, parts.weight);
+  const cells = shown.map((row) => series.map(({ value }) => textOf(value(row), text)));
   const note = thinnedNote(rows.length, parts.heaviest, spanOf(rows[0]));
   return {
-    svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
+    svg: frames({ ...setting, summary, xAxis: timeAxis(seconds), yAxis, draw }),
     summary,
     legend: [...series, ...levels].map(({ name, style, mark }) => ({
       name,
@@ -73,20 +67,22 @@ export function timeChart(parts) {
       kind: 'table',
       caption: note === '' ? setting.title : `${setting.title}. ${note}`,
       columns: [{ name: clock.heading, isText: true }, ...series.map(({ name }) => ({ name }))],
-      rows: pick(rows, MOST_ROWS, parts.weight).map((row) => [
-        clock.name(row),
-        ...series.map(({ value }) => cell(value(row))),
-      ]),
+      rows: shown.map((row, i) => [clock.name(row), ...cells[i]]),
     },
     readOuts: {
-      x: read.map((row) => Number(middle(row).toFixed(4))),
-      at: read.map((row) => titled(clock.phrase(row))),
-      values: read.map((row) => [
-        ...series.map(({ value }) => cell(value(row))),
-        ...levels.map(({ value }) => text(value)),
-      ]),
+      x: shown.map((row) => Number(middle(row).toFixed(4))),
+      at: shown.map((row) => titled(clock.phrase(row))),
+      values: cells.map((own) => [...own, ...levels.map(({ value }) => text(value))]),
     },
   };
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @param {(value: number) => string} text
+ */
+function textOf(value, text) {
+  return value === null || value === undefined ? '–' : text(value);
 }
 
 /**
@@ -97,19 +93,14 @@ export function isDense(rows) {
   return SIZES.some(({ width }) => rows.length > columnsIn({ left: width / 4, right: width }));
 }
 
-/** @param {{mark?: string}} look */
-function isTrack({ mark }) {
-  return mark === 'track';
-}
-
 /**
  * @template {{mark?: string}} Look
  * @param {Look[]} looks
  * @returns {Look[]} in drawing order: tracks, then the others, the first last
  */
 function bottomUp(looks) {
-  const reversed = [...looks].reverse();
-  return [...reversed.filter(isTrack), ...reversed.filter((look) => !isTrack(look))];
+  const rank = (/** @type {Look} */ { mark }) => (mark === 'track' ? 0 : 1);
+  return [...looks].reverse().sort((a, b) => rank(a) - rank(b));
 }
 
 /**
