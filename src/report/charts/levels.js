@@ -63,7 +63,8 @@ export function levels(data, setting) {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
     legend: [
-      ...[...looks, ...limits].map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
+      ...looks.map(({ name, style }) => ({ name, className: lineClass(style) })),
+      ...limits.map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
       ...(answer === null ? [] : [{ name: 'answer', className: lineClass(3, 'limit') }]),
     ],
     table: {
