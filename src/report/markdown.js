@@ -20,8 +20,9 @@ export function render({ title, subject, sections }) {
     part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const blocks = [
     `## ${escapeMarkdown(title)}`,
-    ...partBlocks(answer.parts.filter((part) => !isTitle(part))),
+    ...partBlocks(answer.parts.filter((part) => part.kind !== 'chart' && !isTitle(part))),
     `${escapeMarkdown(subject)}.`,
+    ...partBlocks(answer.parts.filter(({ kind }) => kind === 'chart')),
     ...others.flatMap(sectionBlocks),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;

@@ -31,7 +31,7 @@ const LONG_NAME = 28;
 
 /** Of a fact's name, and of a command. */
 const LEAST_LABEL = 14;
-const LONG_LABEL = 24;
+const LONG_LABEL = 34;
 
 /** Parts that stand close to one another. */
 const CLOSE = new Set([
@@ -55,8 +55,17 @@ export function render({ subject, sections }, { color = false } = {}) {
   };
   const [answer, ...others] = sections;
   const blocks = [
-    partLines(answer.parts, paint, WIDTH - 2).map((line) => (line === '' ? '' : `  ${line}`)),
+    partLines(
+      answer.parts.filter(({ kind }) => kind !== 'chart'),
+      paint,
+      WIDTH - 2,
+    ).map((line) => (line === '' ? '' : `  ${line}`)),
     wrap(subject),
+    partLines(
+      answer.parts.filter(({ kind }) => kind === 'chart'),
+      paint,
+      WIDTH,
+    ),
     ...others.map((section) => sectionLines(section, paint)),
   ];
   const filled = blocks.filter((lines) => lines.length > 0);

@@ -1,7 +1,7 @@
 /** Results that are hard to draw. */
 
-import { noise, simulate } from '../reporters/simulation.js';
 import { closedLoad, sampleResult } from '../results/sample.js';
+import { noise, simulate } from './simulation.js';
 
 /** @typedef {import('../../src/results/schema.js').Result} Result */
 /** @typedef {import('../../src/results/schema.js').TimelineRow} TimelineRow */

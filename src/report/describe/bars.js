@@ -85,7 +85,7 @@ function marginText(actual, limit, format) {
   if (Math.abs(actual - limit) <= limit * 1e-12) return 'exactly the limit';
   if (limit === 0) return `above the limit of ${format(0)}`;
   if (actual >= 2 * limit)
-    return `${formatCount((actual / limit).toPrecision(actual >= 100 * limit ? 3 : 2))} times the limit`;
+    return `${formatCount(Number((actual / limit).toPrecision(actual >= 100 * limit ? 3 : 2)))} times the limit`;
   return `${formatPercent(Math.abs(actual - limit) / limit)} ${actual > limit ? 'above' : 'below'} the limit`;
 }
 

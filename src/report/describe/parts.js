@@ -67,10 +67,13 @@ export function facts(items) {
  * @param {string} caption
  * @param {Column[]} columns the first is that of the rows' headings
  * @param {Cell[][]} rows
- * @returns {Part[]} none without rows
+ * @returns {Part[]} none without rows; a column without any cell is left out
  */
 export function table(caption, columns, rows) {
-  return rows.length === 0 ? [] : [{ kind: 'table', caption, columns, rows }];
+  if (rows.length === 0) return [];
+  const isFilled = columns.map((_, i) => i === 0 || rows.some((row) => row[i] !== ''));
+  const filled = (/** @type {any[]} */ cells) => cells.filter((_, i) => isFilled[i]);
+  return [{ kind: 'table', caption, columns: filled(columns), rows: rows.map(filled) }];
 }
 
 /**

@@ -144,20 +144,26 @@ export function errorTable(scenario, run) {
     (row) => row.run === run && row.stage === null && row.operation === null && row.errors > 0,
   );
   const several = hasTargets(scenario);
-  const columns = [...texts('Errors'), ...figures('count', 'share of all', 'in runs'), ...texts('meaning')];
+  const isRepeated = wholes.some(({ runs, outcomeDetails }) => runs > 1 && outcomeDetails !== undefined);
+  const inRuns = (/** @type {string} */ text) => (isRepeated ? [text] : []);
+  const columns = [
+    ...texts('Errors'),
+    ...figures('count', 'share of all', ...inRuns('in runs')),
+    ...texts('meaning'),
+  ];
   const rows = wholes.flatMap((whole) => [
     [
       marked(whole, several ? whole.target : 'all requests'),
       formatCount(whole.errors),
       formatPercent(whole.errors / whole.count),
-      '',
+      ...inRuns(''),
       '',
     ],
     ...kindsOf(scenario, whole).map(({ label, count, runs, meaning = '' }) => [
       marked(whole, `– ${label}`),
       formatCount(count),
       formatPercent(count / whole.count),
-      `${formatCount(runs)} of ${formatCount(whole.runs)}`,
+      ...inRuns(`${formatCount(runs)} of ${formatCount(whole.runs)}`),
       meaning,
     ]),
   ]);
@@ -201,11 +207,13 @@ export function spreadTables({ rows, differences }, run) {
           (one) => one.run === run && one.operation === operation && one.metric.key === key,
         );
         const difference = beside?.targets.find(({ target }) => target === row.target)?.difference ?? null;
+        const isUnmarked =
+          difference === null || own.every(({ counts, target }) => counts || target !== beside?.base);
         return [
           [
             marked(row, `${label}, ${row.target}`),
             ...spreadCells(unit, row.overRuns[key]),
-            differenceText(unit, difference),
+            `${differenceText(unit, difference)}${isUnmarked ? '' : NOT_COUNTED}`,
           ],
         ];
       }),

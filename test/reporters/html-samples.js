@@ -1,2 +1,0 @@
-export * from '../report/hard-results.js';
-export * from '../report/svg.js';
