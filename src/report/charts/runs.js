@@ -51,10 +51,10 @@ export function runs({ unit, groups }, setting) {
       })
       .join('\n');
   const summary = summarise(groups, between(values, text), text);
-  const rows = groups.flatMap(({ name, runs: names, values: own }) =>
-    own.map((value, i) => [names[i], ...(name === '' ? [] : [name]), figureText(unit, value)]),
-  );
   const hasNames = groups.some(({ name }) => name !== '');
+  const rows = groups.flatMap(({ name, runs: names, values: own }) =>
+    own.map((value, i) => [names[i], ...(hasNames ? [name] : []), figureText(unit, value)]),
+  );
   return {
     svg: frames({ ...setting, sizes, summary, xAxis, yAxis, draw, isUpright: true }),
     summary,
