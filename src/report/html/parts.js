@@ -49,7 +49,7 @@ export function badge(verdict, text = verdict) {
  * @param {string} [className]
  */
 export function paragraph(text, className) {
-  return `<p${className === undefined ? '' : ` class="${className}"`}>${escapeHtml(text)}</p>`;
+  return `<p${className === undefined ? '' : ` class="${className}"`}>${breakable(text)}</p>`;
 }
 
 /** @param {Verdicts} part */
@@ -60,7 +60,7 @@ export function verdicts({ items }) {
       badge(verdict),
       `<code>${breakable(name)}</code>`,
       bar === undefined ? '' : whisker(bar, VERDICT_WHISKER, worthOf(verdict)),
-      `<span class="text">${escapeHtml(text)}</span>`,
+      `<span class="text">${breakable(text)}</span>`,
       reason === undefined || reason === '' ? '' : paragraph(reason, 'reason'),
     ];
     return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
