@@ -2,8 +2,8 @@
 import { scheduleOf } from '../load/due.js';
 import { stageFacts } from '../load/stages.js';
 import { loadOperation } from '../operations/index.js';
-import { labelled, table, wrap } from '../report/layout.js';
 import { counted, loadPhrase } from '../report/describe/words.js';
+import { labelled, table, wrap } from '../report/layout.js';
 import { levelText } from '../results/search/explain.js';
 import { planOfStep } from '../search/step-plan.js';
 import { teardownCommands } from '../setup/command.js';
@@ -221,5 +221,8 @@ function stages(load, schedule) {
       due === null ? '–' : formatCount(due),
     ];
   });
-  return ['', ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows]).flat()];
+  return [
+    '',
+    ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows]).flat(),
+  ];
 }

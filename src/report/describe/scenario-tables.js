@@ -30,7 +30,7 @@ export const SPREAD_METRICS = /** @type {const} */ ([
 const FEW_DIFFERENCES = new Set(['mean', 'p99', 'max', 'min', 'perSecond', 'errorShare']);
 
 /** @param {ScenarioResult} scenario */
-export function hasTargets({ steps }) {
+function hasTargets({ steps }) {
   return new Set(steps.map(({ target }) => target)).size > 1;
 }
 

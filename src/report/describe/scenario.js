@@ -33,7 +33,7 @@ export function describeScenario(scenario) {
   const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const runs = [...new Set(steps.map(({ run }) => run))];
   return report({
-    title: titleOf(name, items, runs),
+    title: titleOf(scenario, items),
     ...(worst === undefined ? {} : { verdict: worst }),
     subject: description === null ? name : `${name}: ${description}`,
     sections: [
@@ -55,12 +55,16 @@ export function describeScenario(scenario) {
 }
 
 /**
- * @param {string} name
+ * @param {ScenarioResult} scenario
  * @param {VerdictItem[]} items
- * @param {string[]} runs
+ * @returns {string} its name and its finding: verdicts, else the first difference
  */
-function titleOf(name, items, runs) {
-  if (items.length === 0) return `${name}: ${counted(runs.length, 'run')}`;
+function titleOf({ name, steps, comparisons }, items) {
+  const [compared] = comparisons.filter(({ operation }) => operation === null);
+  if (items.length === 0) {
+    const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
+    return `${name}: ${found.replace(/\.$/, '')}`;
+  }
   const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const count = items.filter(({ verdict }) => verdict === worst).length;
   return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
