@@ -3,11 +3,9 @@ import { formatCount, formatDuration } from '../../units.js';
 import { counted } from '../describe/words.js';
 import { compactLabel, linearAxis } from './draw/axes.js';
 import { clockOf } from './draw/clock.js';
-import { frames } from './draw/frame.js';
 import { binned, spanFor } from './draw/thin.js';
-import { timeAxis } from './draw/time-axis.js';
-import { drawMarks } from './draw/time-chart.js';
-import { sentences, titled } from './draw/words.js';
+import { timeChart } from './draw/time-chart.js';
+import { sentences } from './draw/words.js';
 
 /** @typedef {import('../../results/schema.js').Result} Result */
 /** @typedef {import('../../results/schema.js').TimelineRow} TimelineRow */
@@ -34,40 +32,32 @@ export function errors({ timeline, totals, stages = [] }, setting) {
     ...moment,
     counts: outcomes.map(({ count }) => rows.reduce((sum, row) => sum + count(row), 0)),
   }));
-  const [summary, clock] = [summarise(bars, failed, totals), clockOf(seconds)];
   const yAxis = linearAxis({
     title: span === 1 ? 'errors per second' : `errors in each ${formatDuration(span * 1000)}`,
     high: Math.max(...bars.map(totalOf)),
     label: compactLabel,
     whole: true,
   });
-  const draw = (/** @type {import('./draw/frame.js').Place} */ place) =>
-    [
-      ...outcomes.map(({ style }, i) => {
+  return timeChart({
+    setting,
+    summary: summarise(bars, failed, totals),
+    rows: bars,
+    series: outcomes.map(({ name, style }, i) => ({
+      name,
+      style,
+      value: (/** @type {Bar} */ { counts }) => counts[i],
+    })),
+    drawBars: (place) =>
+      outcomes.map(({ style }, i) => {
         const path = bars.map((bar) => barPath(bar, i, { place, seconds, at: yAxis.at })).join('');
         return path === '' ? '' : `<path class="fill s${style}" d="${path}"/>`;
       }),
-      // On top: a bar is as wide as its seconds and would hide them.
-      ...drawMarks(stages, seconds, place),
-    ].join('\n');
-  return {
-    svg: frames({ ...setting, summary, xAxis: timeAxis(seconds), yAxis, draw }),
-    summary,
-    legend: outcomes.map(({ name, style }) => ({ name, className: `fill s${style}`, isBox: true })),
-    table: {
-      kind: 'table',
-      caption: `${setting.title}; rows without an error are left out`,
-      columns: [{ name: clock.heading, isText: true }, ...outcomes.map(({ name }) => ({ name }))],
-      rows: bars
-        .filter((bar) => totalOf(bar) > 0)
-        .map((bar) => [clock.name(bar), ...bar.counts.map((count) => formatCount(count))]),
-    },
-    readOuts: {
-      x: bars.map((bar) => Number(((bar.second + bar.span / 2) / seconds).toFixed(4))),
-      at: bars.map((bar) => titled(clock.phrase(bar))),
-      values: bars.map(({ counts }) => counts.map(formatCount)),
-    },
-  };
+    yAxis,
+    text: formatCount,
+    weight: totalOf,
+    heaviest: 'the one with the most errors',
+    marks: stages,
+  });
 }
 
 /**

@@ -144,7 +144,7 @@ figcaption p, .summary { font-size: 0.833rem; margin: 0; }
 .chart .halo { stroke: var(--paper); stroke-width: 4; stroke-linejoin: round; paint-order: stroke; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
-.after { fill: var(--tint); }
+.after { fill: var(--rule); fill-opacity: 0.3; }
 .stage { stroke: var(--muted); stroke-dasharray: 1 3; }
 .cursor { stroke: var(--ink); visibility: hidden; }
 .cursor.on { visibility: visible; }

@@ -27,6 +27,7 @@ const LEAST_NAME = 32;
  * @param {string} parts.summary
  * @param {Row[]} parts.rows in order, without a gap; each covers `span` seconds, 1 by default
  * @param {Series<Row>[]} parts.series the first is drawn on top
+ * @param {(place: Place) => string[]} [parts.drawBars] instead of lines
  * @param {import('./axes.js').Axis} parts.yAxis
  * @param {(value: number) => string} parts.text of a value in table, legend and read-outs
  * @param {(row: Row) => number} parts.weight of a row, where there are too many for table and read-outs
@@ -37,7 +38,8 @@ const LEAST_NAME = 32;
  * @returns {Drawn}
  */
 export function timeChart(parts) {
-  const { setting, summary, rows, yAxis, text, levels = [], marks = [], measuredSeconds = null } = parts;
+  const { setting, summary, rows, drawBars, yAxis, text } = parts;
+  const { levels = [], marks = [], measuredSeconds = null } = parts;
   const last = rows[rows.length - 1];
   const seconds = last.second + spanOf(last);
   const clock = clockOf(seconds);
@@ -49,8 +51,8 @@ export function timeChart(parts) {
   const draw = (/** @type {Place} */ place) =>
     [
       drawAfter(measuredSeconds, seconds, place),
+      ...(drawBars?.(place) ?? lines.map(({ look, points }) => drawLine(points, look, yAxis, place))),
       ...drawMarks(marks, seconds, place),
-      ...lines.map(({ look, points }) => drawLine(points, look, yAxis, place)),
       drawLevels(levels, yAxis, place),
     ].join('\n');
   const shown = pick(rows, MOST_ROWS, parts.weight);
@@ -59,10 +61,11 @@ export function timeChart(parts) {
   return {
     svg: frames({ ...setting, summary, xAxis: timeAxis(seconds), yAxis, draw }),
     summary,
-    legend: [...series, ...levels].map(({ name, style, mark }) => ({
-      name,
-      className: lineClass(style, mark),
-    })),
+    legend: [...series, ...levels].map(({ name, style, mark }) =>
+      drawBars === undefined
+        ? { name, className: lineClass(style, mark) }
+        : { name, className: `fill s${style}`, isBox: true },
+    ),
     table: {
       kind: 'table',
       caption: note === '' ? setting.title : `${setting.title}. ${note}`,
@@ -135,7 +138,7 @@ function drawAfter(measuredSeconds, seconds, place) {
  * @param {Place} place
  * @returns {string[]}
  */
-export function drawMarks(marks, seconds, place) {
+function drawMarks(marks, seconds, place) {
   return marks.map(({ name, startSeconds }, i) => {
     const x = place.x(Math.min(1, startSeconds / seconds));
     const next = place.x(Math.min(1, (marks[i + 1]?.startSeconds ?? seconds) / seconds));
