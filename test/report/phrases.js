@@ -26,7 +26,7 @@ export const PHRASES = {
   'no-samples': `
     Interrupted: this is what was measured until then.
     Nothing was measured.
-    nothing: no answer came that could be checked`,
+    nothing: no response could be checked`,
   'one-request': `
     Only 1 requests: with fewer than 100, p99 is just the slowest.
     closed loop, 10 in flight, 1 request
@@ -59,7 +59,7 @@ export const PHRASES = {
     522 of 522 answers checked, 33 did not pass
     not what was asked for
     more than 10 s shows how long these responses take`,
-  'two-operations': '400 of 400 answers checked, all passed',
+  'two-operations': '400 of 400 responses checked, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
     The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,

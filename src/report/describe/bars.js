@@ -8,7 +8,7 @@ import { formatCount, formatDuration, formatRate } from '../../units.js';
 /** @typedef {Partial<Record<string, {low: number, high: number | null}>>} LatencyBars by key of a latency block, in ms */
 /** @typedef {(value: number) => string} Format */
 
-/** A bar is told where it reaches further than this share of the value to either side. */
+/** A bar is shown where it reaches further than this share of the value to either side. */
 const WIDE = 0.1;
 
 /**

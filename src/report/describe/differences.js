@@ -8,7 +8,7 @@ import { formatPercent } from '../../results/wording.js';
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 
-/** In which conclusions are told. @type {readonly Worth[]} */
+/** The order of conclusions. @type {readonly Worth[]} */
 const ORDER = ['bad', 'good', 'none', 'unsure'];
 
 /**
@@ -56,7 +56,7 @@ export function conclusions({ metrics }, other) {
     found.set(worth + verdict, conclusion);
   }
   return [...found.values()]
-    .map(({ verdict, worth, metrics: told }) => ({ verdict, worth, text: told.join(', ') }))
+    .map(({ verdict, worth, metrics: labels }) => ({ verdict, worth, text: labels.join(', ') }))
     .sort((a, b) => ORDER.indexOf(a.worth) - ORDER.indexOf(b.worth));
 }
 
@@ -93,7 +93,7 @@ export function rankOf({ best, bestMedian }, group) {
   return best === null && bestMedian === group ? 'best median' : null;
 }
 
-/** The metric that a finding is told in is the first of these that differs. */
+/** A finding names the first of these metrics that differs. */
 const FINDING_KEYS = Object.freeze([
   'p99',
   'p50',
@@ -107,7 +107,7 @@ const FINDING_KEYS = Object.freeze([
   'min',
 ]);
 
-/** From here on a difference is told as a factor. */
+/** A larger difference is shown as a factor. */
 const FACTOR_PERCENT = 100;
 
 /**

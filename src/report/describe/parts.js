@@ -59,8 +59,8 @@ export function notes(notes) {
  * @returns {Part[]}
  */
 export function facts(items) {
-  const told = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
-  return told.length === 0 ? [] : [{ kind: 'facts', items: told }];
+  const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
+  return filled.length === 0 ? [] : [{ kind: 'facts', items: filled }];
 }
 
 /**

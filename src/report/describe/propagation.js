@@ -17,8 +17,8 @@ const DELAY_COLUMNS = Object.freeze(
 /** By outcome. @type {Readonly<Record<string, string>>} */
 const OUTCOME_MEANINGS = Object.freeze({
   revoked: 'good before, and revoked afterwards',
-  never_revoked: 'not revoked yet when it was given up (--give-up)',
-  never_answered: 'no answer of use any more before it was given up (--give-up)',
+  never_revoked: 'not revoked yet at the time of --give-up',
+  never_answered: 'no usable response any more before the time of --give-up',
   not_good_before: 'not good before it was to be revoked, so it would prove nothing',
   issue_failed: 'the call to issue it failed',
   revoke_failed: 'the call to revoke it failed',
@@ -210,9 +210,9 @@ function outcomesOf({ certificates, rows }) {
   return byCount(certificates.outcomes).map(([outcome, count]) => {
     const own = rows.filter((row) => row.outcome === outcome);
     const why = new Set(own.flatMap(({ failure, nodes }) => [failure, ...nodes.map(({ before }) => before)]));
-    const told = [...why].filter((one) => one !== undefined);
+    const reasons = [...why].filter((one) => one !== undefined);
     const meaning = OUTCOME_MEANINGS[outcome] ?? '';
-    return { outcome, count, meaning: told.length === 0 ? meaning : `${meaning} (${told.join(', ')})` };
+    return { outcome, count, meaning: reasons.length === 0 ? meaning : `${meaning} (${reasons.join(', ')})` };
   });
 }
 
@@ -227,10 +227,10 @@ function askedPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
     missed === 0 ? '' : `${formatCount(missed)} missed`,
     skipped === 0 ? '' : `${formatCount(skipped)} left out`,
   ].filter((part) => part !== '');
-  const said = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
+  const responses = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
   return [
     [`${counted(looks, 'request')} before, ${counted(polls, 'poll')}`, ...lost].join(', '),
-    said.join(', '),
+    responses.join(', '),
   ]
     .filter((part) => part !== '')
     .join(': ');

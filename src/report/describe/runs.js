@@ -15,7 +15,7 @@ import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
 /** Of one product and version, that are named one by one. */
 const MOST_ADDRESSES = 2;
 
-/** The worst first: what is said of a requirement over runs. */
+/** Verdicts of a requirement, the worst first. */
 const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
 
 /**
@@ -58,7 +58,7 @@ export function subjectsPhrase({ subjects }) {
 }
 
 /**
- * Runs that start a server of their own each (`--dev`) have as many addresses, which tell nothing.
+ * Runs that start a server of their own each (`--dev`) have as many addresses; their number is enough.
  *
  * @param {readonly {target: Target}[]} runs
  * @returns {string} `http://127.0.0.1:8200 (Vault 1.21.1)`, each that differs; `Vault 1.21.1 at 10 addresses`
@@ -111,7 +111,7 @@ export function filesPhrase({ runs }) {
 
 /**
  * @param {Comparison} comparison
- * @returns {string} when and by what it was made; empty where nobody said
+ * @returns {string} time and command of the comparison; empty where unknown
  */
 export function madePhrase({ createdAt, command }) {
   const when = createdAt === null ? '' : `${timeText(createdAt)} UTC`;

@@ -210,7 +210,7 @@ function compared(all) {
       }))
       .slice(1),
   );
-  const told = pairs.flatMap(({ comparison, other, name }) =>
+  const items = pairs.flatMap(({ comparison, other, name }) =>
     conclusions(comparison, other).map(
       ({ verdict, text }) => /** @type {[string, string]} */ ([titled(verdict), `${name}: ${text}`]),
     ),
@@ -219,7 +219,7 @@ function compared(all) {
   const warnings = all.flatMap(({ comparison }) => comparison.warnings);
   return [
     ...sentence(`Beside ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
-    ...facts(told),
+    ...facts(items),
     ...notes([...new Set([...doubts, ...warnings])].map((text) => ({ text }))),
   ];
 }

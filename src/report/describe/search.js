@@ -89,9 +89,9 @@ export function searchSubject({ name, target }) {
  */
 export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
   const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
-  const told = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${shareText(errorShare)}`;
+  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${shareText(errorShare)}`;
   const why = verdict === 'met' ? '' : ` ${reason}`;
-  return `${levelText(searched, level)}: ${verdict}; ${told}.${why}`;
+  return `${levelText(searched, level)}: ${verdict}; ${text}.${why}`;
 }
 
 /** @param {Search} search @returns {Part[]} */

@@ -97,7 +97,7 @@ export function neverSentPhrase({ unfinished }) {
 
 /**
  * @param {Result} result
- * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, what was reached
+ * @returns {string} the answer in a line: `Not met: 1 of 2 requirements`; without requirements, the rate
  */
 export function headline(result) {
   const { requirements } = result;
@@ -121,11 +121,11 @@ export function statePhrase({ unfinished, interrupted }) {
 
 /**
  * @param {Result} result
- * @returns {string} what is counted: `certificates`; `answers` where it is several things
+ * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
  */
 export function thingsName({ operations }) {
-  const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'answers'))];
-  return names.length === 1 ? names[0] : 'answers';
+  const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'responses'))];
+  return names.length === 1 ? names[0] : 'responses';
 }
 
 /**
@@ -212,17 +212,17 @@ export function timeText(ms) {
 
 /**
  * @param {Result} result
- * @returns {string} what was checked of the answers, and with what outcome
+ * @returns {string} how many responses were checked, and how many passed
  */
 export function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
-  const answers = thingsName(result);
-  if (checked + unchecked === 0) return 'nothing: no answer came that could be checked';
-  if (checked === 0) return `none of ${formatCount(unchecked)} ${answers} checked`;
+  const unit = thingsName(result);
+  if (checked + unchecked === 0) return 'nothing: no response could be checked';
+  if (checked === 0) return `none of ${formatCount(unchecked)} ${unit} checked`;
   const all = checked + unchecked;
   const share = sampled ? `sampled (${formatPercent(checked / all)}): ` : '';
   const verdict = passed === checked ? 'all passed' : `${formatCount(checked - passed)} did not pass`;
-  return `${share}${formatCount(checked)} of ${formatCount(all)} ${answers} checked, ${verdict}`;
+  return `${share}${formatCount(checked)} of ${formatCount(all)} ${unit} checked, ${verdict}`;
 }
 
 /**
