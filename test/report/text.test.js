@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextSteps } from '../../src/report/describe/next-steps.js';
 import { describeResult } from '../../src/report/describe/result.js';
+import { render as renderMarkdown } from '../../src/report/markdown.js';
 import { render as renderReport } from '../../src/report/text.js';
 import { openLoad, sampleResult, spread } from '../results/sample.js';
 import { SAMPLES } from './samples.js';
@@ -55,6 +56,11 @@ test('the answer is at most ten lines: verdicts, the run in a sentence, key figu
     '  This machine was busy: up to 4.5 ms of the p99 may be this tool’s own.',
     '',
   ]);
+});
+
+test('the error bars of key figures are in Markdown, too', () => {
+  const result = withBars(sampleResult(GOOD), { p99: { low: 5.1, high: null, tool: 4.5 } });
+  assert.match(renderMarkdown(describeResult(result)), /p99 \*\*9\.02 ms \(5\.1 ms or more\)\*\*/);
 });
 
 test('a run without requirements begins with its sentence, and ends with success and a step to take', () => {
