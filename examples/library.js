@@ -4,7 +4,7 @@
  *
  *     node examples/library.js
  */
-import { createPlan, EXIT, PkiLoadError, readEnvironment, reporters, run } from 'vault-pki-load';
+import { createPlan, EXIT, PkiLoadError, readEnvironment, renderDocument, run } from 'vault-pki-load';
 
 const environment = readEnvironment();
 const where = environment.address === null ? { dev: true } : { url: environment.address };
@@ -23,8 +23,7 @@ try {
     },
   });
 
-  const { render } = await reporters.text.load();
-  process.stdout.write(render(result));
+  process.stdout.write(await renderDocument('text', result));
 
   const { measurement, requirements, latencyMs } = result;
   for (const { text, verdict, reason } of requirements) console.log(`${text}: ${verdict}. ${reason}`);

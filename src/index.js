@@ -13,7 +13,7 @@ export { mergeResults } from './merge-results.js';
 export { operations } from './operations/index.js';
 export { planPropagation } from './propagation/plan.js';
 export { measurePropagation } from './propagation/propagate.js';
-export { renderDocument, reporters } from './reporters/index.js';
+export { renderDocument, reporters } from './report/index.js';
 export { checkResult } from './results/check/check.js';
 export { compareGroups } from './results/comparison/compare.js';
 export { readDocument } from './results/read-document.js';

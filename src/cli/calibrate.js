@@ -49,7 +49,7 @@ export const command = {
 
 /** @param {import('../calibrate/calibrate.js').Calibration} found */
 async function textOf(found) {
-  return (await import('../reporters/calibration.js')).render(found);
+  return (await import('../calibrate/report.js')).render(found);
 }
 
 /** @param {Record<string, unknown>} given */

@@ -1,5 +1,5 @@
 /** What `compare` takes, and what its help says. */
-import { reporters } from '../reporters/index.js';
+import { reporters } from '../report/index.js';
 
 const GROUP = 'Comparison';
 const RESULTS = 'Results';

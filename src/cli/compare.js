@@ -1,8 +1,8 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
 import { EXIT, usageError } from '../errors.js';
 import { readOne, readOptions } from '../options.js';
-import { clean } from '../reporters/layout.js';
-import { leftOutOf } from '../reporters/run-phrases.js';
+import { leftOutOf } from '../report/describe/runs.js';
+import { clean } from '../report/layout.js';
 import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
 import { withoutSecrets } from '../vault/redact.js';
 import { EPILOGUE, otherOptions, withOption } from './compare-options.js';

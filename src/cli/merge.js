@@ -1,6 +1,6 @@
 /** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. What adds them is loaded when it does. */
 import { readOptions } from '../options.js';
-import { clean } from '../reporters/layout.js';
+import { clean } from '../report/layout.js';
 import { exitCodeOf } from './exit-code.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';

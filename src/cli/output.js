@@ -4,7 +4,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../errors.js';
 import { fileFault } from '../file-faults.js';
-import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../reporters/index.js';
+import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { placeOf, tryWhole, whatIsAt, writeWhole } from '../whole-file.js';
 
 /** @typedef {import('../results/document.js').Document} Document */
@@ -87,7 +87,7 @@ function sameFile(path, other) {
 }
 
 /**
- * @param {import('../reporters/index.js').ReporterEntry} reporter
+ * @param {import('../report/index.js').ReporterEntry} reporter
  * @param {DocumentKind} kind
  * @param {string} name what to call it in an error
  */

@@ -2,7 +2,7 @@
 import { camelCase, readOptions } from '../options.js';
 import { propagationOptions } from '../propagation/options.js';
 import { planPropagation } from '../propagation/plan.js';
-import { reporters } from '../reporters/index.js';
+import { reporters } from '../report/index.js';
 import { readEnvironment } from '../vault/environment.js';
 import { exitCodeOf, withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';

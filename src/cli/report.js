@@ -1,7 +1,7 @@
 /** `report`: any form of report, of results that were saved as JSON. What reads and shows them is loaded when it does. */
 import { EXIT, usageError } from '../errors.js';
 import { readOptions } from '../options.js';
-import { reporters } from '../reporters/index.js';
+import { reporters } from '../report/index.js';
 import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';

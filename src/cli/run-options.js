@@ -1,7 +1,7 @@
 /** What may be asked of a run beside its plan: where its results go while it goes on and afterwards, and how often it is run. */
 import { usageError } from '../errors.js';
 import { readOptions } from '../options.js';
-import { reporters } from '../reporters/index.js';
+import { reporters } from '../report/index.js';
 import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
 import { readSearch, searchOptions } from './search-options.js';
 

@@ -1,7 +1,7 @@
 /** Files of a scenario with several steps: the summary in the file that was named, each step's own results beside it. */
 import { extname } from 'node:path';
 import { usageError } from '../errors.js';
-import { reporterForFile, reporters } from '../reporters/index.js';
+import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../results/runs/run-set.js';
 import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
 import { withRemarks } from './remarks.js';

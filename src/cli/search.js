@@ -1,7 +1,7 @@
 /** --find-max-rate, --max-concurrency: steps one after the other; what is known is written after each. */
 import { EXIT, PkiLoadError } from '../errors.js';
 import { createProgress } from '../live/progress.js';
-import { stepPhrase } from '../reporters/search-phrases.js';
+import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../results/search/explain.js';
 import { checkSearchable, findMax } from '../search/find-max.js';
 import { openSteps } from '../search/steps.js';

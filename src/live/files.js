@@ -1,6 +1,6 @@
 /** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
 import { fileFault } from '../file-faults.js';
-import { renderDocument, reporterForFile } from '../reporters/index.js';
+import { renderDocument, reporterForFile } from '../report/index.js';
 import { whatIsAt, writeWhole } from '../whole-file.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */

@@ -1,6 +1,7 @@
 /** How a run goes, a line at a time: for logs, and for terminals that are too narrow for more. */
-import { clean } from '../reporters/layout.js';
-import { perHourText, perSecondText, targetPhrase } from '../reporters/phrases.js';
+
+import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
+import { clean } from '../report/layout.js';
 import { formatCount, formatDuration, formatLatency } from '../units.js';
 
 /** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */

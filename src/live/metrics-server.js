@@ -1,7 +1,7 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
 import { createServer } from 'node:http';
 import { usageError } from '../errors.js';
-import { render } from '../reporters/prometheus.js';
+import { render } from '../report/data/prometheus.js';
 import { TOOL_VERSION } from '../version.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */

@@ -1,6 +1,6 @@
 /** What a receiver's answer to a push means, by the OTLP specification: https://opentelemetry.io/docs/specs/otlp/ */
 import { PkiLoadError } from '../errors.js';
-import { counted } from '../reporters/phrases.js';
+import { counted } from '../report/describe/words.js';
 import { redact } from '../vault/redact.js';
 
 /** @typedef {import('../http/request.js').Answer} Answer */

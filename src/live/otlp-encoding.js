@@ -3,12 +3,12 @@
  * strings, enums as integers (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
  */
 import { decodeHistogram } from '../histogram.js';
-import { bucketsOf, countsUpTo } from '../reporters/buckets.js';
-import { BOUNDS_SECONDS } from '../reporters/metrics.js';
+import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
+import { BOUNDS_SECONDS } from '../report/data/metrics.js';
 
-/** @typedef {import('../reporters/metrics.js').Labels} Labels */
-/** @typedef {import('../reporters/metrics.js').NumberPoint} NumberPoint */
-/** @typedef {import('../reporters/metrics.js').LatencyPoint} LatencyPoint */
+/** @typedef {import('../report/data/metrics.js').Labels} Labels */
+/** @typedef {import('../report/data/metrics.js').NumberPoint} NumberPoint */
+/** @typedef {import('../report/data/metrics.js').LatencyPoint} LatencyPoint */
 /** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
 /**
  * @typedef {object} NumberDataPoint

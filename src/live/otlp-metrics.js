@@ -1,8 +1,8 @@
 /**
  * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's gets those
- * of src/reporters/prometheus.js.
+ * of src/report/data/prometheus.js.
  */
-import { metricsOf, QUANTILES } from '../reporters/metrics.js';
+import { metricsOf, QUANTILES } from '../report/data/metrics.js';
 import { createEncoder, encodeAttributes } from './otlp-encoding.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
@@ -66,7 +66,7 @@ function resourceOf({ tool, startedAt, shard, environment, target }) {
 
 /**
  * @param {Encoder} encoder
- * @param {import('../reporters/metrics.js').Metric} metric
+ * @param {import('../report/data/metrics.js').Metric} metric
  * @returns {Metric}
  */
 function encode({ counter, gauge, histogram }, metric) {
@@ -87,7 +87,7 @@ function encode({ counter, gauge, histogram }, metric) {
 /**
  * OTLP has summaries only for what comes from elsewhere.
  *
- * @param {import('../reporters/metrics.js').LatencyPoint} point
+ * @param {import('../report/data/metrics.js').LatencyPoint} point
  */
 function percentilePoints({ labels, latency }) {
   return QUANTILES.flatMap(([quantile, key]) => {

@@ -1,6 +1,6 @@
 /** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
 import { styleText } from 'node:util';
-import { clean } from '../reporters/layout.js';
+import { clean } from '../report/layout.js';
 import { formatPercent, rateTexter } from '../results/wording.js';
 import { formatCount, formatLatency } from '../units.js';
 import { errorParts, rateTexts, wholeSeconds } from './lines.js';

@@ -1,6 +1,6 @@
 /** Where lines go: a terminal whose last lines are drawn over again, or a log. */
 import { stripVTControlCharacters } from 'node:util';
-import { WIDTH } from '../reporters/layout.js';
+import { WIDTH } from '../report/layout.js';
 
 /** @typedef {Pick<import('./descriptor.js').Writer, 'write' | 'isBusy' | 'onFree'>} Writer */
 /**

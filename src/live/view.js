@@ -2,7 +2,7 @@
  * What is seen while a run goes on: on a terminal a few lines that are drawn over again once a second, elsewhere a plain
  * line every few seconds. Warnings are always lines of their own. The summary at the end is not its business.
  */
-import { WIDTH, wrap } from '../reporters/layout.js';
+import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, preparationLine, startLine } from './lines.js';
 import { NARROWEST, panel } from './panel.js';
 import { liveScreen, plainScreen } from './screen.js';

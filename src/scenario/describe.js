@@ -2,8 +2,8 @@
 import { scheduleOf } from '../load/due.js';
 import { stageFacts } from '../load/stages.js';
 import { loadOperation } from '../operations/index.js';
-import { labelled, table, wrap } from '../reporters/layout.js';
-import { counted, loadPhrase } from '../reporters/phrases.js';
+import { counted, loadPhrase } from '../report/describe/words.js';
+import { labelled, table, wrap } from '../report/layout.js';
 import { levelText } from '../results/search/explain.js';
 import { planOfStep } from '../search/step-plan.js';
 import { teardownCommands } from '../setup/command.js';
@@ -182,7 +182,7 @@ function operations(mix, planned) {
     `${Number(((100 * weight) / total).toPrecision(3))} %`,
     about === null ? '–' : formatCount(about[i]),
   ]);
-  return ['', ...table([['Operations', 'share', 'about'], ...rows])];
+  return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
 }
 
 /**
@@ -221,5 +221,8 @@ function stages(load, schedule) {
       due === null ? '–' : formatCount(due),
     ];
   });
-  return ['', ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows])];
+  return [
+    '',
+    ...table([['Stages', 'from', 'for', 'begins at', 'at most', 'ends at', 'requests'], ...rows]).flat(),
+  ];
 }

@@ -1,7 +1,7 @@
 /** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
 import { operations } from '../operations/index.js';
 import { readOptions } from '../options.js';
-import { reporterForFile } from '../reporters/index.js';
+import { reporterForFile } from '../report/index.js';
 import { readSetupOptions } from '../setup/options.js';
 import { checkName } from '../setup/plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';

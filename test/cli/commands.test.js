@@ -50,9 +50,9 @@ describe('on a server of its own', () => {
     const ended = await cli('issue', ...EC, '--requests', '20', ...names, '--keep', kept, '--out', file);
     const { stdout, stderr } = ended;
     assertDone(ended);
-    assert.match(stdout, /^Measurement /);
+    assert.match(stdout, /^ {2}\d+ of \d+ certificates good, all checked, in /m);
     assert.match(stdout, /^issue on http:/m);
-    assert.match(stdout, /^Verified {6}20 of 20 certificates checked, all passed$/m);
+    assert.match(stdout, /^Checked {7}20 of 20 certificates checked, all passed$/m);
     assert.equal(readFileSync(file, 'utf8'), stdout, 'what was there is replaced as a whole');
     assert.match(stderr, /certificates in Vault's storage/);
     assert.match(stderr, /20 requests planned/);

@@ -45,9 +45,9 @@ describe('compare', () => {
     const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW]);
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
-    assert.match(stdout, /^Comparison: new beside old$/m);
-    assert.match(stdout, /^slower +mean \+10\.\d %, p50 \+10\.\d %/m);
-    assert.match(stdout, /^ +rate, errors$/m);
+    assert.match(stdout, /^ {2}new is 10\.0 % slower than old \(p99 /m);
+    assert.match(stdout, /^p50 .* \+10\.\d % .* slower$/m);
+    assert.match(stdout, /^errors .* no difference shown$/m);
   });
 
   test('as JSON gives the same for the same files, all runs of a set, and its command without secrets', async () => {
@@ -87,7 +87,7 @@ describe('compare', () => {
     assert.equal(code, 0, stderr);
     assert.equal(parsed(readFileSync(json, 'utf8')).groups.length, 2);
     assert.match(readFileSync(html, 'utf8'), /^<!DOCTYPE html>/);
-    assert.match(readFileSync(md, 'utf8'), /^## Comparison: new beside old$/m);
+    assert.match(readFileSync(md, 'utf8'), /^## new is 10\.0 % slower than old \(p99 /m);
   });
 
   test('leaves out what was interrupted where asked to, and says so beside JSON', async () => {
@@ -119,7 +119,7 @@ describe('compare --fail-if', () => {
       const flags = limits.flatMap((limit) => ['--fail-if', limit]);
       const { code, stdout, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...flags]);
       assert.equal(code, expected, stderr);
-      assert.equal(/^failed /m.test(stdout), expected === 99);
+      assert.equal(/^ {2}failed /m.test(stdout), expected === 99);
       assertNoStack(stderr);
     });
   }

@@ -63,7 +63,7 @@ const COMMANDS = [
   [
     'the help of report: nothing that reads or shows a result',
     ['report', '--help'],
-    { needed: ['src/cli/report.js'], without: [...PACKAGES, ...RUN, 'src/reporters/html', 'src/pki/'] },
+    { needed: ['src/cli/report.js'], without: [...PACKAGES, ...RUN, 'src/report/html', 'src/pki/'] },
   ],
   [
     'the help of run: nothing that reads a scenario or runs it',

@@ -181,7 +181,7 @@ describe('--otlp', { concurrency: 2 }, () => {
   test('Ctrl-C ends the waiting for a receiver that does not answer, and the exit code stays that of the run', async (t) => {
     const { url, pushed } = await startReceiver(t, () => {});
     const cli = startCli(['ocsp', ...EC, '--requests', '20', '--otlp', url], { env: environmentOf(server) });
-    await cli.prints(/^Measurement /m);
+    await cli.prints(/^ {2}[\d,]+ of [\d,]+ .* good/m);
     await cli.shows(/^Sending the last metrics to http:\S+;\s+Ctrl-C\s+ends\s+without\s+them\.$/m);
     cli.kill('SIGINT');
     const ended = await cli.ended;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { remarksOf, withRemarks } from '../../src/cli/remarks.js';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf } from '../results/runs.js';

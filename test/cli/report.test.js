@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { reporters } from '../../src/reporters/index.js';
+import { reporters } from '../../src/report/index.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../results/runs.js';
@@ -86,7 +86,7 @@ describe('report', { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await runCli(['report', ...files]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /open loop at 20\/s, 20 s \(1 run\);\s[\s\S]*open\s+loop at 50\/s, 20 s \(1 run\)/);
-    assert.match(stdout, /^Warning +The runs were not made alike: they differ in load\.ratePerSecond/m);
+    assert.match(stdout, /^ {2}The runs were not made alike: they differ in load\.ratePerSecond/m);
   });
 
   test('of standard input, and of pipes, each read once', {

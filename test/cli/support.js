@@ -129,7 +129,7 @@ export async function measure(args, { env, code = 0 } = {}) {
  * @param {number} [expected] exit code
  */
 export function assertDone({ code, stdout, stderr }, expected = 0) {
-  const isInvalid = /^Measurement {3}invalid$|"verdict": "invalid"/m.test(stdout);
+  const isInvalid = /^ {2}invalid +measurement |"verdict": "invalid"/m.test(stdout);
   assert.equal(code, isInvalid && expected !== 130 ? 98 : expected, stderr + stdout);
   assertNoStack(stderr);
 }

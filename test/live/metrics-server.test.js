@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/errors.js';
 import { createMetricsServer } from '../../src/live/metrics-server.js';
-import { render } from '../../src/reporters/prometheus.js';
+import { render } from '../../src/report/data/prometheus.js';
 import { TOOL_VERSION } from '../../src/version.js';
 import { sampleResult, spread } from '../results/sample.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toMetricsRequest } from '../../src/live/otlp-metrics.js';
-import { BOUNDS_SECONDS } from '../../src/reporters/metrics.js';
-import { render } from '../../src/reporters/prometheus.js';
+import { BOUNDS_SECONDS } from '../../src/report/data/metrics.js';
+import { render } from '../../src/report/data/prometheus.js';
 import { block, closedLoad, sampleResult, spread } from '../results/sample.js';
 import { otlpFaults } from './otlp-proto.js';
 

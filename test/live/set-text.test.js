@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSetText } from '../../src/live/set-text.js';
-import { render } from '../../src/reporters/json.js';
+import { render } from '../../src/report/data/json.js';
 import { makeRunSet, validateRunSet } from '../../src/results/runs/run-set.js';
 import { runOf } from '../results/runs.js';
 import { reportAt, startRun } from './running.js';

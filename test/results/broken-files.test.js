@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/errors.js';
 import { mergeResults } from '../../src/merge-results.js';
-import { renderDocument } from '../../src/reporters/index.js';
+import { renderDocument } from '../../src/report/index.js';
 import { compareGroups } from '../../src/results/comparison/compare.js';
 import { parseDocument } from '../../src/results/read-document.js';
 import { makeRunSet } from '../../src/results/runs/run-set.js';

@@ -1,0 +1,165 @@
+/** Lines over the time of a run: SVG, legend, table and read-outs from one list of series. */
+import { clockOf } from './clock.js';
+import { frames, LINE_HEIGHT, SIZES, textAt } from './frame.js';
+import { columnsIn, drawLevels, drawLine, lineClass } from './lines.js';
+import { MOST_ROWS, pick, thinnedNote } from './thin.js';
+import { timeAxis } from './time-axis.js';
+import { titled } from './words.js';
+
+/** @typedef {import('./frame.js').Place} Place */
+/** @typedef {import('./frame.js').Setting} Setting */
+/** @typedef {import('./lines.js').Level} Level */
+/** @typedef {import('../index.js').Drawn} Drawn */
+/**
+ * @template Row
+ * @typedef {import('./lines.js').Look & {name: string, value: (row: Row) => number | null | undefined}} Series of `value`, null
+ *   is a gap, and the line skips undefined
+ */
+/** @typedef {{name: string, startSeconds: number}} Mark a vertical line with a name */
+
+/** Pixels; in less room a name is left out. */
+const LEAST_NAME = 32;
+
+/**
+ * @template {{second: number, span?: number}} Row
+ * @param {object} parts
+ * @param {Setting} parts.setting
+ * @param {string} parts.summary
+ * @param {Row[]} parts.rows in order, without a gap; each covers `span` seconds, 1 by default
+ * @param {Series<Row>[]} parts.series the first is drawn on top
+ * @param {(place: Place) => string[]} [parts.drawBars] instead of lines
+ * @param {import('./axes.js').Axis} parts.yAxis
+ * @param {(value: number) => string} parts.text of a value in table, legend and read-outs
+ * @param {(row: Row) => number} parts.weight of a row, where there are too many for table and read-outs
+ * @param {string} parts.heaviest what weighs: `the one with the longest p99`
+ * @param {Level[]} [parts.levels]
+ * @param {number | null} [parts.measuredSeconds] what comes later is shaded
+ * @param {readonly Mark[]} [parts.marks]
+ * @returns {Drawn}
+ */
+export function timeChart(parts) {
+  const { setting, summary, rows, drawBars, yAxis, text } = parts;
+  const { levels = [], marks = [], measuredSeconds = null } = parts;
+  const last = rows[rows.length - 1];
+  const seconds = last.second + spanOf(last);
+  const clock = clockOf(seconds);
+  const middle = (/** @type {Row} */ row) => (row.second + spanOf(row) / 2) / seconds;
+  const series = isDense(rows)
+    ? parts.series.map((one) => ({ ...one, mark: one.mark ?? 'dense' }))
+    : parts.series;
+  const lines = bottomUp(series).map((look) => ({ look, points: pointsOf(rows, look.value, middle) }));
+  const draw = (/** @type {Place} */ place) =>
+    [
+      drawAfter(measuredSeconds, seconds, place),
+      ...(drawBars?.(place) ?? lines.map(({ look, points }) => drawLine(points, look, yAxis, place))),
+      ...drawMarks(marks, seconds, place),
+      drawLevels(levels, yAxis, place),
+    ].join('\n');
+  const shown = pick(rows, MOST_ROWS, parts.weight);
+  const cells = shown.map((row) => series.map(({ value }) => textOf(value(row), text)));
+  const note = thinnedNote(rows.length, parts.heaviest, spanOf(rows[0]));
+  return {
+    svg: frames({ ...setting, summary, xAxis: timeAxis(seconds), yAxis, draw }),
+    summary,
+    legend: [...series, ...levels].map(({ name, style, mark }) =>
+      drawBars === undefined
+        ? { name, className: lineClass(style, mark) }
+        : { name, className: `fill s${style}`, isBox: true },
+    ),
+    table: {
+      kind: 'table',
+      caption: note === '' ? setting.title : `${setting.title}. ${note}`,
+      columns: [{ name: clock.heading, isText: true }, ...series.map(({ name }) => ({ name }))],
+      rows: shown.map((row, i) => [clock.name(row), ...cells[i]]),
+    },
+    readOuts: {
+      x: shown.map((row) => Number(middle(row).toFixed(4))),
+      at: shown.map((row) => titled(clock.phrase(row))),
+      values: cells.map((own) => [...own, ...levels.map(({ value }) => text(value))]),
+    },
+  };
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @param {(value: number) => string} text
+ */
+function textOf(value, text) {
+  return value === null || value === undefined ? '–' : text(value);
+}
+
+/**
+ * @param {{second: number}[]} rows
+ * @returns {boolean} whether rows share a pixel column, in the narrow chart at least
+ */
+export function isDense(rows) {
+  return SIZES.some(({ width }) => rows.length > columnsIn({ left: width / 4, right: width }));
+}
+
+/**
+ * @template {{mark?: string}} Look
+ * @param {Look[]} looks
+ * @returns {Look[]} in drawing order: tracks, then the others, the first last
+ */
+function bottomUp(looks) {
+  const rank = (/** @type {Look} */ { mark }) => (mark === 'track' ? 0 : 1);
+  return [...looks].reverse().sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * @template Row
+ * @param {Row[]} rows
+ * @param {Series<Row>['value']} value
+ * @param {(row: Row) => number} middle
+ * @returns {import('./lines.js').Point[]}
+ */
+function pointsOf(rows, value, middle) {
+  return rows.flatMap((row) => {
+    const one = value(row);
+    return one === undefined ? [] : [{ at: middle(row), value: one }];
+  });
+}
+
+/**
+ * @param {number | null} measuredSeconds
+ * @param {number} seconds
+ * @param {Place} place
+ */
+function drawAfter(measuredSeconds, seconds, place) {
+  if (!hasAfter(measuredSeconds, seconds)) return '';
+  const x = place.x(Number(measuredSeconds) / seconds);
+  const width = (place.right - x).toFixed(1);
+  return `<rect class="after" x="${x}" y="${place.top}" width="${width}" height="${place.bottom - place.top}"/>`;
+}
+
+/**
+ * @param {readonly Mark[]} marks in order
+ * @param {number} seconds
+ * @param {Place} place
+ * @returns {string[]}
+ */
+function drawMarks(marks, seconds, place) {
+  return marks.map(({ name, startSeconds }, i) => {
+    const x = place.x(Math.min(1, startSeconds / seconds));
+    const next = place.x(Math.min(1, (marks[i + 1]?.startSeconds ?? seconds) / seconds));
+    const room = next - x - 8;
+    const line = `<line class="stage" x1="${x}" x2="${x}" y1="${place.top}" y2="${place.bottom}"/>`;
+    return room < LEAST_NAME
+      ? line
+      : `${line}${textAt({ x: x + 4, y: place.top + LINE_HEIGHT, text: name, room, halo: true })}`;
+  });
+}
+
+/**
+ * @param {number | null | undefined} measuredSeconds
+ * @param {number} seconds length of the chart
+ * @returns {boolean} whether its end is shaded
+ */
+export function hasAfter(measuredSeconds, seconds) {
+  return typeof measuredSeconds === 'number' && measuredSeconds > 0 && measuredSeconds < seconds - 0.5;
+}
+
+/** @param {{span?: number}} row @returns {number} seconds */
+function spanOf({ span = 1 }) {
+  return span;
+}

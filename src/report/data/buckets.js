@@ -1,0 +1,56 @@
+/** A histogram's own buckets, and how many values lie below given bounds: for drawing and for exposition. */
+
+/** @typedef {import('../../histogram.js').Histogram} Histogram */
+/** @typedef {{fromUs: number, toUs: number, count: number}} Bucket both ends are in it; at most 0.1 % wide */
+
+/**
+ * @param {Histogram} histogram
+ * @returns {Bucket[]} those that hold anything, ascending
+ */
+export function bucketsOf(histogram) {
+  const own = /** @type {import('hdr-histogram-js').JsHistogram} */ (histogram);
+  const values = own.recordedValuesIterator;
+  values.reset();
+  /** @type {Bucket[]} */
+  const buckets = [];
+  while (values.hasNext()) {
+    const { valueIteratedTo: toUs, countAtValueIteratedTo: count } = values.next();
+    buckets.push({ fromUs: own.lowestEquivalentValue(toUs), toUs, count });
+  }
+  return buckets;
+}
+
+/**
+ * @param {Bucket[]} buckets ascending
+ * @param {readonly number[]} boundsUs ascending
+ * @returns {number[]} for each bound, how many values are surely no longer: a bucket that it cuts counts as longer
+ */
+export function countsUpTo(buckets, boundsUs) {
+  let next = 0;
+  let sum = 0;
+  return boundsUs.map((boundUs) => {
+    while (next < buckets.length && buckets[next].toUs <= boundUs) {
+      sum += buckets[next].count;
+      next++;
+    }
+    return sum;
+  });
+}
+
+/**
+ * What is due at a round time comes a little later: so a bucket that a bound cuts counts as longer here, too.
+ *
+ * @param {Bucket[]} buckets ascending
+ * @param {readonly number[]} boundsUs ascending, at least one; the first is no longer than the shortest value
+ * @returns {number[]} for each bound, how many values are at least as long and shorter than the next one; the last is
+ *   for what is as long as the last bound or longer
+ */
+export function countsBetween(buckets, boundsUs) {
+  const counts = boundsUs.map(() => 0);
+  let at = 0;
+  for (const { toUs, count } of buckets) {
+    while (at + 1 < boundsUs.length && toUs >= boundsUs[at + 1]) at++;
+    counts[at] += count;
+  }
+  return counts;
+}

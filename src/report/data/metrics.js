@@ -1,0 +1,328 @@
+/**
+ * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. What they are written
+ * in is prometheus.js's and otlp-metrics.js's business. Base units: seconds, and shares of one. Names of metrics and of labels
+ * never depend on what was measured.
+ */
+
+/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {Record<string, string>} Labels */
+/** @typedef {{labels: Labels, value: number}} NumberPoint */
+/** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
+/** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, what is counted in braces */
+/** @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall */
+/** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
+/** @typedef {NumberMetric | LatencyMetric} Metric */
+
+/** Outcomes of requests that were not sent; they have metrics of their own. */
+const UNSENT = new Set(['dropped', 'never_sent']);
+
+/** Label and key of a latency block. */
+export const QUANTILES = /** @type {const} */ ([
+  ['0.5', 'p50'],
+  ['0.9', 'p90'],
+  ['0.95', 'p95'],
+  ['0.99', 'p99'],
+  ['0.999', 'p999'],
+]);
+
+/** Label and key of a result's `latencyMs`. */
+const TIMES = /** @type {const} */ ([
+  ['response', 'response'],
+  ['service', 'service'],
+  ['send_lag', 'sendLag'],
+]);
+
+const REQUIREMENT_STATES = /** @type {const} */ (['met', 'not met', 'not proven']);
+/** Stages times operations: a series each, several metrics long. */
+const MOST_STAGE_SERIES = 100;
+
+const MEASUREMENT_STATES = /** @type {const} */ (['valid', 'suspect', 'invalid']);
+
+/** @type {Record<Result['requirements'][number]['unit'], {name: string, factor: number}>} */
+const REQUIREMENT_UNITS = {
+  ms: { name: 'seconds', factor: 0.001 },
+  '/s': { name: 'per_second', factor: 1 },
+  fraction: { name: 'ratio', factor: 1 },
+};
+
+/** Upper bounds of the buckets, the same in every run, so that runs can be added up: 0.1 ms to 100 s. */
+export const BOUNDS_SECONDS = Object.freeze([
+  ...[-4, -3, -2, -1, 0, 1].flatMap((decade) => [1, 2.5, 5].map((part) => exact(part * 10 ** decade))),
+  100,
+]);
+
+/**
+ * @param {Result} result may be unfinished
+ * @returns {Metric[]} some without points
+ */
+export function metricsOf(result) {
+  return [
+    ...aboutRun(result),
+    ...requests(result),
+    ...answers(result),
+    ...rates(result),
+    ...times(result),
+    ...stages(result),
+    ...requirements(result),
+    ...measurement(result),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]}
+ */
+function aboutRun({ startedAt, durationSeconds, unfinished, interrupted }) {
+  const start = Date.parse(startedAt) / 1000;
+  return [
+    gauge('start_time', 's', 'Start of the measured part, since the epoch.', one(start)),
+    gauge('duration', 's', 'Wall time of the measured part, so far.', one(durationSeconds)),
+    gauge('running', '{run}', '1 while the run goes on.', one(unfinished ? 1 : 0)),
+    gauge('interrupted', '{run}', '1 where the run was ended before its time.', one(interrupted ? 1 : 0)),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]} those never sent are no counter: while the run goes on, they become fewer
+ */
+function requests({ operations, totals }) {
+  const blocks = Object.entries(operations);
+  const sent = blocks.flatMap(([operation, { outcomeDetails }]) =>
+    Object.entries(outcomeDetails)
+      .filter(([outcome]) => !UNSENT.has(outcome))
+      .map(([outcome, { count, success }]) => ({
+        labels: { operation, outcome, result: success ? 'success' : 'failure' },
+        value: count,
+      })),
+  );
+  const each = (/** @type {'dropped' | 'neverSent'} */ key) =>
+    blocks.map(([operation, block]) => ({ labels: { operation }, value: block.totals[key] }));
+  return [
+    gauge('requests_planned', '{request}', 'Requests that the plan asks for.', one(totals.planned)),
+    counter('requests', '{request}', 'Requests that were sent, by what came of them.', sent),
+    counter(
+      'requests_dropped',
+      '{request}',
+      'Arrivals dropped because every connection was busy; counted when the run has ended.',
+      each('dropped'),
+    ),
+    gauge(
+      'requests_never_sent',
+      '{request}',
+      'Planned requests that were never sent; while the run goes on, all that are not answered yet, dropped ones among them.',
+      each('neverSent'),
+    ),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]}
+ */
+function answers({ operations }) {
+  const blocks = Object.entries(operations);
+  const each = (/** @type {'checked' | 'passed' | 'unchecked'} */ key) =>
+    blocks.map(([operation, { verification }]) => ({ labels: { operation }, value: verification[key] }));
+  const failures = blocks.flatMap(([operation, { verification }]) =>
+    Object.entries(verification.failures).map(([rule, value]) => ({ labels: { operation, rule }, value })),
+  );
+  const answer = '{answer}';
+  return [
+    counter('answers.checked', answer, 'Answers that were checked in full.', each('checked')),
+    counter('answers.passed', answer, 'Checked answers that passed every check.', each('passed')),
+    counter('answers.unchecked', answer, 'Answers of success that were not checked.', each('unchecked')),
+    counter('answers.failed', answer, 'Checked answers by the rule that they broke.', failures),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]}
+ */
+function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond, stageCount } }) {
+  // Of stages each has its own.
+  const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
+  const succeeded = one(exact(perSecond));
+  return [
+    gauge('offered', '{request}/s', 'Rate of an open loop, as planned.', offered),
+    gauge('succeeded', '{request}/s', 'Successes a second over the measured part.', succeeded),
+    gauge('succeeded_per_second_max', '{request}', 'Successes in the best second.', one(peakOneSecond)),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]}
+ */
+function times({ operations, latencyMs }) {
+  const blocks = Object.entries(operations);
+  const responses = blocks.flatMap(([operation, { outcomeDetails }]) =>
+    Object.entries(outcomeDetails)
+      .filter(([outcome]) => outcome !== 'dropped')
+      .map(([outcome, details]) => ({ labels: { operation, outcome }, latency: details.latencyMs.response })),
+  );
+  const whole = (/** @type {'service' | 'sendLag'} */ series) =>
+    blocks.map(([operation, block]) => ({ labels: { operation }, latency: block.latencyMs[series] }));
+  const all = TIMES.map(([time, series]) => ({ labels: { time }, latency: latencyMs[series] }));
+  const longest = all.flatMap(({ labels, latency: { max } }) =>
+    max === null ? [] : [{ labels, value: exact(max / 1000) }],
+  );
+  return [
+    latency('histogram', 'response_time', 'From when a request was due to the end of its answer.', responses),
+    latency(
+      'histogram',
+      'service_time',
+      'From when a request was sent to the end of its answer.',
+      whole('service'),
+    ),
+    latency('histogram', 'send_lag', 'From when a request was due to when it was sent.', whole('sendLag')),
+    latency(
+      'percentiles',
+      'latency',
+      'Percentiles of the whole run, finer than the buckets of its histograms.',
+      all,
+    ),
+    gauge('latency_max', 's', 'The longest of the whole run.', longest),
+  ];
+}
+
+/**
+ * @param {{operation?: string, stage?: string}} scope
+ * @returns {Labels}
+ */
+function scopeLabels({ operation, stage }) {
+  return { ...(operation === undefined ? {} : { operation }), ...(stage === undefined ? {} : { stage }) };
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]} some without points; of more stages and operations than MOST_STAGE_SERIES, only stages as a whole, and of
+ *   more stages than that, none
+ */
+function stages({ stages: all = [], load: { model } }) {
+  const shown = all.length > MOST_STAGE_SERIES ? [] : all;
+  const each = shown.flatMap(({ name: stage, operations }) =>
+    Object.entries(operations).map(([operation, block]) => ({ labels: { operation, stage }, block })),
+  );
+  const blocks =
+    each.length > MOST_STAGE_SERIES
+      ? shown.map(({ name: stage, ...block }) => ({ labels: { stage }, block }))
+      : each;
+  const counts = (/** @type {'sent' | 'succeeded' | 'errors'} */ key) =>
+    blocks.map(({ labels, block }) => ({ labels, value: block.totals[key] }));
+  const level = (/** @type {'least' | 'most'} */ bound) =>
+    shown.map(({ name: stage, level: { [bound]: value } }) => ({
+      labels: { stage, bound },
+      value: exact(value),
+    }));
+  const levels = [...level('least'), ...level('most')];
+  const request = '{request}';
+  return [
+    gauge(
+      'stage.offered',
+      '{request}/s',
+      'Rate of a stage of an open loop, as planned.',
+      model === 'open' ? levels : [],
+    ),
+    gauge(
+      'stage.in_flight',
+      request,
+      'In flight in a stage of a closed loop, as planned.',
+      model === 'open' ? [] : levels,
+    ),
+    counter('stage.requests', request, 'Requests that were due in a stage, and sent.', counts('sent')),
+    counter('stage.requests_succeeded', request, 'Those of them that succeeded.', counts('succeeded')),
+    gauge(
+      'stage.errors',
+      request,
+      'Requests due in a stage that failed, were dropped or waited to the end.',
+      counts('errors'),
+    ),
+    gauge(
+      'stage.succeeded',
+      '{request}/s',
+      'Successes a second over a stage.',
+      blocks.map(({ labels, block }) => ({ labels, value: exact(block.rates.perSecond) })),
+    ),
+    latency(
+      'percentiles',
+      'stage.latency',
+      'Percentiles of the response times of what was due in a stage.',
+      blocks.map(({ labels, block }) => ({ labels, latency: block.latencyMs.response })),
+    ),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]} each requirement once: a series must not be there twice
+ */
+function requirements({ requirements: all }) {
+  const unique = [
+    ...new Map(all.map((one) => [JSON.stringify([one.text, one.operation, one.stage]), one])).values(),
+  ];
+  const states = unique.flatMap(({ text, verdict, operation, stage }) =>
+    REQUIREMENT_STATES.map((state) => ({
+      labels: { requirement: text, ...scopeLabels({ operation, stage }), state },
+      value: Number(state === verdict),
+    })),
+  );
+  const values = (/** @type {'actual' | 'limit'} */ key) =>
+    unique.flatMap(({ text, unit, operation, stage, [key]: value }) => {
+      if (value === null) return [];
+      const { name, factor } = REQUIREMENT_UNITS[unit];
+      const labels = { requirement: text, ...scopeLabels({ operation, stage }), unit: name };
+      return [{ labels, value: exact(value * factor) }];
+    });
+  const unitSaid = 'in the unit that the label says';
+  return [
+    gauge('requirement.state', '', '1 for the state that the requirement is in.', states),
+    gauge('requirement.actual', '', `What was measured, ${unitSaid}.`, values('actual')),
+    gauge('requirement.limit', '', `What was required, ${unitSaid}.`, values('limit')),
+  ];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Metric[]} nothing while the run goes on: it is judged at its end
+ */
+function measurement({ measurement: { verdict, reasons }, unfinished }) {
+  if (unfinished) return [];
+  const states = MEASUREMENT_STATES.map((state) => ({ labels: { state }, value: Number(state === verdict) }));
+  const codes = [...new Set(reasons.map(({ code }) => code))];
+  const against = codes.map((reason) => ({ labels: { reason }, value: 1 }));
+  return [
+    gauge('measurement.state', '', '1 for the verdict on the measurement itself.', states),
+    gauge('measurement.reason', '', '1 for each reason against the measurement.', against),
+  ];
+}
+
+/** @param {string} name @param {string} unit @param {string} help @param {NumberPoint[]} points @returns {NumberMetric} */
+function gauge(name, unit, help, points) {
+  return { kind: 'gauge', name, unit, help, points };
+}
+
+/** @param {string} name @param {string} unit @param {string} help @param {NumberPoint[]} points @returns {NumberMetric} */
+function counter(name, unit, help, points) {
+  return { kind: 'counter', name, unit, help, points };
+}
+
+/** @param {LatencyMetric['kind']} kind @param {string} name @param {string} help @param {LatencyPoint[]} points @returns {LatencyMetric} */
+function latency(kind, name, help, points) {
+  return { kind, name, unit: 's', help, points };
+}
+
+/** @param {number} value @returns {NumberPoint[]} */
+function one(value) {
+  return [{ labels: {}, value }];
+}
+
+/**
+ * @param {number} value
+ * @returns {number} without the noise of binary fractions
+ */
+export function exact(value) {
+  return Number(value.toPrecision(12));
+}

@@ -1,0 +1,142 @@
+/** A set of runs as a report: the medians first, then a row for each run. */
+import { figureText } from '../../results/runs/figures.js';
+import { METRICS } from '../../results/runs/run-metrics.js';
+import { namedRuns } from '../../results/runs/run-summary.js';
+import { spanText } from './bars.js';
+import {
+  chart,
+  details,
+  facts,
+  figures,
+  notes,
+  report,
+  section,
+  sentence,
+  table,
+  texts,
+  verdicts,
+} from './parts.js';
+import { requirementOverRuns, runSetCount, runSetPhrase, SPREAD_COLUMNS, spreadCells } from './runs.js';
+import { counted, titled } from './words.js';
+
+/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../sections.js').Part} Part */
+
+/** In the line of key figures, and in the first columns of the runs. */
+const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
+
+/**
+ * @param {RunSet} runSet
+ * @returns {import('../sections.js').Report}
+ */
+export function describeRunSet(runSet) {
+  const { summary } = runSet;
+  const judged = summary.requirements.map(requirementOverRuns);
+  const worst = ['not met', 'not proven', 'met'].find((one) => judged.some(({ verdict }) => verdict === one));
+  return report({
+    title: titleOf(runSet),
+    ...(worst === undefined ? {} : { verdict: worst }),
+    subject: runSetPhrase(runSet),
+    sections: [
+      section('answer', null, [
+        ...verdicts(judged),
+        ...answer(runSet),
+        ...charts(runSet, (key) => key === 'p99'),
+      ]),
+      section('runs', 'Runs', eachRun(runSet)),
+      section('over-runs', 'Over runs', overRuns(runSet)),
+      section(
+        'run-by-run',
+        'Run by run',
+        charts(runSet, (key) => key !== 'p99'),
+      ),
+      section('tool', 'Tool', facts([['Tool', `vault-pki-load ${runSet.tool.version}`]])),
+    ],
+  });
+}
+
+/** @param {RunSet} runSet @returns {string} `nightly: p99 9.93 ms, rate 5/s, medians of 10 runs` */
+function titleOf({ name, summary: { used, metrics } }) {
+  if (used.length === 0) return `${name}: no run counts`;
+  const shown = ['p99', 'rate'].flatMap((key) => metrics.filter((metric) => metric.key === key));
+  const text = shown.map(({ label, unit, median }) => `${label} ${figureText(unit, median)}`).join(', ');
+  return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;
+}
+
+/** @param {RunSet} runSet @returns {Part[]} */
+function answer(runSet) {
+  const { used, metrics, leftOut, warnings } = runSet.summary;
+  const remarks = notes([
+    ...leftOut.map(({ run, why }) => ({ text: `Left out: ${run}: ${why}.` })),
+    ...warnings.map((text) => ({ text })),
+  ]);
+  if (used.length === 0) return [...sentence(`${runSetCount(runSet)}.`), ...remarks];
+  const items = metrics
+    .filter(({ key }) => KEY.includes(key))
+    .map(({ key, label, unit, median, min, max }) => {
+      const isSpread = median !== null && min !== null && max !== null && min !== max;
+      return {
+        name: label,
+        value: figureText(unit, median),
+        ...(isSpread && key !== 'errors'
+          ? { range: spanText(min, max, (value) => figureText(unit, value)) }
+          : {}),
+      };
+    });
+  const of = used.length === 1 ? '' : ' Medians (lowest to highest run):';
+  return [...sentence(`${runSetCount(runSet)}.${of}`), { kind: 'figures', items }, ...remarks];
+}
+
+/** @param {RunSet} runSet @returns {Part[]} */
+function eachRun({ runs, summary: { used } }) {
+  const shown = KEY.flatMap((key) => METRICS.filter((metric) => metric.key === key));
+  const others = METRICS.filter(({ key }) => !KEY.includes(key));
+  const rows = namedRuns(runs).map(({ name, result }) => [
+    used.includes(name) ? name : `${name}, left out`,
+    ...shown.map(({ unit, read }) => figureText(unit, read(result))),
+    { text: result.measurement.verdict, verdict: result.measurement.verdict },
+    ...others.map(({ unit, read }) => figureText(unit, read(result))),
+  ]);
+  return table(
+    'Each run',
+    [
+      ...texts('Run'),
+      ...figures(...shown.map(({ label }) => label)),
+      ...texts('measured'),
+      ...details(...figures(...others.map(({ label }) => label))),
+    ],
+    rows,
+  );
+}
+
+/** @param {RunSet} runSet @returns {Part[]} */
+function overRuns({ summary: { used, metrics } }) {
+  if (used.length < 2) return [];
+  const rows = metrics.map((metric) => [
+    metric.label,
+    figureText(metric.unit, metric.median),
+    ...spreadCells(metric.unit, metric),
+  ]);
+  return table(
+    `Over ${counted(used.length, 'run')}`,
+    [...texts('Over runs'), ...figures('median'), ...SPREAD_COLUMNS],
+    rows,
+  );
+}
+
+/**
+ * @param {RunSet} runSet
+ * @param {(key: string) => boolean} isShown
+ * @returns {Part[]}
+ */
+function charts({ summary: { used, metrics } }, isShown) {
+  if (used.length < 2) return [];
+  return metrics
+    .filter(({ key, values }) => isShown(key) && values.some((value) => value !== null))
+    .map(({ label, unit, values }) =>
+      chart('runs', titled(label), 'A dot a run.', {
+        unit,
+        groups: [{ name: '', runs: used, values }],
+      }),
+    );
+}

@@ -1,0 +1,253 @@
+/** A search for the highest rate, or the peak, as a report: its finding first, then level by level. */
+import { levelText } from '../../results/search/explain.js';
+import { formatPercent } from '../../results/wording.js';
+import { formatCount, formatDuration } from '../../units.js';
+import { requirementClause } from './bars.js';
+import {
+  chart,
+  details,
+  facts,
+  figures,
+  report,
+  section,
+  sentence,
+  table,
+  texts,
+  verdicts,
+} from './parts.js';
+import { perHourText, perSecondText, targetPhrase, timeText } from './words.js';
+
+/** @typedef {import('../../results/search/search-schema.js').Search} Search */
+/** @typedef {import('../../results/search/search-schema.js').SearchStep} SearchStep */
+/** @typedef {import('../sections.js').Part} Part */
+
+/**
+ * @param {Search} search
+ * @returns {import('../sections.js').Report}
+ */
+export function describeSearch(search) {
+  return report({
+    title: finding(search),
+    subject: searchSubject(search),
+    sections: [
+      section('answer', null, answer(search)),
+      section('levels', 'Levels', levels(search)),
+      section('steps', 'Steps', steps(search)),
+      section('search', 'Search', how(search)),
+    ],
+  });
+}
+
+/** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
+export function finding(search) {
+  return `${searchTitle(search)}: ${answerPhrase(search)}`;
+}
+
+/** @param {Search} search @returns {string} */
+export function searchTitle({ searched }) {
+  return searched === 'rate' ? 'Highest rate' : 'Peak throughput';
+}
+
+/**
+ * @param {Search} search
+ * @returns {string} `118/s = 424,800 an hour`; `1,234/s with 16 in flight`; a lower bound where the target did not reach its limit
+ */
+export function answerPhrase({ searched, answer: found, bracket, unfinished, why }) {
+  if (found !== null) {
+    const { level, perSecond } = found;
+    const reached =
+      searched === 'rate'
+        ? `${levelText(searched, level)} = ${perHourText(level * 3600)} an hour`
+        : `${perSecondText(perSecond)} with ${levelText(searched, level)}`;
+    if (why === 'generator') return `unknown, but at least ${reached}: the tool could not offer more`;
+    return why === 'highest' ? `at least ${reached}: more was not allowed` : reached;
+  }
+  if (why === 'generator') return 'unknown: the tool could not offer the load';
+  const met = bracket.highestMet === null ? '' : `; met up to ${levelText(searched, bracket.highestMet)}`;
+  return unfinished ? `not known yet${met}` : `none was confirmed${met}`;
+}
+
+/**
+ * @param {Search} search with an answer
+ * @param {number} i place of a requirement
+ * @returns {'met' | 'not met' | 'not proven'} at the answer
+ */
+export function requirementVerdict({ requirements, confirmation }, i) {
+  if (!requirements[i].beyond) return 'met';
+  return confirmation?.requirements[i]?.verdict === 'not proven' ? 'not proven' : 'not met';
+}
+
+/** @param {Search} search @returns {string} `ocsp on http://127.0.0.1:8200 (Vault 1.21.1)` */
+export function searchSubject({ name, target }) {
+  return target === null ? name : `${name} on ${targetPhrase(target)}`;
+}
+
+/**
+ * @param {Search['searched']} searched
+ * @param {SearchStep} step
+ * @returns {string} a line of progress
+ */
+export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
+  const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
+  const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${shareText(errorShare)}`;
+  const why = verdict === 'met' ? '' : ` ${reason}`;
+  return `${levelText(searched, level)}: ${verdict}; ${text}.${why}`;
+}
+
+/** @param {Search} search @returns {Part[]} */
+function answer(search) {
+  const { answer: found, confirmation, requirements, explanation } = search;
+  const rows = byLevel(search);
+  const items = requirements.map(({ text }, i) => {
+    const judged = confirmation?.requirements[i];
+    return {
+      verdict: requirementVerdict(search, i),
+      name: text,
+      text: judged === undefined ? '' : requirementClause(judged),
+    };
+  });
+  return [
+    ...sentence(`${finding(search)}.`, true),
+    ...verdicts(found === null ? [] : items),
+    ...sentence(certaintyPhrase(search)),
+    ...sentence(explanation),
+    ...(rows.length < 2 ? [] : [charts(search, rows)[0]]),
+  ];
+}
+
+/** @param {Search} search @returns {string} how the answer is known */
+function certaintyPhrase({ answer: found }) {
+  if (found === null) return '';
+  return `Confirmed by a run of ${formatDuration(found.seconds * 1000)} with ${formatCount(found.requests)} requests.`;
+}
+
+/** @param {Search} search @returns {SearchStep[]} the last at each level, ascending */
+function byLevel({ steps: all }) {
+  return [...new Map(all.map((step) => [step.level, step])).values()].sort((a, b) => a.level - b.level);
+}
+
+/** @param {Search} search */
+function levelHeading({ searched }) {
+  return searched === 'rate' ? 'Rate' : 'In flight';
+}
+
+/**
+ * @param {Search} search
+ * @param {number} level
+ */
+function levelCell({ searched }, level) {
+  return searched === 'rate' ? levelText(searched, level) : formatCount(level);
+}
+
+/** @param {number | null} share */
+function shareText(share) {
+  if (share === null) return '–';
+  return share === 0 ? 'none' : formatPercent(share);
+}
+
+/** @param {SearchStep} step */
+function verdictCell({ verdict }) {
+  return { text: verdict, verdict };
+}
+
+/** @param {Search} search @returns {Part[]} */
+function levels(search) {
+  const rows = byLevel(search);
+  if (rows.length < 2) return [];
+  const cells = rows.map((step) => [
+    levelCell(search, step.level),
+    perSecondText(step.perSecond),
+    ...[step.p50Ms, step.p99Ms, step.maxMs].map(timeText),
+    shareText(step.errorShare),
+    verdictCell(step),
+  ]);
+  const columns = [
+    ...texts(levelHeading(search)),
+    ...figures('succeeded', 'p50', 'p99', 'max', 'errors'),
+    ...texts('verdict'),
+  ];
+  return [...charts(search, rows).slice(1), ...table('The last step at each level', columns, cells)];
+}
+
+/**
+ * @param {Search} search
+ * @param {SearchStep[]} rows
+ * @returns {Part[]}
+ */
+function charts(search, rows) {
+  const { searched, answer: found, requirements } = search;
+  const limitsIn = (/** @type {string} */ unit) =>
+    requirements.filter((one) => one.unit === unit).map(({ text, limit }) => ({ text, value: limit }));
+  const shared = {
+    heading: levelHeading(search),
+    axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
+    levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
+    answer: found === null ? null : { level: found.level, name: levelCell(search, found.level) },
+  };
+  const seriesOf = (/** @type {string} */ name, /** @type {(step: SearchStep) => number | null} */ read) => ({
+    name,
+    values: rows.map(read),
+  });
+  const times = chart('levels', 'Response times', 'p50 and p99 at each level.', {
+    ...shared,
+    unit: 'ms',
+    series: [seriesOf('p50', ({ p50Ms }) => p50Ms), seriesOf('p99', ({ p99Ms }) => p99Ms)],
+    limits: limitsIn('ms'),
+  });
+  const throughput = chart('levels', 'Throughput', 'At each level.', {
+    ...shared,
+    unit: '/s',
+    series: [seriesOf('succeeded', ({ perSecond }) => perSecond)],
+    limits: limitsIn('/s'),
+  });
+  const errors = chart('levels', 'Errors', 'At each level.', {
+    ...shared,
+    unit: 'fraction',
+    series: [seriesOf('errors', ({ errorShare }) => errorShare)],
+    limits: limitsIn('fraction'),
+  });
+  return searched === 'rate' ? [times, errors] : [times, throughput, errors];
+}
+
+/** @param {Search} search @returns {Part[]} in the order in which they were made */
+function steps(search) {
+  const rows = search.steps.map((step, i) => [
+    `${i + 1} ${step.phase}${step.attempt > 1 ? ', again' : ''}`,
+    levelCell(search, step.level),
+    formatDuration(step.seconds * 1000),
+    formatCount(step.requests),
+    perSecondText(step.perSecond),
+    timeText(step.p50Ms),
+    timeText(step.p99Ms),
+    shareText(step.errorShare),
+    verdictCell(step),
+    step.verdict === 'met' ? '' : step.reason,
+  ]);
+  const columns = [
+    ...texts('Step'),
+    ...figures(levelHeading(search).toLowerCase(), 'time', 'requests'),
+    ...details(...figures('succeeded', 'p50')),
+    ...figures('p99'),
+    ...details(...figures('errors')),
+    ...texts('verdict', 'why'),
+  ];
+  return table('Every step', columns, rows);
+}
+
+/** @param {Search} search @returns {Part[]} */
+function how(search) {
+  const { command, settings, durationSeconds, steps: made, tool, startedAt } = search;
+  return facts([
+    [
+      'Time',
+      `${formatCount(made.length)} steps in ${formatDuration(durationSeconds * 1000)}, from ${startedAt}`,
+    ],
+    ['First level', levelCell(search, settings.start)],
+    [
+      'Each step',
+      `${formatDuration(settings.stepSeconds * 1000)} or more, ${formatDuration(settings.confirmationSeconds * 1000)} or more to confirm`,
+    ],
+    ['Command', command],
+    ['Tool', `vault-pki-load ${tool.version}`],
+  ]);
+}

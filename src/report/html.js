@@ -1,0 +1,95 @@
+/** Report -> one HTML file that fetches nothing. */
+import { MAIN_SIZES, SIZES } from './charts/draw/frame.js';
+import { CHARTS } from './charts/index.js';
+import { breakable, escapeHtml } from './html/escape.js';
+import { page } from './html/page.js';
+import { command, facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
+
+/** @typedef {import('./sections.js').Report} Report */
+/** @typedef {import('./sections.js').Section} Section */
+/** @typedef {import('./sections.js').Part} Part */
+/** @typedef {import('./sections.js').Chart} Chart */
+/** @typedef {Record<string, import('./charts/index.js').ReadOuts>} ReadOutsById */
+
+/** @type {Record<Exclude<Part['kind'], 'chart'>, (part: any) => string>} */
+const PARTS = {
+  sentence: ({ text, isStrong }) => paragraph(text, isStrong ? 'answer' : undefined),
+  verdicts,
+  figures,
+  table,
+  note,
+  facts,
+  command,
+};
+
+/** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
+const SIDE_BY_SIDE = ['chart', 'table'];
+
+/**
+ * @param {Report} report
+ * @returns {string} ends with a newline
+ */
+export function render({ title, verdict, subject, sections }) {
+  /** @type {ReadOutsById} */
+  const charts = {};
+  const isTitle = (/** @type {Part} */ part) =>
+    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
+  const body = sections
+    .map(({ parts, ...section }) => ({ ...section, parts: parts.filter((part) => !isTitle(part)) }))
+    .map((section, i) => sectionHtml(section, i === 0, charts))
+    .join('\n');
+  const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
+  return page({ title: windowTitle, heading: title, subject, body, charts });
+}
+
+/**
+ * @param {Section} section
+ * @param {boolean} isFirst its first chart is the main one
+ * @param {ReadOutsById} charts
+ */
+function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) {
+  const level = heading === null ? 2 : 3;
+  let drawn = 0;
+  const htmlOf = (/** @type {Part} */ part) => {
+    if (part.kind !== 'chart') return PARTS[part.kind](part);
+    drawn++;
+    return chartHtml(part, { id: `${id}-chart-${drawn}`, level, isMain: isFirst && drawn === 1 }, charts);
+  };
+  const html = grouped(parts)
+    .map((group) => {
+      const inner = group.map(htmlOf).join('\n');
+      return SIDE_BY_SIDE.includes(group[0].kind) ? `<div class="rows">\n${inner}\n</div>` : inner;
+    })
+    .join('\n');
+  if (heading === null) return `<section id="${escapeHtml(id)}" aria-label="Answer">\n${html}\n</section>`;
+  const title = `<h2>${breakable(heading)}</h2>`;
+  const body = isDetail ? `<details>\n<summary>${title}</summary>\n${html}\n</details>` : `${title}\n${html}`;
+  return `<section id="${escapeHtml(id)}">\n${body}\n</section>`;
+}
+
+/**
+ * @param {Part[]} parts
+ * @returns {Part[][]} neighbours that stand side by side together, others alone
+ */
+function grouped(parts) {
+  /** @type {Part[][]} */
+  const groups = [];
+  for (const part of parts) {
+    const last = groups.at(-1);
+    const isBeside = last !== undefined && [last[0], part].every(({ kind }) => SIDE_BY_SIDE.includes(kind));
+    if (isBeside) last.push(part);
+    else groups.push([part]);
+  }
+  return groups;
+}
+
+/**
+ * @param {Chart} part
+ * @param {{id: string, level: 2 | 3, isMain: boolean}} place
+ * @param {ReadOutsById} charts gains the read-outs of this one
+ */
+function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) {
+  const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
+  if (drawn !== null) charts[id] = drawn.readOuts;
+  return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
+}

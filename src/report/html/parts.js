@@ -1,0 +1,195 @@
+/** The parts of a section as HTML. Arguments named `html`, `svg` or ending in `Html` are markup; all others are text, escaped here. */
+import { breakable, escapeHtml } from './escape.js';
+import { whisker } from './whisker.js';
+
+/** @typedef {import('../sections.js').Cell} Cell */
+/** @typedef {import('../sections.js').Table} Table */
+/** @typedef {import('../sections.js').Verdicts} Verdicts */
+/** @typedef {import('../sections.js').Figures} Figures */
+/** @typedef {import('../charts/index.js').Drawn} Drawn */
+
+/** Verdicts by what they are worth; others are neutral. */
+const GOOD = ['met', 'valid', 'faster', 'better', 'best', 'passed', 'kept'];
+const BAD = ['not met', 'invalid', 'slower', 'worse', 'failed', 'broken'];
+const UNSURE = ['not proven', 'suspect', 'unfinished', 'interrupted', 'not enough runs', 'not comparable'];
+
+const SIGNS = { good: '✓', unsure: '?', bad: '✕', neutral: '' };
+
+/** Characters; longer cells may break into several lines. */
+const LONG_CELL = 24;
+
+/** Pixels. */
+const VERDICT_WHISKER = 240;
+const FIGURE_WHISKER = 120;
+
+/** Below verdicts with bars. */
+const BAR_KEY = 'Drawn from 0: the figure with its 95 % error bar, and the limit as an upright line.';
+
+/** @param {string} verdict @returns {keyof SIGNS} */
+function worthOf(verdict) {
+  if (GOOD.includes(verdict)) return 'good';
+  if (BAD.includes(verdict)) return 'bad';
+  return UNSURE.includes(verdict) ? 'unsure' : 'neutral';
+}
+
+/**
+ * A verdict by colour, sign and word.
+ *
+ * @param {string} verdict
+ * @param {string} [text]
+ */
+export function badge(verdict, text = verdict) {
+  const worth = worthOf(verdict);
+  const sign = SIGNS[worth] === '' ? '' : `<span aria-hidden="true">${SIGNS[worth]}</span> `;
+  return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
+}
+
+/**
+ * @param {string} text
+ * @param {string} [className]
+ */
+export function paragraph(text, className) {
+  return `<p${className === undefined ? '' : ` class="${className}"`}>${breakable(text)}</p>`;
+}
+
+/** @param {Verdicts} part */
+export function verdicts({ items }) {
+  const hasBars = items.some(({ bar }) => bar !== undefined);
+  const rows = items.map(({ verdict, name, text, reason, bar }) => {
+    const cells = [
+      badge(verdict),
+      `<code>${breakable(name)}</code>`,
+      bar === undefined ? '' : whisker(bar, VERDICT_WHISKER, worthOf(verdict)),
+      `<span class="text">${breakable(text)}</span>`,
+      reason === undefined || reason === '' ? '' : paragraph(reason, 'reason'),
+    ];
+    return `<li>${cells.filter((html) => html !== '').join('\n')}</li>`;
+  });
+  const key = hasBars ? `\n${paragraph(BAR_KEY, 'key')}` : '';
+  return `<ul class="verdicts${hasBars ? ' barred' : ''}">\n${rows.join('\n')}\n</ul>${key}`;
+}
+
+/** @param {Figures} part */
+export function figures({ items }) {
+  const tiles = items.map(({ name, value, range, bar }) => {
+    const cells = [
+      `<dd>${escapeHtml(value)}</dd>`,
+      bar === undefined ? '' : `<dd class="whisker">${whisker(bar, FIGURE_WHISKER)}</dd>`,
+      range === undefined || range === '' ? '' : `<dd class="range">${escapeHtml(range)}</dd>`,
+    ];
+    return `<div><dt>${escapeHtml(name)}</dt>${cells.join('')}</div>`;
+  });
+  return `<dl class="tiles">\n${tiles.join('\n')}\n</dl>`;
+}
+
+/**
+ * The first cell of a row is its heading. A table that is too wide scrolls below its caption, by keyboard too.
+ *
+ * @param {Table} part
+ */
+export function table({ caption, columns, rows }) {
+  const classOf = (/** @type {number} */ i, /** @type {Cell} */ content) =>
+    classes(
+      columns[i]?.isText !== true && i > 0 && 'number',
+      columns[i]?.isDetail === true && 'detail',
+      columns[i]?.isText === true && textOf(content).length > LONG_CELL && 'long',
+    );
+  const heads = columns.map(({ name }, i) => `<th scope="col"${classOf(i, '')}>${breakable(name)}</th>`);
+  const lines = rows.map((cells) => {
+    const [first, ...others] = cells;
+    const rest = others.map((content, i) => `<td${classOf(i + 1, content)}>${cell(content)}</td>`);
+    return `<tr><th scope="row"${classOf(0, first)}>${cell(first)}</th>${rest.join('')}</tr>`;
+  });
+  return `<div class="table">
+<p class="caption">${escapeHtml(caption)}</p>
+<div class="scroll" role="group" tabindex="0" aria-label="${escapeHtml(`Table: ${caption}`)}">
+<table aria-label="${escapeHtml(caption)}">
+<thead><tr>${heads.join('')}</tr></thead>
+<tbody>
+${lines.join('\n')}
+</tbody>
+</table>
+</div>
+</div>`;
+}
+
+/** @param {(string | false)[]} names */
+function classes(...names) {
+  const all = names.filter((name) => name !== false);
+  return all.length === 0 ? '' : ` class="${all.join(' ')}"`;
+}
+
+/** @param {Cell} content */
+function textOf(content) {
+  return typeof content === 'string' ? content : content.text;
+}
+
+/** @param {Cell} content */
+function cell(content) {
+  if (typeof content === 'string') return breakable(content);
+  const { text, verdict, isStrong } = content;
+  if (verdict !== undefined) return badge(verdict, text);
+  return isStrong ? `<strong>${breakable(text)}</strong>` : breakable(text);
+}
+
+/** @param {import('../sections.js').Facts} part */
+export function facts({ items }) {
+  const lines = items.map(
+    ({ name, text }) => `<div><dt>${escapeHtml(name)}</dt><dd>${breakable(text)}</dd></div>`,
+  );
+  return `<dl class="facts">\n${lines.join('\n')}\n</dl>`;
+}
+
+/** @param {import('../sections.js').Note} part */
+export function note({ text, remedy }) {
+  const html = remedy === undefined ? '' : `\n${paragraph(remedy, 'muted')}`;
+  return `<div class="note">${paragraph(text)}${html}</div>`;
+}
+
+/** @param {import('../sections.js').Command} part */
+export function command({ text, command: line }) {
+  return `<div class="command">${text === '' ? '' : paragraph(text)}<pre><code>${escapeHtml(line)}</code></pre></div>`;
+}
+
+/**
+ * A chart with its title, legend, summary and data.
+ *
+ * @param {object} parts
+ * @param {string} parts.id of the figure, unique in the page
+ * @param {2 | 3} parts.level of the heading
+ * @param {string} parts.title
+ * @param {string} parts.text
+ * @param {Drawn | null} parts.drawn null: only the text
+ * @param {boolean} [parts.isMain]
+ */
+export function figure({ id, level, title, text, drawn, isMain = false }) {
+  const heading = `<h${level}>${escapeHtml(title)}</h${level}>`;
+  if (drawn === null) return `<div class="figure" id="${id}">\n${heading}\n${paragraph(text)}\n</div>`;
+  const summary = drawn.summary === '' ? '' : paragraph(drawn.summary, 'summary');
+  return `<figure id="${id}"${isMain ? ' class="main"' : ''}>
+<figcaption>
+${heading}
+${text === '' ? '' : paragraph(text)}
+</figcaption>
+${legend(drawn.legend)}
+<div class="plot">${drawn.svg}</div>
+${summary}
+<details>
+<summary>${escapeHtml(`Data: ${title}`)}</summary>
+${table(drawn.table)}
+</details>
+</figure>`;
+}
+
+/** @param {Drawn['legend']} entries */
+function legend(entries) {
+  if (entries.length === 0) return '';
+  const items = entries.map(({ name, className, isBox = false }) => {
+    const mark = isBox
+      ? `<rect class="${className}" x="6" y="0" width="12" height="12"/>`
+      : `<path class="${className}" d="M0 6H24"/>`;
+    const swatch = `<svg class="swatch" viewBox="0 0 24 12" width="24" height="12" aria-hidden="true">${mark}</svg>`;
+    return `<li>${swatch} <span class="name">${escapeHtml(name)}</span> <span class="value"></span></li>`;
+  });
+  return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
+}

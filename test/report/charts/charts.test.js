@@ -1,0 +1,73 @@
+/** What holds for every chart of a result. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createHistogram, recordMs } from '../../../src/histogram.js';
+import { buildLatency } from '../../../src/results/build.js';
+import { openLoad, sampleResult } from '../../results/sample.js';
+import { HARD_RESULTS, row, timeline } from '../hard-results.js';
+import { chartsIn, collisions } from '../svg.js';
+import { chartsOf } from './draw.js';
+
+/** @param {import('./draw.js').Drawn[]} all */
+function assertNoCollision(all) {
+  for (const { svg } of all) {
+    for (const one of chartsIn(svg)) assert.deepEqual(collisions(one), [], one.slice(0, 300));
+  }
+}
+
+for (const [name, result] of Object.entries(HARD_RESULTS)) {
+  test(`no label touches another or sticks out with ${name}`, () => assertNoCollision(chartsOf(result)));
+
+  test(`read-outs and table of ${name} have a value for each entry`, () => {
+    for (const { readOuts, legend, table } of chartsOf(result)) {
+      const { x = [], at, values } = readOuts;
+      assert.deepEqual([at.length, values.length], [x.length, x.length]);
+      assert.ok(values.every((one) => one.length === legend.length));
+      assert.ok(x.every((place, i) => place >= 0 && place <= 1 && (i === 0 || place >= x[i - 1])));
+      assert.ok(table.rows.length > 0);
+      assert.ok(table.rows.every((cells) => cells.length === table.columns.length));
+    }
+  });
+}
+
+/** Milliseconds, over eight orders of magnitude. */
+const anyMs = fc.double({ min: -3, max: 5, noNaN: true }).map((power) => 10 ** power);
+
+const NONE = sampleResult([]).totals;
+
+const anyResult = fc
+  .record({
+    seconds: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.constantFrom(3600, 9000)),
+    p50: anyMs,
+    spread: fc.double({ min: 0, max: 4, noNaN: true }),
+    lag: anyMs,
+    sent: fc.oneof(fc.nat(50), fc.nat(1_000_000)),
+    failed: fc.oneof(fc.constant(0), fc.nat(5), fc.nat(1_000_000)),
+    window: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    samples: fc.integer({ min: 1, max: 300 }),
+  })
+  .map(({ seconds, p50, spread: powers, lag, sent, failed, window, samples }) => {
+    const histogram = createHistogram();
+    for (let i = 0; i < samples; i++) recordMs(histogram, p50 * 10 ** ((powers * i) / samples));
+    const latency = buildLatency(histogram);
+    return sampleResult([], {
+      latencyMs: { response: latency, service: latency, sendLag: latency },
+      totals: { ...NONE, planned: sent, sent, succeeded: sent, failed, errors: failed },
+      timeline: timeline(seconds, (second) => {
+        const wave = 10 ** ((powers * (second % 13)) / 13);
+        const times = { p50, p90: p50, p99: p50 * wave, max: p50 * wave, lag99: lag * wave };
+        const failures = { timeout: Math.floor(failed / 2) };
+        return row(second, { ...times, due: sent, sent, failed, succeeded: sent, failures });
+      }),
+      load: openLoad({ ratePerSecond: sent }),
+      ...(window === null ? {} : { windowSeconds: seconds * window }),
+    });
+  });
+
+test('no label touches another or sticks out, whatever the data', () => {
+  fc.assert(
+    fc.property(anyResult, (result) => assertNoCollision(chartsOf(result))),
+    { numRuns: 15 },
+  );
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { linearAxis } from '../../../src/report/charts/draw/axes.js';
+import { LINE_HEIGHT, makePlace } from '../../../src/report/charts/draw/frame.js';
+import { drawLevels, drawLine, gather } from '../../../src/report/charts/draw/lines.js';
+import { ellipsize, textWidth } from '../../../src/report/charts/draw/text-width.js';
+import { binned, pick, spanFor, thinnedNote } from '../../../src/report/charts/draw/thin.js';
+import { collisions, textBoxes } from '../svg.js';
+
+/** Noise that repeats exactly, with an outlier at every 50th point. @param {number} count */
+function noisy(count) {
+  return Array.from({ length: count }, (_, i) => ({
+    at: i / count,
+    value: 3 + Math.sin(i * 12.9898) + (i % 50 === 7 ? 5 : 0),
+  }));
+}
+
+const place = makePlace({ left: 60, right: 320, top: 38, bottom: 238 });
+const yAxis = linearAxis({ title: '', high: 10, label: String });
+
+test('points with a pixel column each are drawn as they are', () => {
+  const html = drawLine(noisy(130), { style: 1 }, yAxis, place);
+  assert.doesNotMatch(html, /class="area/);
+  assert.equal(html.split('L').length, 130);
+});
+
+test('points that share columns become an area from smallest to largest, and a line through the medians', () => {
+  const html = drawLine(noisy(1800), { style: 1, mark: 'dense' }, yAxis, place);
+  assert.match(html, /^<path class="area s1" d="[^"]*"\/>\n<path class="line s1 dense"/);
+  const steps = (/class="line[^"]*" d="([^"]*)"/.exec(html)?.[1] ?? '').split(/[ML]/).slice(1);
+  assert.ok(steps.length <= 130, `${steps.length} columns in 260 pixels`);
+  // Outliers widen the area; the line does not follow them.
+  for (const step of steps) assert.ok(Number(step.split(',')[1]) > place.y(yAxis.at(4.1)), step);
+});
+
+test('the line of the greatest shows a single peak in an hour', () => {
+  const points = noisy(3600).map((point, i) => (i === 1801 ? { ...point, value: 9.9 } : point));
+  const html = drawLine(points, { style: 4, shows: 'greatest' }, yAxis, place);
+  assert.doesNotMatch(html, /class="area/);
+  assert.ok(html.includes(`,${place.y(yAxis.at(9.9))}`));
+});
+
+test('columns hold equally many points, keep smallest and largest, and are gaps without a value', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })), { minLength: 1, maxLength: 2000 }),
+      fc.integer({ min: 1, max: 300 }),
+      (values, most) => {
+        const points = values.map((value, i) => ({ at: i / values.length, value }));
+        const columns = gather(points, most);
+        if (columns === null) return assert.ok(points.length <= most);
+        assert.ok(columns.length <= most);
+        const size = Math.ceil(points.length / most);
+        for (const [i, column] of columns.entries()) {
+          const own = values.slice(i * size, (i + 1) * size).filter((value) => value !== null);
+          if (column.least === null) assert.equal(own.length, 0);
+          else {
+            assert.deepEqual([column.least, column.greatest], [Math.min(...own), Math.max(...own)]);
+            assert.ok(column.least <= column.middle && column.middle <= column.greatest);
+          }
+        }
+      },
+    ),
+  );
+});
+
+test('labels of limits stay inside the plot and never touch', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 1, maxLength: 3 }),
+      (values) => {
+        const levels = values.map((value, i) => ({ name: '', label: `p9${i} < 5`, style: 1, value }));
+        const svg = `<svg viewBox="0 0 340 288">${drawLevels(levels, yAxis, place).replaceAll(' class="halo"', '')}</svg>`;
+        assert.deepEqual(collisions(svg), []);
+        for (const { top, bottom } of textBoxes(svg))
+          assert.ok(top >= place.top - 1 && bottom <= place.bottom);
+        const ys = [...svg.matchAll(/<text x="\S+" y="([\d.]+)"/g)].map(([, y]) => Number(y));
+        assert.ok(ys.every((y, i) => i === 0 || y - ys[i - 1] >= LINE_HEIGHT));
+      },
+    ),
+  );
+});
+
+test('a text is cut to its room and ends in an ellipsis', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme-composite', maxLength: 60 }),
+      fc.integer({ min: 20, max: 400 }),
+      (text, room) => {
+        const cut = ellipsize(text, room, 13);
+        assert.ok(textWidth(cut, 13) <= room);
+        assert.ok(cut === text || cut.endsWith('…'));
+      },
+    ),
+  );
+});
+
+test('picked rows are the heaviest of their stretch, and the note counts them', () => {
+  assert.deepEqual(
+    pick([1, 5, 2, 9, 3], 2, (value) => value),
+    [5, 9],
+  );
+  assert.equal(thinnedNote(240, 'x'), '');
+  assert.match(thinnedNote(3600, 'the longest'), /^240 of 3,600 rows: of every 15 s the longest\./);
+});
+
+test('seconds are added up over the shortest round span that makes few enough sums', () => {
+  assert.deepEqual(
+    [1, 100, 101, 3600, 86_400, 30 * 86_400].map((seconds) => spanFor(seconds, 100)),
+    [1, 1, 2, 60, 900, 28_800],
+  );
+  assert.deepEqual(binned([1, 2, 3, 4, 5], 2), [
+    { second: 0, span: 2, rows: [1, 2] },
+    { second: 2, span: 2, rows: [3, 4] },
+    { second: 4, span: 1, rows: [5] },
+  ]);
+});

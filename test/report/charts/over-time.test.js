@@ -1,0 +1,233 @@
+/** Charts over the time of a run: response times, rates, errors, send lag. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { clockOf } from '../../../src/report/charts/draw/clock.js';
+import { formatLatency } from '../../../src/units.js';
+import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { HARD_RESULTS, row, silence, timeline } from '../hard-results.js';
+import { draw, drawOrNull, legendOf, linesOf } from './draw.js';
+
+/** @typedef {import('../../../src/results/schema.js').Result} Result */
+
+/** @param {Partial<Result>} changes */
+const resultOf = (changes) => sampleResult([], changes);
+
+/** @param {string} svg @param {number} style @returns {string} */
+const pathOf = (svg, style) => new RegExp(`<path class="line s${style}" d="([^"]*)"`).exec(svg)?.[1] ?? '';
+
+describe('response times over time', () => {
+  const latency = (/** @type {Result} */ result) => draw('latency-over-time', result);
+
+  test('seconds without a response are gaps, and the summary counts them', () => {
+    const rows = timeline(30, (second) => (second >= 10 && second < 15 ? silence(second) : row(second)));
+    const { svg, summary } = latency(resultOf({ timeline: rows }));
+    assert.equal(pathOf(svg, 1).split('M').length - 1, 2);
+    assert.match(summary, /No response came in 5 of 30 seconds/);
+  });
+
+  test('where nothing was due, the line goes on', () => {
+    const idle = { due: 0, sent: 0, succeeded: 0, p50: null, p90: null, p99: null, max: null };
+    const rows = timeline(40, (second) => row(second, second % 2 === 0 ? {} : idle));
+    const { svg, summary } = latency(resultOf({ timeline: rows }));
+    assert.doesNotMatch(summary, /gaps/);
+    assert.equal(pathOf(svg, 1).split('M').length, 2);
+  });
+
+  test('a second alone between gaps is a dot', () => {
+    const rows = timeline(100, (second) => (second === 50 ? row(second) : silence(second)));
+    assert.match(latency(resultOf({ timeline: rows })).svg, /<circle class="dot s2"/);
+  });
+
+  test('the wait for the last responses is shaded', () => {
+    const result = resultOf({ timeline: timeline(30), windowSeconds: 20 });
+    const { svg, summary } = latency(result);
+    assert.equal(svg.split('class="after"').length - 1, 3, 'once in each size');
+    assert.match(summary, /Shaded: the wait for the last responses/);
+    const whole = latency({ ...result, windowSeconds: 30 });
+    assert.doesNotMatch(whole.svg + whole.summary, /[Ss]haded|class="after"/);
+  });
+
+  test('p50 is on top; series with the same values are one, with both names', () => {
+    assert.deepEqual(linesOf(latency(resultOf({ timeline: timeline(30) }))), ['s4', 's2', 's3', 's1']);
+    const rows = timeline(30, (second) => row(second, { p99: 7 + second, max: 7 + second }));
+    const drawn = latency(resultOf({ timeline: rows }));
+    assert.deepEqual(linesOf(drawn), ['s2', 's3', 's1']);
+    assert.deepEqual(legendOf(drawn), ['p50', 'p90', 'p99 = max']);
+  });
+
+  test('limits near the measured times are drawn, in the colour of their series, with their name', () => {
+    const met = /** @type {const} */ ({ verdict: 'met', actual: 1, unit: 'ms', reason: 'Met.' });
+    const requirements = [
+      { ...met, text: 'p99<9ms', limit: 9 },
+      { ...met, text: 'p99<1h', limit: 3_600_000 },
+      { ...met, text: 'p99(service)<5ms', limit: 5 },
+      { ...met, text: 'p50<2ms', limit: 2, stage: 'ramp' },
+    ];
+    const drawn = latency(resultOf({ timeline: timeline(30), requirements }));
+    assert.deepEqual(
+      legendOf(drawn).filter((name) => name.startsWith('limit')),
+      ['limit: p99<9ms'],
+    );
+    assert.match(drawn.svg, /<line class="line s2 limit"/);
+    assert.match(drawn.svg, />p99 &lt; 9ms</);
+  });
+
+  test('at 1000 an hour, each span of a minute has its percentiles', () => {
+    const { summary, readOuts } = latency(HARD_RESULTS['1000 an hour for six minutes']);
+    assert.match(summary, /^Over 1 min each, p50 was between/);
+    assert.ok(readOuts.values.every(([p50, p90]) => p50 !== p90));
+    assert.equal(readOuts.at[0], '0:00:00 to 0:00:59');
+  });
+
+  test('half an hour is drawn without dashes, and the summary explains the areas', () => {
+    const drawn = latency(HARD_RESULTS['half an hour at a high rate']);
+    assert.ok(linesOf(drawn).every((names) => names.endsWith(' dense')));
+    assert.match(drawn.summary, /the area spans their smallest to largest/);
+    assert.doesNotMatch(latency(HARD_RESULTS['a freeze in the middle']).svg, /class="area/);
+  });
+
+  test('a long table skips rows by weight, and its caption counts them', () => {
+    const rows = timeline(3600, (second) => row(second, second === 1801 ? { max: 777 } : {}));
+    const { table } = latency(resultOf({ timeline: rows }));
+    assert.match(table.caption, /240 of 3,600 rows: of every 15 s the one with the longest response/);
+    assert.ok(table.rows.some(([name]) => name === '0:30:01'));
+  });
+});
+
+describe('rates', () => {
+  const rates = (/** @type {Result} */ result) => draw('rates', result);
+
+  test('offered is a broad line below, sent is dashed and on top', () => {
+    for (const seconds of [30, 1800]) {
+      const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 2) }], {
+        timeline: timeline(seconds),
+      });
+      assert.deepEqual(linesOf(rates(result)), ['s6 track', 's1 under', 's2 over']);
+    }
+  });
+
+  test('low rates are averages over longer spans, per hour', () => {
+    assert.match(rates(HARD_RESULTS['a slow trickle']).summary, /Averages over 5 min each/);
+    const { svg, readOuts } = rates(HARD_RESULTS['1000 an hour for six minutes']);
+    assert.match(svg, />requests per hour</);
+    assert.match(readOuts.values[0][0], /^(?:960|1,080)\/h$/);
+    assert.match(rates(HARD_RESULTS['ten million samples']).svg, />requests per second</);
+  });
+
+  test('an older result, without due counts, shows no offered rate', () => {
+    const rows = timeline(10).map((one) => ({ ...one, due: undefined }));
+    const drawn = rates(sampleResult([{ outcome: 'good', service: spread(200, 1, 2) }], { timeline: rows }));
+    assert.deepEqual(legendOf(drawn), ['sent', 'succeeded']);
+  });
+
+  test('one request is singular', () => {
+    const samples = [{ outcome: 'good', service: [1] }];
+    const one = sampleResult(samples, { timeline: timelineOf(samples, 1) });
+    assert.match(rates(one).summary, /^Of 1 request planned, 1 was sent and 1 succeeded\./);
+  });
+});
+
+/** @param {number} seconds @param {(second: number) => number} failed */
+const failing = (seconds, failed) =>
+  resultOf({
+    timeline: timeline(seconds, (second) => row(second, { failed: failed(second), failures: {} })),
+  });
+
+/** @type {[string, Result, RegExp][]} */
+const ERRORS = [
+  [
+    'as many in each second',
+    failing(20, () => 2),
+    /^40 requests failed, 2 in each second that has any, first in second 0\.$/,
+  ],
+  [
+    'more in one second',
+    failing(20, (at) => (at === 7 ? 5 : 1)),
+    /^24 requests failed, at most 5 in a second, first in second 7\.$/,
+  ],
+  ['a single one', failing(20, (at) => Number(at === 7)), /^1 request failed, in second 7\.$/],
+  [
+    'one in hours',
+    failing(7200, (at) => Number(at === 5000)),
+    /^1 request failed, between 1:22:00 and 1:23:59\.$/,
+  ],
+  [
+    'some failed, others were never sent',
+    HARD_RESULTS['a backlog, with requests that were never sent'],
+    /failed, .* Not drawn: [\d,]+ requests dropped or never sent\.$/,
+  ],
+];
+
+describe('errors', () => {
+  for (const [why, result, expected] of ERRORS) {
+    test(`the summary says how many failed and when: ${why}`, () =>
+      assert.match(draw('errors', result).summary, expected));
+  }
+
+  test('are stacked by outcome: the most frequent by name, the rest as one', () => {
+    const failures = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`outcome_${i}`, 10 - i]));
+    const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+    const drawn = draw(
+      'errors',
+      resultOf({ timeline: timeline(10, (second) => row(second, { failed, failures })) }),
+    );
+    assert.deepEqual(legendOf(drawn), [...[0, 1, 2, 3, 4].map((i) => `outcome_${i}`), 'other']);
+    assert.deepEqual(drawn.readOuts.values[0], ['10', '9', '8', '7', '6', '12']);
+  });
+
+  test('of an older result, which has no names, are failed', () => {
+    const rows = timeline(10, (second) => ({ ...row(second, { failed: 3 }), failures: undefined }));
+    assert.deepEqual(legendOf(draw('errors', resultOf({ timeline: rows }))), ['failed']);
+  });
+
+  test('without one there is no chart', () =>
+    assert.equal(drawOrNull('errors', resultOf({ timeline: timeline(10) })), null));
+});
+
+test('the send lag of a low rate is one line, the largest of each span', () => {
+  const result = HARD_RESULTS['1000 an hour for six minutes'];
+  const { svg, summary, readOuts } = draw('send-lag', result);
+  assert.match(summary, /The line is the largest of each 1 min\./);
+  assert.equal(pathOf(svg, 5).split('M').length, 2);
+  const first = result.timeline.slice(0, 60).map(({ lag99 }) => lag99 ?? 0);
+  assert.deepEqual(readOuts.values[0], [formatLatency(Math.max(...first))]);
+});
+
+for (const name of ['latency-over-time', 'rates', 'errors', 'send-lag']) {
+  test(`${name} marks where stages begin, with their names`, () => {
+    const stages = [
+      { name: 'ramp', startSeconds: 0 },
+      { name: 'steady', startSeconds: 10 },
+    ];
+    const rows = timeline(20, (second) => row(second, { failed: 1, failures: { timeout: 1 } }));
+    const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 2) }], { timeline: rows });
+    const [full] = draw(name, { ...result, stages }).svg.split('</svg>');
+    assert.equal(full.match(/class="stage"/g)?.length, 2);
+    assert.match(full, />ramp<[\s\S]*>steady</);
+    assert.doesNotMatch(draw(name, result).svg, /class="stage"/);
+  });
+
+  test(`${name} draws nothing for a run without a request`, () =>
+    assert.equal(drawOrNull(name, HARD_RESULTS['no sample']), null));
+}
+
+/** @type {[number, {second: number, span?: number}, string, string, string][]} */
+const MOMENTS = [
+  [60, { second: 12 }, '12', 'second 12', 'in second 12'],
+  [60, { second: 10, span: 5 }, '10 to 14', 'seconds 10 to 14', 'in seconds 10 to 14'],
+  [1800, { second: 322 }, '0:05:22', '0:05:22', 'at 0:05:22'],
+  [
+    86_400,
+    { second: 39_600, span: 900 },
+    '11:00:00 to 11:14:59',
+    '11:00:00 to 11:14:59',
+    'between 11:00:00 and 11:14:59',
+  ],
+];
+
+for (const [seconds, moment, name, phrase, where] of MOMENTS) {
+  test(`in a run of ${seconds} s a moment is called ${phrase}`, () => {
+    const clock = clockOf(seconds);
+    assert.deepEqual([clock.name(moment), clock.phrase(moment), clock.place(moment)], [name, phrase, where]);
+  });
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sampleResult, spread } from '../../results/sample.js';
+import { draw, drawOrNull, linesOf } from './draw.js';
+
+const { response, service } = sampleResult([
+  { outcome: 'good', service: spread(1000, 1, 40), lag: 20 },
+]).latencyMs;
+
+/** @param {object} [bars] of the response time */
+const dataOf = (bars) => ({
+  axis: 'latency',
+  series: [
+    { name: 'response time', latency: { ...response, bars } },
+    { name: 'service time', latency: service },
+  ],
+  isShaded: true,
+});
+
+test('the first series is on top and dashed, so that both show where they are equal', () => {
+  assert.deepEqual(linesOf(draw('percentiles', dataOf())), ['s1 behind', 's2 headline']);
+});
+
+test('the room between two series is shaded, unless they are of different requests', () => {
+  assert.match(draw('percentiles', dataOf()).svg, /class="between"/);
+  const { series, ...rest } = dataOf();
+  const fewer = { name: 'service time', latency: { ...service, count: 900 } };
+  assert.doesNotMatch(draw('percentiles', { ...rest, series: [series[0], fewer] }).svg, /class="between"/);
+  assert.doesNotMatch(draw('percentiles', { ...dataOf(), isShaded: false }).svg, /class="between"/);
+});
+
+test('error bars are whiskers at p50, p90, p95, p99 and p99.9, and a column of the table', () => {
+  const bar = { low: 20, high: 30, tool: 0 };
+  const drawn = draw('percentiles', dataOf({ p50: bar, p90: bar, p95: bar, p99: bar, p999: bar, max: bar }));
+  assert.equal(drawn.svg.match(/class="error"/g)?.length, 5 * 3, 'five in each size');
+  assert.match(drawn.summary, /Whiskers: 95 % error bars\.$/);
+  assert.equal(drawn.table.columns.at(-1)?.name, '95 % range, response time');
+  assert.deepEqual(drawn.table.rows.find(([share]) => share === '95 %')?.at(-1), '20.0 ms to 30.0 ms');
+  assert.deepEqual(drawn.table.rows.find(([share]) => share === '75 %')?.at(-1), '–');
+});
+
+test('a bar without an upper bound ends in an arrow, and the summary explains it', () => {
+  const { svg, summary, table } = draw('percentiles', dataOf({ p99: { low: 38, high: null, tool: 0 } }));
+  assert.match(svg, /<path class="error" d="M[^"]*L[^"]*"/);
+  assert.match(summary, /An arrow: too few samples for an upper bound\.$/);
+  assert.deepEqual(table.rows.find(([share]) => share === '99 %')?.at(-1), '38.0 ms or more');
+});
+
+test('an older result has neither whiskers nor a column for them', () => {
+  const { svg, table } = draw('percentiles', dataOf());
+  assert.doesNotMatch(svg, /class="error"/);
+  assert.equal(table.columns.length, 3);
+});
+
+test('a whisker beyond the largest value is left out', () => {
+  const few = sampleResult([{ outcome: 'good', service: [1, 2, 3] }]).latencyMs.response;
+  const bars = { p50: { low: 1, high: 3 }, p999: { low: 1, high: null } };
+  const drawn = draw('percentiles', { axis: 'latency', series: [{ name: 'a', latency: { ...few, bars } }] });
+  assert.equal(drawn.svg.match(/class="error"/g)?.length, 3);
+});
+
+test('one request is singular, and none draws nothing', () => {
+  const one = sampleResult([{ outcome: 'good', service: [5.5] }]).latencyMs.response;
+  const data = (/** @type {object} */ latency) => ({ axis: 'latency', series: [{ name: 'a', latency }] });
+  assert.equal(draw('percentiles', data(one)).summary, 'The only one took 5.50 ms.');
+  assert.equal(drawOrNull('percentiles', data(sampleResult([]).latencyMs.response)), null);
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { jitter } from '../../../src/report/charts/draw/dots.js';
+import { boxOf } from '../../../src/report/charts/runs.js';
+import { chartsIn, collisions } from '../svg.js';
+import { draw, drawOrNull } from './draw.js';
+
+/** @param {(number | null)[]} values @param {string} [name] */
+const group = (values, name = '') => ({ name, runs: values.map((_, i) => `run ${i + 1}`), values });
+
+/** @param {ReturnType<typeof group>[]} groups @param {string} [unit] */
+const runs = (groups, unit = 'ms') => draw('runs', { unit, groups });
+
+test('a box spans the middle half', () => {
+  assert.deepEqual(boxOf([4, 1, 3, 2, 5]), { low: 1, q1: 2, median: 3, q3: 4, high: 5 });
+  assert.deepEqual(boxOf([1, 2, 3, 4]), { low: 1, q1: 1.75, median: 2.5, q3: 3.25, high: 4 });
+  assert.deepEqual(boxOf([7]), { low: 7, q1: 7, median: 7, q3: 7, high: 7 });
+});
+
+test('fewer than five runs have no box; a group without a value has a note; none at all no chart', () => {
+  assert.match(runs([group([1, 2, 3, 4, 5])]).svg, /class="box s1"/);
+  assert.doesNotMatch(runs([group([1, 2, 3, 4])]).svg, /class="box/);
+  assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no run to show</);
+  assert.equal(drawOrNull('runs', { unit: 'ms', groups: [group([null])] }), null);
+});
+
+test('the summary has the median of each group and the range of all runs', () => {
+  assert.equal(runs([group([1, 2, 6])]).summary, 'Median 2.00 ms; all runs between 1.00 ms and 6.00 ms.');
+  assert.equal(
+    runs([group([1, 2, 6], 'raft'), group([null], 'file')]).summary,
+    'Medians: raft 2.00 ms, file no run. All runs between 1.00 ms and 6.00 ms.',
+  );
+});
+
+test('read-outs name run and value, from smallest to largest; of several groups the group too', () => {
+  assert.deepEqual(runs([group([2, null, 1])]).readOuts.at, ['run 3: 1.00 ms', 'run 1: 2.00 ms']);
+  assert.deepEqual(runs([group([2], 'old'), group([1], 'new')]).readOuts.at, [
+    'old, run 1: 2.00 ms',
+    'new, run 1: 1.00 ms',
+  ]);
+});
+
+test('every dot can be read out, and hides no other', () => {
+  const values = Array.from({ length: 40 }, (_, i) => 10 + (i % 7) / 10);
+  const { svg, readOuts } = runs([group(values, 'a'), group(values.slice(9), 'b')]);
+  for (const one of chartsIn(svg)) {
+    const dots = [...one.matchAll(/<circle class="dot run s\d" (cx="[^"]+" cy="[^"]+")/g)].map(
+      ([, at]) => at,
+    );
+    assert.equal(dots.length, readOuts.at.length);
+    assert.equal(new Set(dots).size, dots.length);
+  }
+});
+
+test('thirty groups with long names have thirty rows, and the whole names as tooltips', () => {
+  const names = Array.from(
+    { length: 30 },
+    (_, i) => `backend number ${i} ${'of a very long name '.repeat(5)}`,
+  );
+  for (const svg of chartsIn(runs(names.map((name, i) => group([10 + i, 11, 12, 13, 14], name))).svg)) {
+    assert.equal(svg.split('class="median').length - 1, 30);
+    assert.equal(svg.split('<title>backend').length - 1, 30);
+    assert.deepEqual(collisions(svg), []);
+  }
+});
+
+test('no label touches another or sticks out, whatever the data', () => {
+  const anyGroup = fc.record({
+    name: fc.string({ unit: 'grapheme-composite', maxLength: 80 }),
+    values: fc.array(
+      fc.double({ min: -3, max: 8, noNaN: true }).map((power) => 10 ** power),
+      { minLength: 1, maxLength: 40 },
+    ),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(anyGroup, { minLength: 1, maxLength: 30 }),
+      fc.constantFrom('ms', '/s', 'fraction'),
+      (groups, unit) => {
+        const { svg } = runs(
+          groups.map(({ name, values }) => group(values, name)),
+          unit,
+        );
+        for (const one of chartsIn(svg)) assert.deepEqual(collisions(one), []);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+describe('dots that would hide one another', () => {
+  test('move aside, others do not', () => assert.deepEqual(jitter([0, 10, 10, 10, 20]), [0, 0, -6, 4, 0]));
+
+  test('stay in their row, each in its own place', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }), (values) => {
+        const places = values.sort((a, b) => a - b);
+        const offsets = jitter(places);
+        assert.ok(offsets.every((y) => Math.abs(y) <= 8));
+        assert.equal(new Set(places.map((x, i) => `${x} ${offsets[i]}`)).size, places.length);
+        assert.deepEqual(offsets, jitter(places));
+      }),
+    );
+  });
+});

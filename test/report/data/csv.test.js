@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { render } from '../../../src/report/data/csv.js';
+import { distinct } from '../../../src/report/layout.js';
+import { makeRunSet } from '../../../src/results/runs/run-set.js';
+import { runOf } from '../../results/runs.js';
+import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { SAMPLES } from '../samples.js';
+
+/**
+ * RFC 4180, by hand and on its own.
+ *
+ * @param {string} text
+ * @returns {string[][]}
+ */
+function parse(text) {
+  /** @type {string[][]} */
+  const rows = [[]];
+  let at = 0;
+  while (at < text.length) {
+    const quoted = /"((?:[^"]|"")*)"/y;
+    const bare = /[^",\r\n]*/y;
+    quoted.lastIndex = at;
+    bare.lastIndex = at;
+    const found = quoted.exec(text) ?? bare.exec(text);
+    assert.ok(found !== null);
+    rows[rows.length - 1].push(found[1] === undefined ? found[0] : found[1].replaceAll('""', '"'));
+    at += found[0].length;
+    if (text[at] === ',') at++;
+    else if (text.startsWith('\r\n', at)) {
+      at += 2;
+      if (at < text.length) rows.push([]);
+    } else assert.fail(`neither comma nor CRLF at ${at}: ${JSON.stringify(text.slice(at, at + 20))}`);
+  }
+  return rows;
+}
+
+test('a row a second, under names with units', () => {
+  const groups = [
+    { outcome: 'good', service: spread(40, 1, 2), lag: 0.25 },
+    { outcome: 'timeout', success: false, service: [5, 6], lag: 0.25 },
+  ];
+  const [heading, ...rows] = parse(render(sampleResult(groups, { timeline: timelineOf(groups, 2) })));
+  assert.deepEqual(heading, [
+    'second',
+    'time_utc',
+    'due',
+    'sent',
+    'succeeded',
+    'failed',
+    'p50_ms',
+    'p90_ms',
+    'p99_ms',
+    'max_ms',
+    'send_lag_p99_ms',
+    'failed_timeout',
+  ]);
+  assert.equal(rows.length, 3);
+  assert.deepEqual(rows[0].slice(0, 6), ['0', '2026-01-02T03:04:05.678Z', '21', '21', '20', '1']);
+  assert.deepEqual(rows[0].slice(-3), ['5.25', '0.25', '1']);
+  assert.equal(rows[1][1], '2026-01-02T03:04:06.678Z');
+  assert.deepEqual(rows[2].slice(2), ['0', '0', '0', '0', '', '', '', '', '', '0']);
+});
+
+test('what an older result does not say is empty', () => {
+  const [heading, first, last] = parse(render(SAMPLES['closed-loop-issue']));
+  assert.equal(heading.length, 11);
+  assert.deepEqual([first[2], first[7], first[10]], ['', '', '']);
+  assert.equal(last[0], '1');
+});
+
+test('without a second there is the heading alone', () => {
+  assert.equal(parse(render({ ...SAMPLES['no-samples'], timeline: [] })).length, 1);
+});
+
+test('an outcome that is called as a property of every object is counted where it was, and nowhere else', () => {
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const failures = JSON.parse(`{${JSON.stringify(name)}: 2}`);
+    const [row, next] = timelineOf([], 1);
+    const timeline = [{ ...row, failed: 2, failures }, next];
+    const [heading, first, second] = parse(render({ ...sampleResult([]), timeline }));
+    assert.deepEqual([heading[11], first[11], second[11]], [`failed_${name}`, '2', '0']);
+  }
+});
+
+test('outcomes that differ in what cannot be seen have columns of their own', () => {
+  const failures = { 'a\u0001': 1, 'a\u0002': 2, 'a?': 3 };
+  const [heading, values] = parse(
+    render({ ...sampleResult([]), timeline: [{ ...timelineOf([], 1)[0], failures }] }),
+  );
+  assert.deepEqual(heading.slice(11), ['failed_a\\u{1}', 'failed_a\\u{2}', 'failed_a?']);
+  assert.deepEqual(values.slice(11), ['1', '2', '3']);
+});
+
+const anyName = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.string({
+    unit: fc.constantFrom('"', ',', '\r', '\n', '\u0001', '\ud800', '\\', 'u', 'a'),
+    maxLength: 6,
+  }),
+  fc.constantFrom('constructor', 'hasOwnProperty', 'valueOf'),
+);
+
+test('whatever an outcome is called, its name and count are read back, and nothing else moves', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(anyName, { maxLength: 5 }), (names) => {
+      const failures = Object.fromEntries(names.map((name, i) => [name, i + 1]));
+      const row = { ...timelineOf([], 1)[0], failures };
+      const [heading, values] = parse(render({ ...sampleResult([]), timeline: [row] }));
+      assert.deepEqual(
+        heading.slice(11).map((name, i) => [name, values[11 + i]]),
+        [...names].sort().map((name) => [`failed_${distinct(name)}`, String(failures[name])]),
+      );
+    }),
+  );
+});
+
+test('a set of runs has a row a run, and says which do not count, and what became of each requirement', () => {
+  const met = /** @type {const} */ ({ text: 'p99<10ms, "all"', verdict: 'met', reason: '' });
+  const figures = { actual: 9, limit: 10, unit: /** @type {const} */ ('ms') };
+  const runSet = makeRunSet('nightly', [
+    runOf(1, 0, { requirements: [{ ...met, ...figures }] }),
+    runOf(2, 1, { requirements: [{ ...met, ...figures, verdict: 'not met' }], interrupted: true }),
+    sampleResult([], { counts: { neverSent: 400 } }),
+  ]);
+  const [heading, ...rows] = parse(render(runSet));
+  assert.equal(heading.at(-1), 'requirement_p99<10ms, "all"');
+  const read = (/** @type {string[]} */ row) => Object.fromEntries(heading.map((name, i) => [name, row[i]]));
+  const [first, second, third] = rows.map(read);
+  assert.equal(rows.length, 3);
+  assert.deepEqual([first.run, first.left_out, first.measurement], ['1', '', 'valid']);
+  assert.equal(first.started_utc, runSet.runs[0].startedAt);
+  assert.equal(Number(first.p99_ms), Number(runSet.runs[0].latencyMs.response.p99?.toFixed(3)));
+  assert.equal(Number(first.succeeded), runSet.runs[0].totals.succeeded);
+  assert.match(second.left_out, /interrupted/);
+  assert.deepEqual(
+    [first, second, third].map((row) => row[heading.at(-1) ?? '']),
+    ['met', 'not met', ''],
+  );
+  assert.deepEqual([third.never_sent, third.p50_ms, third.max_ms], ['400', '', '']);
+});

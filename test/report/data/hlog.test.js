@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HistogramLogReader } from 'hdr-histogram-js';
+import { decodeHistogram, encodeHistogram, sumHistograms, valueAtShare } from '../../../src/histogram.js';
+import { render } from '../../../src/report/data/hlog.js';
+import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { SAMPLES } from '../samples.js';
+
+/** @typedef {import('../../../src/results/schema.js').Result} Result */
+
+const NO_TAG = 'NO TAG';
+
+/** @param {Result} result */
+function read(result) {
+  const reader = new HistogramLogReader(render(result));
+  const intervals = [];
+  for (let next = reader.nextIntervalHistogram(); next !== null; next = reader.nextIntervalHistogram()) {
+    intervals.push(next);
+  }
+  return intervals;
+}
+
+for (const [name, result] of Object.entries(SAMPLES)) {
+  test(`the log of ${name}: untagged intervals add up to the response times, tagged ones are the others`, () => {
+    const intervals = read(result);
+    const { response, service, sendLag } = result.latencyMs;
+    for (const [tag, { count, histogram }] of /** @type {const} */ ([
+      [NO_TAG, response],
+      ['service', service],
+      ['sendLag', sendLag],
+    ])) {
+      const parts = intervals.filter((one) => one.tag === tag);
+      // As text both know their longest to the end of its bucket; a sum may know it to the beginning.
+      const sum = decodeHistogram(encodeHistogram(sumHistograms(parts)));
+      assert.equal(sum.totalCount, count, tag);
+      if (histogram === null) continue;
+      const own = decodeHistogram(histogram);
+      for (const share of [0.001, 0.5, 0.9, 0.99, 0.999, 1]) {
+        assert.equal(valueAtShare(sum, share), valueAtShare(own, share), `${tag} ${share}`);
+      }
+    }
+  });
+
+  test(`the lines of the log of ${name} are as HistogramLogReader wants them`, () => {
+    const lines = render(result).split('\n');
+    assert.equal(lines.pop(), '');
+    const first = lines.findIndex((line) => !line.startsWith('#'));
+    assert.equal(lines[1], '#[Histogram log format version 1.3]');
+    assert.match(lines[2], /^#\[StartTime: \d+\.\d{3} \(seconds since epoch\), /);
+    assert.match(lines[3], /^#\[BaseTime: \d+\.\d{3} \(seconds since epoch\)\]$/);
+    assert.match(lines[first], /^"StartTimestamp","Interval_Length","Interval_Max",/);
+    const starts = lines.slice(first + 1).map((line) => {
+      const found = /^(?:Tag=(?:service|sendLag),)?(\d+\.\d{3}),\d+\.\d{3},\d+\.\d{3},HISTF[\w+/]+=*$/.exec(
+        line,
+      );
+      assert.ok(found !== null, line);
+      return Number(found[1]);
+    });
+    assert.deepEqual(
+      starts,
+      [...starts].sort((a, b) => a - b),
+      'starts never go down',
+    );
+  });
+}
+
+test('seconds are at their times, whole seconds long', () => {
+  const groups = [{ outcome: 'good', service: spread(40, 1, 2) }];
+  const intervals = read(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
+  const seconds = intervals.filter(({ tag }) => tag === NO_TAG);
+  const start = Date.parse('2026-01-02T03:04:05.678Z');
+  assert.deepEqual(
+    seconds.map((one) => [
+      Math.round(one.startTimeStampMsec) - start,
+      Math.round(one.endTimeStampMsec) - start,
+      one.totalCount,
+    ]),
+    [
+      [0, 1000, 20],
+      [1000, 2000, 20],
+      [2000, 3000, 0],
+    ],
+  );
+});
+
+test('of an older result, without histograms by the second, the whole run is one interval', () => {
+  const [, , whole, ...more] = read(SAMPLES['closed-loop-issue']);
+  assert.equal(more.length, 0);
+  assert.equal(whole.totalCount, 13_589);
+  assert.equal(Math.round(whole.endTimeStampMsec - whole.startTimeStampMsec), 20_000);
+});
+
+test('requests that were never sent are an interval behind the last second, and the log says so', () => {
+  assert.equal(read(SAMPLES.backlog).at(-1)?.totalCount, 60);
+  assert.match(render(SAMPLES.backlog), /^#The last interval is no second of the run: 60 requests, /m);
+});
+
+test('seconds that share a histogram are one interval, as long as they are', () => {
+  const groups = [{ outcome: 'good', service: spread(4, 1, 2) }];
+  const [row] = timelineOf(groups, 1);
+  const none = { second: 0, sent: 0, succeeded: 0, failed: 0, p50: null, p99: null, max: null };
+  const timeline = Array.from({ length: 3610 }, (_, second) => ({ ...none, second, histogram: null }));
+  Object.assign(timeline[3602], { ...row, second: 3602, histogram: null });
+  Object.assign(timeline[3609], { histogram: row.histogram, histogramSeconds: 10 });
+  const intervals = render(sampleResult(groups, { timeline }))
+    .split('\n')
+    .filter((line) => /^\d/.test(line));
+  assert.equal(intervals.length, 3601);
+  assert.match(intervals[3599], /^3599\.000,1\.000,0\.000,/);
+  const [start, length, max] = intervals[3600].split(',');
+  assert.deepEqual([start, length, Number(max)], ['3600.000', '10.000', row.max]);
+});

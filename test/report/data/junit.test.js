@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { render } from '../../../src/report/data/junit.js';
+import { clean } from '../../../src/report/layout.js';
+import { sampleResult, spread } from '../../results/sample.js';
+import { SAMPLES } from '../samples.js';
+import { readJunit } from './junit-document.js';
+
+/** @typedef {import('../../../src/results/schema.js').Result} Result */
+/** @param {Result} result */
+async function suiteOf(result) {
+  const { suites, attributes } = readJunit(await render(result));
+  assert.equal(suites.length, 1);
+  assert.equal(attributes.time, suites[0].attributes.time);
+  return suites[0];
+}
+
+for (const [name, result] of Object.entries(SAMPLES).filter(([name]) => name !== 'staged')) {
+  test(`the report of ${name} is as the schema has it, and counts its own cases`, async () => {
+    await suiteOf(result);
+  });
+}
+
+test('what is required of an operation or a stage is in a suite of that name; the time is told once', async () => {
+  const { suites, attributes } = readJunit(await render(SAMPLES.staged));
+  assert.equal(attributes.time, suites[0].attributes.time);
+  assert.deepEqual(
+    suites.map(({ attributes: { name }, cases }) => [name, cases.map((one) => one.name)]),
+    [
+      ['vault-pki-load kv-read+kv-write', ['p50<100ms', 'the measurement can be believed']],
+      ['vault-pki-load kv-read+kv-write operation kv-write', ['kv-write: errors<30%']],
+      ['vault-pki-load kv-read+kv-write stage steady', ['steady: rate>=60/s']],
+      ['vault-pki-load kv-read+kv-write operation kv-read stage steady', ['steady in kv-read: p50<200ms']],
+    ],
+  );
+});
+
+/** @type {[string, Result, [string, string, string | null][]][]} what, result, cases: name, kind of problem, its type */
+const CASES = [
+  [
+    'a requirement that is not met fails, one that is not proven is an error',
+    SAMPLES['requirement-not-met'],
+    [
+      ['p99<50ms', 'failure', 'not met'],
+      ['p50<60ms', 'error', 'not proven'],
+      ['the measurement can be believed', 'none', null],
+    ],
+  ],
+  [
+    'what is met passes',
+    SAMPLES['closed-loop-issue'],
+    [
+      ['rate>=1000/h', 'none', null],
+      ['the measurement can be believed', 'none', null],
+    ],
+  ],
+  [
+    'an invalid measurement fails',
+    SAMPLES['invalid-measurement'],
+    [['the measurement can be believed', 'failure', 'invalid']],
+  ],
+  ['a suspect one passes', SAMPLES.backlog, [['the measurement can be believed', 'none', null]]],
+  [
+    'an interrupted run is an error',
+    SAMPLES['no-samples'],
+    [
+      ['the measurement can be believed', 'failure', 'invalid'],
+      ['the run is whole', 'error', 'interrupted'],
+    ],
+  ],
+  [
+    'an unfinished run is an error, and its measurement is not judged',
+    SAMPLES.unfinished,
+    [
+      ['p99<200ms', 'error', 'not proven'],
+      ['the run is whole', 'error', 'unfinished'],
+    ],
+  ],
+];
+
+for (const [what, result, expected] of CASES) {
+  test(what, async () => {
+    const found = (await suiteOf(result)).cases.map(({ name, problems: [problem] }) => [
+      name,
+      problem?.kind ?? 'none',
+      problem?.type ?? null,
+    ]);
+    assert.deepEqual(found, expected);
+  });
+}
+
+test('the reason stands in the message and in the text, and the summary as output', async () => {
+  const { cases, attributes, output } = await suiteOf(SAMPLES['requirement-not-met']);
+  const [{ problems, classname }] = cases;
+  const message = '10 of 400 requests had no good answer and count as slower than any limit.';
+  assert.deepEqual(problems, [
+    { kind: 'failure', type: 'not met', message, text: `p99<50ms: not met. ${message}` },
+  ]);
+  assert.equal(classname, 'vault-pki-load.ocsp');
+  assert.match(output, /^ {2}not met {6}p99<50ms /);
+  assert.equal(attributes.timestamp, '2026-01-02T03:04:05');
+});
+
+test('whatever text comes, it is read back as it was, without what XML or a terminal cannot take', async () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({
+      unit: fc.constantFrom('<', '>', '&', '"', "'", ']', '\u0000', '\ud800', '\ufffe', '\n', 'a'),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(anything, anything, async (text, reason) => {
+      const result = sampleResult([{ outcome: 'good', service: spread(3, 1, 2) }], {
+        requirements: [{ text, verdict: 'not met', actual: 1, limit: 1, unit: 'ms', reason }],
+      });
+      const [{ name, problems }] = (await suiteOf(result)).cases;
+      assert.equal(name, readable(text));
+      assert.equal(problems[0].message, readable(reason));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** @type {[string, string, RegExp][]} */
+const WRONG = [
+  ['an attribute that nobody knows', '<testsuites colour="red"/>', /colour/],
+  ['a case outside of a suite', '<testsuites><testcase name="x"/></testsuites>', /testcase/],
+  ['a suite that does not count', '<testsuites><testsuite name="x"/></testsuites>', /tests/],
+  ['a time in words', '<testsuites time="soon"/>', /time/],
+  ['no XML', '<testsuites name="a & b"/>', /xmlParse|Entity|Parse/i],
+];
+
+for (const [what, xml, expected] of WRONG) {
+  test(`the schema that reports are checked with refuses ${what}`, () => {
+    assert.throws(() => readJunit(xml), expected);
+  });
+}
+
+/** @param {string} text */
+function readable(text) {
+  return clean(text).replace(/[\ud800-\udfff\ufffe\uffff]/gu, '?');
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { finding, worthOf } from '../../../src/report/describe/differences.js';
+import { targetsPhrase } from '../../../src/report/describe/runs.js';
+import { renderDocument } from '../../../src/report/index.js';
+import { COMPARISONS } from '../documents.js';
+
+/** @type {[string, string, RegExp][]} */
+const FINDINGS = [
+  [
+    'a difference, with its size and how sure it is',
+    'compare-slower',
+    /^new is 10\.0 % slower than old \(p99 10\.9 ms instead of 9\.93 ms\), shown at 95 %\.$/,
+  ],
+  [
+    'no difference, and how large one could be',
+    'compare-nothing',
+    /^No difference is shown between new and old: p99 may differ by -1\.\d+ to \+1\.\d+ %\.$/,
+  ],
+  ['too few runs', 'compare-few-runs', /^Too few runs to show a difference between new and old\.$/],
+  [
+    'errors, where times cannot be compared',
+    'compare-errors',
+    /^down has 100 points more errors than old \(/,
+  ],
+];
+
+for (const [what, name, pattern] of FINDINGS) {
+  test(`the finding is told first: ${what}`, async () => {
+    assert.match(finding(COMPARISONS[name], 1), pattern);
+    const text = await renderDocument('text', COMPARISONS[name]);
+    assert.ok(text.replace(/\s+/g, ' ').startsWith(` ${finding(COMPARISONS[name], 1)}`), text);
+  });
+}
+
+test('a large difference is told as a factor', () => {
+  const [metric] = COMPARISONS['compare-slower'].metrics.filter(({ key }) => key === 'p99');
+  const [difference] = metric.comparisons;
+  const slower = { ...metric, comparisons: [{ ...difference, differencePercent: 450 }] };
+  const found = finding({ ...COMPARISONS['compare-slower'], metrics: [slower] }, 1);
+  assert.match(found, /^new is 5\.5 times slower than old /);
+});
+
+test('the best group, and the one that only has the best median, are marked', async () => {
+  const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
+  assert.match(text, /^\* best: shown to be better than every other$/m);
+  assert.match(text, /^p99 .*\*/m);
+  assert.match(await renderDocument('md', COMPARISONS['compare-many-groups']), /\*\*[\d.]+ ms \\\*\*\*/);
+});
+
+test('groups that were not alike are told apart by their load', async () => {
+  const text = (await renderDocument('text', COMPARISONS['compare-warnings'])).replace(/\s+/g, ' ');
+  assert.match(text, /ocsp, open loop at 20\/s, 20 s; on http/);
+  assert.match(text, /ocsp, open loop at 50\/s, 20 s; on http/);
+});
+
+describe('targets are told as', () => {
+  const at = (/** @type {number} */ port, /** @type {string | null} */ product = 'Vault') => ({
+    target: { url: `http://a:${port}`, product, version: product === null ? null : '1.21.1' },
+  });
+  /** @type {[string, Parameters<typeof targetsPhrase>[0], string][]} */
+  const TABLE = [
+    ['one that all have, once', [at(1), at(1)], 'http://a:1 (Vault 1.21.1)'],
+    ['two, both', [at(1), at(2), at(1)], 'http://a:1 (Vault 1.21.1), http://a:2 (Vault 1.21.1)'],
+    ['more, by how many they are', [at(1), at(2), at(3)], 'Vault 1.21.1 at 3 addresses'],
+    ['more that did not say what they are', [at(1, null), at(2, null), at(3, null)], '3 addresses'],
+    [
+      'two products at one address',
+      [at(1), at(1, 'OpenBao')],
+      'http://a:1 (Vault 1.21.1), http://a:1 (OpenBao 1.21.1)',
+    ],
+  ];
+  for (const [why, runs, expected] of TABLE) {
+    test(why, () => assert.equal(targetsPhrase(runs), expected));
+  }
+});
+
+describe('worth of a verdict', () => {
+  /** @type {[Parameters<typeof worthOf>[1], boolean, ReturnType<typeof worthOf>][]} verdict, lower is better, worth */
+  const TABLE = [
+    ['slower', true, 'bad'],
+    ['faster', true, 'good'],
+    ['higher', true, 'bad'],
+    ['lower', true, 'good'],
+    ['higher', false, 'good'],
+    ['lower', false, 'bad'],
+    ['no difference shown', true, 'none'],
+    ['not enough runs', false, 'unsure'],
+    ['not comparable', true, 'unsure'],
+  ];
+  for (const [verdict, lowerIsBetter, worth] of TABLE) {
+    test(`${verdict}, where ${lowerIsBetter ? 'lower' : 'higher'} is better: ${worth}`, () => {
+      assert.equal(worthOf({ lowerIsBetter }, verdict), worth);
+    });
+  }
+});

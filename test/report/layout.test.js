@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { clean, distinct, labelled, table, WIDTH, wrap } from '../../src/report/layout.js';
+
+const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
+
+/** @type {[string, string, number, string[]][]} */
+const WRAPPED = [
+  ['at spaces', 'one two three', 8, ['one two', 'three']],
+  ['a word that is too long', 'a bbbbbb cc', 4, ['a', 'bbbb', 'bb', 'cc']],
+  ['a word that just fits', 'aaaa bbbb', 4, ['aaaa', 'bbbb']],
+  ['nothing', '', 8, ['']],
+  ['spaces as they are', 'a  b', 8, ['a  b']],
+  ['characters of two columns', '\u4e16\u754c\u4e16\u754c', 5, ['\u4e16\u754c', '\u4e16\u754c']],
+  ['an emoji in one piece', 'aaa\u{1f600}b', 4, ['aaa', '\u{1f600}b']],
+  ['a family in one piece', `aaa${FAMILY}`, 4, ['aaa', FAMILY]],
+  ['a letter with its accents', 'aaae\u0301b', 4, ['aaae\u0301', 'b']],
+  ['half of a character as a mark', 'a\ud83d b', 8, ['a? b']],
+];
+
+for (const [what, text, width, lines] of WRAPPED) {
+  test(`wraps ${what}`, () => assert.deepEqual(wrap(text, width), lines));
+}
+
+const mixedText = fc.string({
+  unit: fc.constantFrom('\u{1f600}', FAMILY, '\u4e16', 'e\u0301', ' ', 'a', '\ud83d', '\u001b'),
+  maxLength: 200,
+});
+
+const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), mixedText);
+
+test('whatever text comes, lines fit, are of whole characters and lose nothing but spaces', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 2, max: 100 }), (text, width) => {
+      const lines = wrap(text, width);
+      for (const line of lines) {
+        assert.ok(stringWidth(line) <= width, JSON.stringify(line));
+        assert.doesNotMatch(line, /\p{Cs}/u);
+      }
+      assert.equal(lines.join('').replaceAll(' ', ''), clean(text).replaceAll(' ', ''));
+    }),
+  );
+});
+
+test('figures end in one column, whatever is in the first', () => {
+  fc.assert(
+    fc.property(fc.array(mixedText, { minLength: 1, maxLength: 5 }), (names) => {
+      const [heading, ...lines] = table([
+        ['Outcomes', 'count', 'p99'],
+        ...names.map((name) => [name, '12', '3.4 ms']),
+      ]).flat();
+      const ends = lines.filter((line) => line.endsWith('12  3.4 ms'));
+      assert.equal(ends.length, names.length);
+      for (const line of ends) assert.equal(stringWidth(line), stringWidth(heading));
+    }),
+  );
+});
+
+test('what stands beside a label begins in one column', () => {
+  for (const label of ['Rate', '\u901f\u5ea6', '\u{1f600}', 'e\u0301']) {
+    const [line] = labelled(label, 'x');
+    assert.equal(stringWidth(line), 15, label);
+  }
+  assert.deepEqual(labelled('\u901f'.repeat(7), 'x'), ['\u901f'.repeat(7), `${' '.repeat(14)}x`]);
+});
+
+test('lines are at most as wide as the page', () => {
+  const name = '\u4e16'.repeat(60);
+  for (const line of [
+    ...labelled('Target', name),
+    ...table([
+      ['a', 'b'],
+      [name, '1'],
+    ]).flat(),
+  ]) {
+    assert.ok(stringWidth(line) <= WIDTH, line);
+  }
+});
+
+/** @type {[string, string, string][]} */
+const DISTINCT = [
+  ['plain text', 'http_503', 'http_503'],
+  ['control characters', 'a\u0001\n', 'a\\u{1}\\u{a}'],
+  ['half of a character', 'a\ud83d', 'a\\u{d83d}'],
+  ['a backslash', 'C:\\users', 'C:\\users'],
+  ['what looks like an escape', '\\u{1}', '\\u{5c}u{1}'],
+];
+
+for (const [what, text, expected] of DISTINCT) {
+  test(`names are told apart: ${what}`, () => assert.equal(distinct(text), expected));
+}
+
+test('two names are the same afterwards only where they are the same', () => {
+  const anyName = fc.string({
+    unit: fc.constantFrom('\\', 'u', '{', '}', '1', '5', 'c', '\u0001', '\u005c', '\ud83d'),
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(anyName, anyName, (a, b) => assert.equal(distinct(a) === distinct(b), a === b)),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,161 @@
+/**
+ * What reports of each sample say, in text and in Markdown alike: sentences that those with golden files do not have. Lines of a
+ * report are joined, and what Markdown marks up is left out, before they are looked for.
+ */
+
+/** @type {Record<string, string>} a phrase per line */
+export const PHRASES = {
+  backlog: `
+    88 of 400 planned requests were still waiting for a free connection when the run ended: the backlog grew
+    15/s, 54,000 an hour
+    72 of 372 (19.4 %): 60 never_sent, 12 unavailable
+    300 of 300 certificates checked, all passed
+    requests waited for a connection: raise it, or lower --rate
+    the target is sealed, overloaded or without a leader
+    makes this run a test that passes or fails`,
+  'closed-loop-issue': `
+    2,446,020/h, 2,450 times the limit
+    (Vault 1.21.1), closed loop, 10 in flight, 20 s
+    A closed loop hides waiting: a slow target gets fewer requests.
+    The warm-up (5 s, 3,012 requests) is not counted.
+    Succeeded: all 13,589 certificates are good.`,
+  'only-errors': `
+    398 of 398 (100 %): 358 dropped, 40 connection_refused
+    every connection was busy: raise it, or lower --rate
+    nothing listens there, or it accepts no more connections`,
+  'no-samples': `
+    Interrupted: this is what was measured until then.
+    Nothing was measured.
+    nothing: no response could be checked`,
+  'one-request': `
+    Only 1 requests: with fewer than 100, p99 is just the slowest.
+    closed loop, 10 in flight, 1 request
+    1 h 6 min`,
+  'ten-million': `
+    errors<0.2%
+    10,000 of 10,000,000 (0.1 %): 10,000 timeout
+    open loop at 10,000/s, 2 threads, 16 min 40 s`,
+  'sampled-verification': `
+    open loop at 1,000/s, Poisson arrivals, ramp-up 2 s, 2 threads, 20 s, 20,000 requests
+    12 % checked
+    sampled (12 %): 2,400 of 20,000 OCSP responses checked, all passed
+    Signatures were verified for 2,400 of 20,000 distinct responses.`,
+  'invalid-measurement': `
+    Requests went out late: the send lag is 812 ms at p99, more than the service time of 1.99 ms.
+    measurement`,
+  unfinished: `
+    Unfinished: the run was still going on when this was written.
+    120 requests are too few to prove it, at least 299 are needed.
+    unanswered`,
+  'long-outcome-names': `
+    9 of 400 (2.25 %): 8 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, 1 http_503_local_node_not_active_but_acti…`,
+  hostile: '1 kind more',
+  staged: `
+    steady: rate>=60/s
+    steady in kv-read: p50<200ms
+    40.8/s, 146,700/h
+    101 of 590 (17.1 %): 33 bad, 25 refused, 23 timeout, 1 kind more
+    open loop in 3 stages
+    522 of 522 answers checked, 33 did not pass
+    not what was asked for
+    more than 10 s shows how long these responses take`,
+  'two-operations': '400 of 400 responses checked, all passed',
+  'compare-nothing': 'no difference shown',
+  'compare-by-interval': `
+    The interval of the medians leaves 0 out, but by their ranks 4 and 4 runs do not show a difference.`,
+  'compare-by-rank': `
+    By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.`,
+  'compare-errors': `
+    No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
+    p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so that there is no time of an answer.
+    Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
+    down.json (10 runs)
+    Times are those of all requests, failed ones too: a target that fails fast is not a fast one.
+    were made one group after the other: whatever else changed meanwhile would look like a difference between them.`,
+  'compare-few-runs': `
+    old and new have too few runs (1 and 2) for any difference to be shown: 4 of each are enough.
+    not enough runs`,
+  'compare-left-out': `
+    5 of 10 runs of new are left out: what is left may be the better ones.
+    But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything.
+    run-1.json: its measurement is invalid: Requests went out late`,
+  'compare-many-groups': `
+    raft is 30.0 % faster than consul (p99
+    etcd: p99 is 10.0 % slower: 10.9 ms instead of 9.94 ms (95 % interval +8.06 to +11.9 %, p < 0.0001). That reaches the limit of 10 %.
+    (95 %, 400 resamples, seed 1), which with few runs is somewhat too narrow.`,
+  'compare-warnings': `
+    The runs were not made alike: they differ in load.ratePerSecond (20, 50), load.concurrency (10, 99). A difference may come from that.
+    are left out: what is left may be the better ones.
+    p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
+    bad.json: its measurement is invalid: Requests went out late`,
+  'run-set-left-out': `
+    4 runs, of which 2 count
+    run 2: its measurement is invalid: Requests went out late
+    run 3: it was interrupted`,
+  'run-set-mixed': `
+    open loop at 50/s, 20 s (1 run)
+    The runs of before and after were not all made against the same target: Vault 1.21.1, OpenBao 2.6.2.`,
+  'run-set-nothing': `
+    1 run, of which none count`,
+  'propagation-before': `
+    0 ms, 100 % below the limit
+    Revocations were seen at one node before the revoke call returned
+    30 requests before, 60 polls: 60 good, 30 revoked
+    auto_rebuild is off in pki_int: every revocation builds the CRL anew before it is answered.`,
+  'propagation-hostile': `
+    Revocations were seen at one node within 20.0 ms (p99), half within 20.0 ms
+    1 request before, 2 polls: 2 good, 1 revoked`,
+  'propagation-nothing': `
+    Interrupted: 0 of 5 certificates were begun.
+    No revocation was followed to its end: no certificate was begun.
+    No revocation was seen at one node
+    no poll was due`,
+  'propagation-troubled': `
+    5 of 7 revocations were not seen everywhere and count as slower than any limit.
+    71.4 % of revocations failed (5 of 7); the limit is 50 %.
+    But 1 more was undecided when it was interrupted.
+    12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
+    2.13 % of the polls were left out, as those before them had not been answered.
+    3,000 of 6,012 OCSP answers (49.9 %) were errors or failed a check (bad_signature, connection_refused)
+    2 of 8 revocations were seen at one node within 34.0 ms (p99), half within 0 ms
+    issue_failed
+    never_answered
+    not_good_before
+    revoke_failed
+    Whether pki_int rebuilds its CRL by itself (auto_rebuild) could not be seen.`,
+  'scenario-compared': 'raft',
+  'scenario-errors': `
+    login: timeout
+    write: unavailable
+    Vault is sealed, overloaded or without a leader
+    whether a difference is more than chance takes at least 4 runs that count of each target (repeat: 4); inmem has 3, raft has`,
+  'scenario-hostile': 'has 1, plain has 1.',
+  'scenario-interrupted': `
+    Interrupted: some runs are missing.
+    b: measurement
+    http://c refused the connection. Start it.
+    2 of 4 runs made, 1 count
+    nothing could be sent; 0 of 4 runs made, 0 count
+    none of its runs counts`,
+  'scenario-stages': `
+    vault-2: hold: p99<200ms
+    p99 is 240 ms.
+    open loop in 2 stages up to 50/s, 20 s`,
+  'search-broken-off': `
+    none was confirmed; met up to 100/s
+    It broke off, and no level was confirmed. http://192.0.2.1:8200 refused. Start it.`,
+  'search-generator': `
+    unknown, but at least 59.5/s = 214,200 an hour: the tool could not offer more
+    Confirmed by a run of 1 min 41 s with 5,990 requests.
+    The tool could not honestly offer 60.1/s: the target may take more.
+    Give the tool more CPU or another machine, or bound the search with --max-rate.`,
+  'search-highest': `
+    at least 80/s = 288,000 an hour: more was not allowed
+    Confirmed by a run of 1 min 15 s with 5,990 requests.
+    All was well at the highest level allowed, 80/s: the target may take more.`,
+  'search-none': 'It was interrupted: no level was confirmed.',
+  'search-peak': `
+    600/s with 12 in flight
+    Confirmed by a run of 30 s with 18,000 requests.
+    With more in flight the throughput no longer grew.`,
+};

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderDocument } from '../../src/report/index.js';
+import { readJunit } from './data/junit-document.js';
+import { PROPAGATIONS } from './documents.js';
+
+test('JUnit: requirements, the measurement, and that it was interrupted', async () => {
+  const { suites } = readJunit(await renderDocument('junit', PROPAGATIONS['propagation-troubled']));
+  assert.deepEqual(
+    suites[0].cases.map(({ name, problems }) => [
+      name,
+      ...problems.map(({ kind, type }) => `${kind}: ${type}`),
+    ]),
+    [
+      ['p99<2s', 'failure: not met'],
+      ['errors<50%', 'failure: not met'],
+      ['min<1s', 'error: not proven'],
+      ['the measurement can be believed', 'failure: invalid'],
+      ['the measurement is whole', 'error: interrupted'],
+    ],
+  );
+});

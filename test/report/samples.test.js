@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkResult } from '../../src/results/check/check.js';
+import { validateResult } from '../../src/results/schema.js';
+import { HARD_RESULTS } from './hard-results.js';
+import { SAMPLES } from './samples.js';
+
+for (const [name, result] of Object.entries({ ...SAMPLES, ...HARD_RESULTS })) {
+  test(`the sample ${name} could have been: it adds up, and is as the schema says`, () => {
+    assert.deepEqual(checkResult(result), []);
+    assert.equal(validateResult(result), result);
+  });
+}

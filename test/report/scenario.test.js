@@ -1,0 +1,170 @@
+/** Results of scenarios in every form that shows them. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { describe as describeDocument } from '../../src/report/describe/index.js';
+import { renderDocument } from '../../src/report/index.js';
+import { mixedRun, scenarioOf, troubledRun } from '../results/scenario-sample.js';
+import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
+
+/** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+
+const INVALID = INVALID_RUN.measurement;
+
+test('there is a chart of each figure over runs, with a group for each target and a value for each run', async () => {
+  const { sections } = await describeDocument(SCENARIOS['scenario-compared']);
+  const charts = sections
+    .filter(({ id }) => id.startsWith('run-'))
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'chart' ? [part] : [])));
+  // Of the whole and of each of the two operations: mean, p99, max, min and throughput.
+  assert.equal(charts.length, 15);
+  const { groups } = /** @type {{groups: {runs: string[], values: number[]}[]}} */ (charts[0].data);
+  assert.deepEqual(
+    groups.map(({ runs, values }) => [runs.length, values.length]),
+    [
+      [5, 5],
+      [5, 5],
+      [5, 5],
+    ],
+  );
+});
+
+test('a mean of several targets is told as a finding, then in a row a target', async () => {
+  const text = await renderDocument('text', SCENARIOS['scenario-compared']);
+  assert.match(text, /^ {2}raft is 50\.0 % slower than inmem \(p99 /);
+  assert.match(text, /^Run +count .*\ninmem .*\nraft .*\npostgresql /m);
+});
+
+describe('errors', () => {
+  /** @param {ScenarioResult} scenario @param {string} form @returns {Promise<string[]>} the table, to the line before the next part */
+  const tableOf = async (scenario, form) => {
+    const text = await renderDocument(form, scenario);
+    const parts = text.split('\n\n').filter((part) => /^(?:\| )?Errors /.test(part));
+    assert.ok(parts.length < 2, text);
+    return parts.flatMap((part) => part.split('\n'));
+  };
+
+  test('are told by kind, of the target that had any alone, operation by operation', async () => {
+    assert.deepEqual(
+      await tableOf(TROUBLED, 'text'),
+      [
+        'Errors                count  share of all  in runs',
+        'inmem                    49        4.08 %         ',
+        '– login: timeout          9        0.75 %   3 of 3',
+        '– write: unavailable     40        3.33 %   1 of 3',
+        '    Vault is sealed, overloaded or without a leader (503).',
+      ].map((line) => line.trimEnd()),
+    );
+    assert.deepEqual(await tableOf(TROUBLED, 'md'), [
+      '| Errors | count | share of all | in runs | meaning |',
+      '| :--- | ---: | ---: | ---: | :--- |',
+      '| inmem | 49 | 4.08 % |  |  |',
+      '| – login: timeout | 9 | 0.75 % | 3 of 3 |  |',
+      '| – write: unavailable | 40 | 3.33 % | 1 of 3 | Vault is sealed, overloaded or without a leader (503). |',
+    ]);
+  });
+
+  test('of one operation stand without its name, the most frequent first; what was dropped is one of them', async () => {
+    const { operations: _, ...run } = troubledRun(0, { timedOut: 3, sealed: 20, dropped: 10 });
+    const scenario = scenarioOf({ a: [{ ...run, operations: { mixed: run } }] });
+    assert.deepEqual((await tableOf(scenario, 'text')).slice(0, 6), [
+      'Errors         count  share of all',
+      'all requests      33        8.25 %',
+      '– unavailable     20           5 %',
+      '    Vault is sealed, overloaded or without a leader (503).',
+      '– dropped         10         2.5 %',
+      '– timeout          3        0.75 %',
+    ]);
+  });
+
+  test('of runs that do not count are marked', async () => {
+    const scenario = scenarioOf({ a: [troubledRun(0, { timedOut: 4 }, { measurement: INVALID })], b: [] });
+    assert.deepEqual(await tableOf(scenario, 'text'), [
+      'Errors              count  share of all',
+      'a *                     4           1 %',
+      '– login: timeout *      4           1 %',
+    ]);
+  });
+
+  test('of a file from before their kinds were kept are told in number', async () => {
+    const rows = TROUBLED.rows.map(({ outcomeDetails: _, ...row }) => row);
+    assert.deepEqual(await tableOf({ ...TROUBLED, rows }, 'text'), [
+      'Errors        count  share of all',
+      'inmem            49        4.08 %',
+    ]);
+  });
+
+  test('where there were none are not told of', async () => {
+    for (const form of ['text', 'md']) {
+      assert.deepEqual(await tableOf(SCENARIOS['scenario-compared'], form), []);
+    }
+  });
+});
+
+test('what no run that counts has shown is marked wherever it stands', async () => {
+  const invalid = taken(1.5, 1).map((result) => ({ ...result, measurement: INVALID }));
+  const scenario = scenarioOf({ inmem: taken(1, 0), raft: invalid });
+  for (const form of ['text', 'md', 'html']) {
+    const text = await renderDocument(form, scenario);
+    for (const metric of ['mean', 'p99', 'max', 'min', 'throughput']) {
+      assert.match(text, new RegExp(`${metric}, raft \\\\?\\*`), `${form}: ${metric}`);
+      assert.match(text, new RegExp(`${metric}, inmem(?! \\\\?\\*)`), `${form}: ${metric}`);
+    }
+  }
+});
+
+test('beside what does not count no difference stands unmarked', async () => {
+  const invalid = taken(1, 0).map((result) => ({ ...result, measurement: INVALID }));
+  const text = await renderDocument('text', scenarioOf({ inmem: invalid, raft: taken(1.5, 1) }));
+  const [line] = text.split('\n').filter((one) => one.startsWith('mean, raft'));
+  assert.match(line, /^mean, raft +[\d.]+ ms.*\+50\.0 % \*$/);
+});
+
+test('a target that has no name of its own is told once', async () => {
+  const url = 'http://127.0.0.1:8200';
+  const scenario = scenarioOf({ [url]: [mixedRun(1, 0)] });
+  scenario.steps[0].aim = { url: `${url}/v1/pki/ocsp`, product: 'Vault', version: '1.21.1' };
+  const text = await renderDocument('text', scenario);
+  assert.match(text, /^Target +http:\/\/127\.0\.0\.1:8200\/v1\/pki\/ocsp \(Vault 1\.21\.1\)$/m);
+  assert.match(text, /^Operation +count .*\nall requests +[\d,]+ /m);
+});
+
+test('a target is told by the name it was given, be it http', async () => {
+  const scenario = scenarioOf({ http: [mixedRun(1, 0)], https: [mixedRun(1, 1)] });
+  for (const step of scenario.steps) {
+    step.aim = { url: `${step.target}://127.0.0.1:8200`, product: null, version: null };
+  }
+  const text = await renderDocument('text', scenario);
+  assert.match(text, /^Target +http: http:\/\/127\.0\.0\.1:8200$/m);
+  assert.match(text, /^Target +https: https:\/\/127\.0\.0\.1:8200$/m);
+});
+
+test('as JUnit each step is a suite: what was required, and whether it can be believed', async () => {
+  const xml = await renderDocument('junit', SCENARIOS['scenario-stages']);
+  assert.match(xml, /<testsuites name="vault-pki-load" tests="4" failures="1" errors="0">/);
+  assert.match(xml, /<testsuite name="vault-2" tests="2" failures="1" errors="0"/);
+  assert.match(xml, /<failure message="p99 is 240 ms\." type="not met">/);
+  const cut = await renderDocument('junit', SCENARIOS['scenario-interrupted']);
+  assert.match(cut, /<testsuite name="c" tests="1" failures="0" errors="1"/);
+  assert.match(cut, /<error message="http:\/\/c refused the connection\. Start it\." type="failed to run">/);
+});
+
+test('JUnit: a step whose runs were not all made passes no further, and what the others showed is still judged', async () => {
+  const whole = SCENARIOS['scenario-stages'];
+  const [step, ...others] = whole.steps;
+  const cut = { ...whole, interrupted: true, steps: [{ ...step, repeat: step.runs.length + 3 }, ...others] };
+  const failed = {
+    ...whole,
+    steps: [{ ...step, failure: { code: 'refused', text: 'It went away.' } }, ...others],
+  };
+  const made = `${step.runs.length} of ${step.repeat + 3} runs made.`;
+  assert.doesNotMatch(await renderDocument('junit', whole), /all runs were made/);
+  for (const [changed, message] of /** @type {const} */ ([
+    [cut, made],
+    [failed, 'It went away.'],
+  ])) {
+    const xml = await renderDocument('junit', changed);
+    assert.match(xml, /name="all runs were made"/);
+    assert.ok(xml.includes(`message="${message}"`), xml);
+    assert.match(xml, /name="the measurement can be believed"/);
+  }
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createHistogram } from '../../src/histogram.js';
+import { binsOf, textHistogram } from '../../src/report/text-histogram.js';
+import { histogramOf } from './histogram-of.js';
+
+test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
+
+/** @type {[string, number[], [string, number][]][]} what, milliseconds, bins: label and count */
+const TABLE = [
+  ['one request', [12.345], [['12.2 ms to 12.4 ms', 1]]],
+  ['all alike, and shorter than a microsecond', [0, 0, 0], [['0 µs to 1 µs', 3]]],
+  [
+    'times close together, on an even scale',
+    [1, 1.1, 1.2, 1.3, 1.99],
+    [
+      ['1.0 ms to 1.2 ms', 2],
+      ['1.2 ms to 1.4 ms', 2],
+      ['1.4 ms to 1.6 ms', 0],
+      ['1.6 ms to 1.8 ms', 0],
+      ['1.8 ms to 2.0 ms', 1],
+    ],
+  ],
+  [
+    'a tail behind p99: one without an end',
+    [...Array(300).fill(1), 50, 900],
+    [
+      ['1.00 ms to 1.01 ms', 300],
+      ['1.01 ms and more', 2],
+    ],
+  ],
+  ['time-outs, which come a little after their time', [10_000, 10_000.9, 10_001], [['10.0 s to 10.2 s', 3]]],
+  [
+    'times far apart, on a scale by factors, a gap in one line',
+    [1, 2, 3, 5, 10_000],
+    [
+      ['1.00 ms to 1.20 ms', 1],
+      ['1.20 ms to 2.00 ms', 0],
+      ['2.00 ms to 2.50 ms', 1],
+      ['2.50 ms to 3.00 ms', 0],
+      ['3.00 ms to 4.00 ms', 1],
+      ['4.00 ms to 5.00 ms', 0],
+      ['5.00 ms to 6.00 ms', 1],
+      ['6.00 ms to 10.0 s', 0],
+      ['10.0 s to 12.0 s', 1],
+    ],
+  ],
+];
+
+for (const [what, values, expected] of TABLE) {
+  test(`bins of ${what}`, () => {
+    const lines = textHistogram(histogramOf(values));
+    assert.match(lines[0], /^Response time +count +share$/);
+    const found = lines.slice(1).map((line) => {
+      const [, label, count] = /^(\S+ \S+ (?:to \S+ \S+|and more)) +([\d,]+) /.exec(line) ?? [];
+      return [label, Number(count)];
+    });
+    assert.deepEqual(found, expected);
+  });
+}
+
+test('the longest bar fills the line, half a block is the least, and nothing has no bar', () => {
+  const tail = textHistogram(histogramOf([...Array(100_000).fill(1), 1000]));
+  assert.equal(tail[1].length, 80);
+  assert.match(tail[1], /█$/);
+  assert.match(tail[2], /[^█]▌$/);
+  const gap = textHistogram(histogramOf([1, 1.1, 1.2, 1.3, 1.99]));
+  assert.match(gap[3], / 0 %$/);
+});
+
+test('whatever the times, every one is in a bin, there are few bins, and no line is too long', () => {
+  const ms = fc.oneof(
+    fc.double({ min: 0, max: 3, noNaN: true }),
+    fc.double({ min: 99, max: 101, noNaN: true }),
+    fc.double({ min: 0, max: 86_400_000, noNaN: true }),
+    fc.constantFrom(0, 0.001, 0.002, 1, 10_000),
+  );
+  fc.assert(
+    fc.property(fc.array(ms, { minLength: 1, maxLength: 60 }), (values) => {
+      const histogram = histogramOf(values);
+      const { bins } = binsOf(histogram);
+      const sum = bins.reduce((total, { count }) => total + count, 0);
+      assert.equal(sum, values.length);
+      assert.ok(bins.length <= 12, `${bins.length} bins`);
+      assert.ok(bins.every(({ fromUs, toUs }) => toUs === null || toUs > fromUs));
+      for (const line of textHistogram(histogram)) assert.ok(line.length <= 80, line);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('labels tell bins apart', () => {
+  const ms = fc.double({ min: 0.001, max: 100_000, noNaN: true });
+  const factors = fc.array(fc.double({ min: 1, max: 2, noNaN: true }), { minLength: 1 });
+  fc.assert(
+    fc.property(ms, factors, (base, times) => {
+      const lines = textHistogram(histogramOf(times.map((factor) => factor * base))).slice(1);
+      const starts = lines.map((line) => line.split(/ to | and more/)[0]);
+      assert.equal(new Set(starts).size, starts.length, starts.join());
+    }),
+  );
+});
