@@ -13,7 +13,7 @@ import { sentences } from './draw/words.js';
 /** @typedef {import('./draw/axes.js').Axis} Axis */
 /** @typedef {import('./draw/frame.js').Place} Place */
 /** @typedef {{low: number, high: number | null}} Bar milliseconds; null: no upper bound */
-/** @typedef {import('../../results/schema.js').LatencyBlock & {bars?: Record<string, Bar>}} Latency */
+/** @typedef {import('../../results/schema.js').LatencyBlock} Latency */
 /** @typedef {{name: string, latency: Latency}} Series */
 /** @typedef {import('./draw/lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
 /** @typedef {Bar & {share: number, nines: number}} Whisker */
@@ -119,10 +119,11 @@ function pointsOf(one, nines, end) {
  * @param {number} end nines
  * @returns {Whisker[]}
  */
-function whiskersOf({ bars = {} }, end) {
-  return BARS.map(([key, share]) => ({ share, nines: -Math.log10(1 - share), bar: bars[key] }))
-    .filter(({ nines, bar }) => bar !== undefined && nines <= end)
-    .map(({ share, nines, bar }) => ({ share, nines, ...bar }));
+function whiskersOf({ bars }, end) {
+  if (bars === undefined) return [];
+  return BARS.map(([key, share]) => ({ share, nines: -Math.log10(1 - share), ...bars[key] })).filter(
+    ({ nines }) => nines <= end,
+  );
 }
 
 /**

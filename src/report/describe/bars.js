@@ -5,7 +5,6 @@ import { formatCount, formatDuration, formatRate } from '../../units.js';
 /** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {import('../../results/schema.js').RequirementVerdict} RequirementVerdict */
 /** @typedef {import('../sections.js').Bar} Bar */
-/** @typedef {Partial<Record<string, {low: number, high: number | null}>>} LatencyBars by key of a latency block, in ms */
 /** @typedef {(value: number) => string} Format */
 
 /** A bar is shown where it reaches further than this share of the value to either side. */
@@ -17,11 +16,8 @@ const WIDE = 0.1;
  * @returns {Bar | undefined}
  */
 export function latencyBar(latency, key) {
-  const { bars = {} } = /** @type {LatencyBlock & {bars?: LatencyBars}} */ (latency);
-  const bar = bars[key];
-  return bar === undefined || bar === null
-    ? undefined
-    : { value: latency[key], low: bar.low, high: bar.high };
+  const bar = latency.bars?.[key];
+  return bar === undefined ? undefined : { value: latency[key], low: bar.low, high: bar.high };
 }
 
 /**
@@ -29,8 +25,7 @@ export function latencyBar(latency, key) {
  * @returns {Bar | undefined} the one it was judged on, with its limit
  */
 export function requirementBar(requirement) {
-  const { actual, limit } = requirement;
-  const { low, high } = /** @type {{low?: number | null, high?: number | null}} */ (requirement);
+  const { actual, limit, low, high } = requirement;
   if (actual === null || (typeof low !== 'number' && typeof high !== 'number')) return undefined;
   return { value: actual, low: low ?? 0, high: high ?? null, limit };
 }
