@@ -173,7 +173,7 @@ export function troubledSample() {
   ];
   return sampleOf({
     rows,
-    require: ['p99<2s', 'errors<50%', 'min<1s'],
+    require: ['p99<2s', 'errors<10%', 'min<1s'],
     crl: { autoRebuild: null, disabled: null, ocspExpiry: null },
     watched: [
       {
