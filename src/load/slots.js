@@ -80,8 +80,8 @@ export function createSlots({
           slot.dialled = true;
         },
         onSent() {
-          slot.sent = clock();
           slot.awakeMs = reading.onSend();
+          slot.sent = clock();
         },
         onAnswer(status, body) {
           failedConnects = 0;

@@ -224,6 +224,7 @@ const Measurement = z.object({
     z.object({
       code: z.string(),
       text: z.string(),
+      detail: z.string().optional(),
       remedy: z.string().optional(),
       grade: z.enum(['invalid', 'remark']).optional(),
     }),

@@ -11,7 +11,8 @@ import { formatCount, formatDuration, formatLatency } from '../units.js';
 /**
  * @typedef {object} Rule
  * @property {string} meaning
- * @property {(observed: Observed) => {text: string, remedy: string, grade?: Grade} | null} find null: it does not apply
+ * @property {(observed: Observed) => {text: string, detail?: string, remedy: string, grade?: Grade} | null} find null: it does not apply;
+ *   `text`: a sentence, `detail`: more of them
  */
 
 /** Of planned requests: dropped or left by the tool, or failed at a limit of its machine. More is another load than was asked for. */
@@ -179,9 +180,13 @@ function busyMachine(observed) {
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;
   const own = `up to ${formatLatency(tool)} of the p99 may be this tool's own`;
-  const shared = 'the target shares it, and what it waited for a core is in its latency';
+  const details = [
+    isFull ? 'The target shares this machine, and its latency includes its waits for a core.' : '',
+    cause(observed),
+  ];
   return {
-    text: `This machine was busy: ${[isLate ? own : '', isFull ? shared : ''].filter((text) => text !== '').join('; ')}. ${cause(observed)}`.trim(),
+    text: `This machine was busy: ${isLate ? own : 'the target, which shares it, had to wait for a core'}.`,
+    detail: details.filter((text) => text !== '').join(' '),
     remedy: isFull ? 'Run the tool on another machine than the target, or end what else runs.' : MORE_CPU,
   };
 }

@@ -113,7 +113,6 @@ export const PHRASES = {
   'propagation-troubled': `
     5 of 7 revocations were not seen everywhere and count as slower than any limit.
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
-    But 1 more was undecided when it was interrupted.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
     2.13 % of the polls were left out, as those before them had not been answered.
     3,000 of 6,012 OCSP answers (49.9 %) were errors or failed a check (bad_signature, connection_refused)

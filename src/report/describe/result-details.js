@@ -147,7 +147,11 @@ export function remarks(result) {
     ...(result.verification.notes ?? []),
     ...loadNotes(result),
   ];
-  return notes([...remarksOf(result).slice(1), ...texts.map((text) => ({ text }))]);
+  const remarks = remarksOf(result).map(({ text, detail, remedy }) => ({
+    text: detail === undefined ? text : `${text} ${detail}`,
+    ...(remedy === undefined ? {} : { remedy }),
+  }));
+  return notes([...remarks, ...texts.map((text) => ({ text }))]);
 }
 
 /** @param {Result} result @returns {Part[]} */
@@ -187,10 +191,5 @@ export function remarksOf({ measurement: { verdict, reasons }, unfinished }) {
 
 /** @param {Result['measurement']['reasons']} reasons @returns {Result['measurement']['reasons'][number] | undefined} the main one */
 export function invalidReason(reasons) {
-  return reasons.find((reason) => gradeOf(reason) === 'invalid') ?? reasons[0];
-}
-
-/** @param {Result['measurement']['reasons'][number]} reason */
-function gradeOf(reason) {
-  return /** @type {{grade?: string}} */ (reason).grade;
+  return reasons.find(({ grade }) => grade === 'invalid') ?? reasons[0];
 }

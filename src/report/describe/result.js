@@ -72,7 +72,13 @@ function answer(result) {
     ...sentence(statePhrase(result), true),
     ...sentence(summary(result)),
     ...keyFigures(result),
-    ...notes(result.measurement.verdict === 'invalid' ? [] : remarksOf(result).slice(0, 1)),
+    ...notes(
+      result.measurement.verdict === 'invalid'
+        ? []
+        : remarksOf(result)
+            .slice(0, 1)
+            .map(({ text }) => ({ text })),
+    ),
     ...(result.latencyMs.response.count === 0
       ? []
       : [
@@ -91,8 +97,7 @@ function answer(result) {
  * @returns {VerdictItem}
  */
 export function requirementItem(requirement) {
-  const { text, verdict, reason } = requirement;
-  const { doubt } = /** @type {{doubt?: string}} */ (requirement);
+  const { text, verdict, reason, doubt } = requirement;
   const bar = requirementBar(requirement);
   return {
     verdict,
