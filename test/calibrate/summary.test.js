@@ -60,7 +60,7 @@ const LIMITS = [
     [/^At 2,400\/s: The tool was late/],
   ],
   [
-    'a wrong p99, not what is suspected of late sending besides',
+    'a wrong p99, and an invalid measurement',
     broken({
       p99Ms: compare(3.1, 2.29),
       measurement: { verdict: 'invalid', reasons: [...sentLate, ...reasons] },
