@@ -73,7 +73,8 @@ async function search(
     async ({ ratePerSecond, delayMs }) => {
       const hiccup = hiccups && !seen.has(ratePerSecond);
       seen.add(ratePerSecond);
-      const { measurement } = Number(ratePerSecond) > limit || hiccup ? against('invalid', 'load_not_offered') : GOOD;
+      const { measurement } =
+        Number(ratePerSecond) > limit || hiccup ? against('invalid', 'load_not_offered') : GOOD;
       const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
       const result = {
         totals: { planned: 5 },

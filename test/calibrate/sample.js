@@ -31,7 +31,9 @@ export function tryAt(ratePerSecond, changes) {
 /** @type {import('../../src/calibrate/measure.js').Verdict} */
 const TOO_FAST = {
   verdict: 'invalid',
-  reasons: [{ code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') }],
+  reasons: [
+    { code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') },
+  ],
 };
 
 /** @type {Omit<import('../../src/calibrate/calibrate.js').Calibration, 'summary'>} */

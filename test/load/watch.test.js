@@ -16,7 +16,7 @@ function setUp({ hasRunQueue = true } = {}) {
     now: () => at.now,
     idleMs: () => at.idle,
     emptySpinMs: () => at.spun,
-    runQueueMs: hasRunQueue ? () => at.queued : null,
+    runQueue: hasRunQueue ? { readMs: () => at.queued, close() {} } : null,
     sleep(ms) {
       at.now += ms + 2;
     },

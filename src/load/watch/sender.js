@@ -2,7 +2,7 @@
  * What a sender thread observes of itself while it sends: how late it reads, how long it collected garbage, how busy it was,
  * and how long it stood in the kernel's run queue. Everything counts from the start of the measured part.
  */
-import { openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { watchReading } from './reading.js';
 
@@ -19,7 +19,7 @@ import { watchReading } from './reading.js';
  * @property {() => number} now ms, monotonic
  * @property {() => number} idleMs that the event loop has waited so far
  * @property {() => number} emptySpinMs so far
- * @property {(() => number) | null} runQueueMs so far; null: not known here
+ * @property {{readMs: () => number, close: () => void} | null} runQueue null: not known here
  * @property {(ms: number) => void} sleep blocks the thread
  */
 
@@ -33,17 +33,26 @@ const neverWoken = new Int32Array(new SharedArrayBuffer(4));
  * Linux counts for every thread how long it ran, and how long it waited for a core (Documentation/scheduler/sched-stats.rst):
  * the second of three numbers, in nanoseconds.
  *
- * @returns {(() => number) | null} ms so far, of the thread that opened it; null: not known here
+ * @returns {Sources['runQueue']} of the thread that opens it
  */
 export function openRunQueue() {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
     const bytes = Buffer.alloc(64);
-    const read = () => {
-      const length = readSync(file, bytes, 0, bytes.length, 0);
-      return Number(bytes.toString('latin1', 0, length).split(' ', 2)[1]) / 1e6;
+    let isOpen = true;
+    let waitedMs = 0;
+    return {
+      readMs() {
+        if (!isOpen) return waitedMs;
+        const length = readSync(file, bytes, 0, bytes.length, 0);
+        waitedMs = Number(bytes.toString('latin1', 0, length).split(' ', 2)[1]) / 1e6;
+        return waitedMs;
+      },
+      close() {
+        if (isOpen) closeSync(file);
+        isOpen = false;
+      },
     };
-    return Number.isNaN(read()) ? null : read;
   } catch {
     return null;
   }
@@ -54,7 +63,7 @@ export function createWatch({
   now = () => performance.now(),
   idleMs = () => performance.nodeTiming.idleTime,
   emptySpinMs = () => 0,
-  runQueueMs: queued = openRunQueue(),
+  runQueue = openRunQueue(),
   sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
   const gc = watchGarbage();
@@ -69,7 +78,7 @@ export function createWatch({
   const reading = watchReading({
     now,
     idleMs,
-    queuedMs: queued ?? (() => lateBeatsMs),
+    queuedMs: runQueue?.readMs ?? (() => lateBeatsMs),
     afterTurn: setImmediate,
   });
 
@@ -83,7 +92,7 @@ export function createWatch({
         idleMs: idleMs(),
         spunMs: emptySpinMs(),
         nappedMs,
-        queuedMs: queued?.() ?? null,
+        queuedMs: runQueue?.readMs() ?? null,
       };
     },
     /**
@@ -107,7 +116,7 @@ export function createWatch({
       if (from === null) return;
       const wallMs = now() - from.atMs;
       const spunMs = emptySpinMs() - from.spunMs;
-      const queuedMs = queued?.() ?? null;
+      const queuedMs = runQueue?.readMs() ?? null;
       sending = {
         wallMs,
         busyMs: Math.max(0, wallMs - (idleMs() - from.idleMs) - spunMs - (nappedMs - from.nappedMs)),
@@ -119,7 +128,10 @@ export function createWatch({
     end: gc.end,
     /** @returns {WatchEnd} */
     result: () => ({ gc: gc.seen, ...sending }),
-    close: gc.close,
+    close() {
+      gc.close();
+      runQueue?.close();
+    },
   };
 }
 
