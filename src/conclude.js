@@ -11,7 +11,7 @@ import { foldStages, mergeSnapshots, total, withPlanned } from './results/merge.
 import { mergeBlockOf } from './results/parts/merge-block.js';
 import { buildResult } from './results/result.js';
 import { shardOfThread } from './shard-part.js';
-import { describeObserved, isThisMachine, observe, watchedOf } from './verdict/observed.js';
+import { describeObserved, isThisMachine, observe, ownLossesOf, watchedOf } from './verdict/observed.js';
 import { judgeMeasurement } from './verdict/reasons.js';
 
 /**
@@ -48,7 +48,8 @@ export function conclude({ plan, mix, window, target, command, seconds, sent, no
   );
   const operations = foldStages(cells, stages);
   const watched = watchedOf(sent.ends, late, sent.machine);
-  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix) };
+  const ownLosses = ownLossesOf(operations, watched);
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix), ownLosses };
   const block = buildBlock(operations, facts);
   const { load } = plan;
   const targetIsLocal = isThisMachine(target.url);

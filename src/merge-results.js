@@ -13,7 +13,7 @@ import { secondsOf, snapshotOf } from './results/parts/merge-block.js';
 import { orderParts } from './results/parts/parts.js';
 import { createSeconds } from './results/seconds.js';
 import { findUnreadable } from './results/unreadable.js';
-import { observe } from './verdict/observed.js';
+import { observe, ownLossesOf } from './verdict/observed.js';
 import { problemsOfParts, startedApart, watchedOfParts } from './verdict/sum.js';
 
 /** @typedef {import('./results/schema.js').Result} Result */
@@ -59,7 +59,7 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
 function addUp(parts, plan, schedule, command) {
   const { operations } = mergeSnapshots(parts.map(({ result, merge }) => snapshotOf(result, merge)));
   const watched = watchedOfParts(parts);
-  const facts = factsOf(parts, plan);
+  const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);
   const seconds = addSeconds(parts);
   const { load } = plan;

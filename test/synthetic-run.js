@@ -197,6 +197,7 @@ function endOf() {
   return {
     kept: [],
     droppedLate: 0,
+    forgone: 0,
     dialled: 0,
     leftWhileFree: false,
     watch: {

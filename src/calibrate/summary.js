@@ -1,4 +1,5 @@
 /** What a calibration comes down to, in sentences: what the tool adds at most, up to which rate, what limits it, what to do. */
+import { invalidReasonOf } from '../results/measurement.js';
 import { formatCount, formatDuration, formatRate } from '../units.js';
 import { isWrong } from './honest-rate.js';
 
@@ -60,6 +61,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const broken = tries.filter(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs } = broken[broken.length - 1];
   const at = `At ${formatRate(brokenAtPerSecond)}`;
+  const invalid = invalidReasonOf(measurement);
   const late = latenessMs.p99 === null || latenessMs.p99 > limits.latenessP99Ms;
   const wrong = /** @type {const} */ ([
     ['p50', p50Ms, limits.errorP50],
@@ -79,7 +81,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
     ...(samples === planned
       ? []
       : [`${at} the target saw ${formatCount(samples)} of ${formatCount(planned)} requests.`]),
-    ...measurement.reasons.flatMap(({ grade, text }) => (grade === 'invalid' ? [`${at}: ${text}`] : [])),
+    ...(invalid === undefined ? [] : [`${at}: ${invalid.text}`]),
     ...(Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS
       ? [
           `${at} the calibration's own target took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,

@@ -22,6 +22,7 @@ const NOT_WATCHED = Object.freeze({
   spinShare: 0,
   runQueueShare: null,
   droppedLate: 0,
+  forgone: 0,
   leftWhileFree: false,
   dialled: 0,
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },

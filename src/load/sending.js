@@ -1,7 +1,7 @@
 /** One shard's sending, from time zero to its last answer: pacer, slots and recorder put together, and watched. */
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
-import { createSlots } from './slots.js';
+import { createSlots, startOf } from './slots.js';
 import { settledFrom } from './stages.js';
 import { watchBacklog } from './watch/backlog.js';
 import { BEAT_MS, createWatch } from './watch/sender.js';
@@ -12,6 +12,9 @@ const EXPIRE_MS = 10;
 
 /** An arrival is sent or dropped when it is due; what is looked at later than this was looked at too late. */
 const LATE_MS = 20;
+
+/** A drop that comes later than this is the tool's: the responses that would have freed connections may lie in their sockets. */
+const LATE_DROP_MS = 1;
 
 /**
  * @param {object} context
@@ -51,6 +54,7 @@ export function startSending({
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
   let droppedLate = 0;
+  let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
   let over = false;
   let stoppedMs = Number.POSITIVE_INFINITY;
@@ -70,7 +74,7 @@ export function startSending({
         intended: slot.intended,
         sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
         done,
-        lag: (slot.dialled || Number.isNaN(slot.sent) ? slot.handed : slot.sent) - couldStart,
+        lag: startOf(slot) - couldStart,
         carried: couldStart - slot.dueToStart,
         late,
         failure,
@@ -104,16 +108,17 @@ export function startSending({
     onDrop(index, intended, now) {
       if (intended < load.warmupMs) return;
       dropped[cells.of(intended, memberOf(index))]++;
-      if (now - intended > LATE_MS) droppedLate++;
+      if (now - intended > LATE_DROP_MS) droppedLate++;
     },
     onEnd() {
       stoppedMs = clock();
+      forgone = slots.forgone;
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
       watch.rest();
       if (slots.busy === 0) finish();
     },
   });
-  const beating = setInterval(watch.beat, BEAT_MS);
+  const beating = watch.needsBeats ? setInterval(watch.beat, BEAT_MS) : undefined;
   const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
   const telling = setInterval(() => {
     const now = clock();
@@ -129,13 +134,14 @@ export function startSending({
     const endedMs = clock();
     // What became due after an interruption, while answers were awaited, nobody waited for.
     const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
-    const tail = { endedMs, next: pacer.next, waiting, dropped };
+    const tail = { endedMs, next: pacer.next, waiting, carried: forgone.carriedMs, dropped };
     const seen = {
       endedMs,
       fired: pacer.measured,
       left: pacer.left(),
       next: pacer.next,
       droppedLate,
+      forgone: Math.min(forgone.count, waiting),
       dialled,
       leftWhileFree,
       backlog: backlog.end(),

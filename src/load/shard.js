@@ -45,6 +45,7 @@ import { createStageFinder, spansOf } from './stages.js';
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
  * @property {number} next the first index that was neither handed out nor dropped
  * @property {number} droppedLate arrivals dropped so long after they were due that the tool itself was late
+ * @property {number} forgone requests that were due and never sent, and would have been had the tool never been late, at most
  * @property {number} dialled requests of the measured part that had to open a connection first
  * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long
  * @property {import('./watch/sender.js').WatchEnd} watch

@@ -27,6 +27,16 @@
  * @property {Uint8Array | null} body
  */
 
+/**
+ * When a request was on the wire; where its connection had to be opened first, or it never got there, when the slot took it.
+ *
+ * @param {Slot} slot
+ * @returns {number} ms
+ */
+export function startOf({ dialled, sent, handed }) {
+  return dialled || Number.isNaN(sent) ? handed : sent;
+}
+
 /** After a failed connect a closed loop rests its slot this long, doubling up to the second figure. */
 const REST_MS = [20, 1000];
 
@@ -58,6 +68,7 @@ export function createSlots({
   const slots = connections.map((connection) => createSlot(connection));
   free.push(...slots);
   let resting = 0;
+  const served = { count: 0, ms: 0 };
 
   /** @param {import('../http/exchange.js').Connection} connection */
   function createSlot(connection) {
@@ -80,7 +91,8 @@ export function createSlots({
           slot.dialled = true;
         },
         onSent() {
-          slot.awakeMs = reading.onSend();
+          // The setup of its connection was read late, too.
+          if (!slot.dialled) slot.awakeMs = reading.onSend();
           slot.sent = clock();
         },
         onAnswer(status, body) {
@@ -107,9 +119,13 @@ export function createSlots({
    */
   function finish(slot, ended, restMs = 0) {
     slot.busy = false;
+    const startMs = startOf(slot);
     // No response came before its request was sent.
-    ended.late = Math.min(ended.late, ended.done - (Number.isNaN(slot.sent) ? slot.handed : slot.sent));
-    slot.wouldBeFree = slot.dueToStart + (ended.done - ended.late - slot.handed) + restMs;
+    ended.late = Math.min(ended.late, ended.done - startMs);
+    const servedMs = ended.done - ended.late - startMs;
+    slot.wouldBeFree = slot.dueToStart + servedMs + restMs;
+    served.count++;
+    served.ms += servedMs;
     onDone(slot, ended);
     if (restMs === 0) return release(slot);
     resting++;
@@ -131,9 +147,9 @@ export function createSlots({
     return slot.busy && now - slot.handed >= timeoutMs;
   }
 
-  /** @param {number} done @param {string} failure @returns {Ended} of what this thread has ended itself */
-  function given(done, failure) {
-    return { done, late: 0, failure, status: 0, body: null };
+  /** @param {number} done @param {string} failure @param {number} [late] @returns {Ended} of what this thread has ended itself */
+  function given(done, failure, late = 0) {
+    return { done, late, failure, status: 0, body: null };
   }
 
   function giveUpOverdue() {
@@ -141,11 +157,24 @@ export function createSlots({
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
       slot.connection.abort();
-      finish(slot, given(now, 'timeout'));
+      finish(slot, given(now, 'timeout', now - slot.handed - timeoutMs));
     }
   }
 
   return {
+    /**
+     * Connections that are busy would have been free earlier had the tool never been late.
+     *
+     * @returns {{count: number, carriedMs: number}} requests that they could have served more, at most; how much longer the next one
+     *   waits for it
+     */
+    get forgone() {
+      const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
+      return {
+        count: served.ms > 0 ? Math.ceil((lostMs * served.count) / served.ms) : 0,
+        carriedMs: lostMs / slots.length,
+      };
+    },
     /** @returns {number} slots that could take a request now */
     get free() {
       return free.length;
@@ -173,6 +202,7 @@ export function createSlots({
       slot.dialled = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
+      slot.awakeMs = reading.onSend();
       slot.connection.send(request(index), slot.exchange);
     },
     /**

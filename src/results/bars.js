@@ -3,12 +3,12 @@
  * lateness.
  *
  * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the target's own time.
- * s is known of each request, and so is an upper bound of r (load/watch/reading.js); a request that waited for a connection
- * has waited for both of the requests before it, too. All of it is subtracted request by request: so the reported times are
- * an upper end of the target's, the times less the tool's part a lower end.
+ * s is known of each request, and so is an upper bound of r (load/watch/reading.js). A request that waited for a connection
+ * inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are an upper end
+ * of the target's, the times less the tool's part a lower end.
  */
 import { lowestAtRank, meanAndDeviationOf, meanOf, valueAtRank } from '../histogram.js';
-import { lowerRank, NORMAL_95, quantileRank, upperRank } from './statistics.js';
+import { lowerRank, quantileRank, studentT95, upperRank } from './statistics.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
@@ -19,19 +19,19 @@ import { lowerRank, NORMAL_95, quantileRank, upperRank } from './statistics.js';
  */
 
 /** The percentiles of a latency block. */
-export const QUANTILES = Object.freeze({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 });
+const QUANTILES = Object.freeze({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 });
 
 /**
  * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a requirement.
  *
  * @typedef {object} Lost
  * @property {number} count beside those in the histograms
- * @property {number} unchecked of those in the histograms, any
+ * @property {number} own of these, those that may be the tool's fault, and are left out of the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
 /** @type {Lost} */
-const NONE_LOST = Object.freeze({ count: 0, unchecked: 0, as: 'slow' });
+const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
 
 /**
  * @param {Times} times of the good ones
@@ -41,19 +41,26 @@ const NONE_LOST = Object.freeze({ count: 0, unchecked: 0, as: 'slow' });
  *   request without a good response, and for `high` where there are too few requests to tell
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
+  const isSlow = lost.as === 'slow';
+  const better = { ...lost, count: lost.count - lost.own };
+  const [lowLost, highLost] = isSlow ? [better, lost] : [lost, better];
+  const lowCount = own.totalCount + lowLost.count;
+  const highCount = reported.totalCount + highLost.count;
   const n = reported.totalCount + lost.count;
-  const rank = quantileRank(n, quantile);
-  const [lower, upper] = [lowerRank(n, quantile), upperRank(n, quantile)];
-  const value = valueAmong(lost, reported, rank, valueAtRank);
-  const least = valueAmong(lost, own, rank, lowestAtRank);
-  const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(lost, reported, upper, valueAtRank);
-  const low = lower === null ? 0 : valueAmong(lost, own, lower, lowestAtRank);
-  return {
-    value,
-    low: Math.min(low, high),
-    high,
-    tool: Number.isFinite(value) ? Math.max(0, value - least) : 0,
-  };
+  const value = valueAmong(lost, reported, quantileRank(n, quantile), valueAtRank);
+  const least = lowCount === 0 ? 0 : valueAmong(lowLost, own, quantileRank(lowCount, quantile), valueAtRank);
+  const [lower, upper] = [lowerRank(lowCount, quantile), upperRank(highCount, quantile)];
+  const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highLost, reported, upper, valueAtRank);
+  const low = lower === null ? 0 : valueAmong(lowLost, own, lower, lowestAtRank);
+  return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
+}
+
+/**
+ * @param {number} value as reported; Infinity: lost
+ * @param {number} least without what the tool may have added
+ */
+function toolPart(value, least) {
+  return value === least || !Number.isFinite(value) ? 0 : Math.max(0, value - least);
 }
 
 /**
@@ -73,9 +80,9 @@ export function reportedAt({ reported }, rank, lost) {
  * @param {(histogram: Histogram, rank: number) => number} at
  * @returns {number} ms
  */
-function valueAmong({ count, unchecked, as }, histogram, rank, at) {
-  if (as === 'fast') return rank <= count + unchecked ? 0 : at(histogram, rank - count);
-  return rank > histogram.totalCount - unchecked ? Number.POSITIVE_INFINITY : at(histogram, rank);
+function valueAmong({ count, as }, histogram, rank, at) {
+  if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
+  return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
 /**
@@ -85,9 +92,11 @@ function valueAmong({ count, unchecked, as }, histogram, rank, at) {
  * @returns {Bar & {value: number, high: number}} ms; `value` as reported
  */
 export function meanBar({ reported, own }) {
+  const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
   const least = Math.min(mean, meanOf(own));
-  const sampling = (NORMAL_95 * deviation) / Math.sqrt(reported.totalCount);
+  if (n < 2) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - least };
+  const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
   return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
 }
 
@@ -101,7 +110,8 @@ export function meanBar({ reported, own }) {
 export function extremeBar({ reported, own }, which) {
   const high = which === 'max' ? reported.maxValue / 1000 : valueAtRank(reported, 1);
   const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
-  return { value: high, low, high, tool: high - low };
+  const least = which === 'max' ? own.maxValue / 1000 : valueAtRank(own, 1);
+  return { value: high, low, high, tool: toolPart(high, least) };
 }
 
 /**

@@ -23,6 +23,8 @@ import { proportionLowerBound, proportionUpperBound } from './statistics.js';
  * @property {boolean} interrupted
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
+ * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
+ * @property {number} [slowdown] of one of several operations: that of all of them, as they share the connections
  * @property {boolean} [allOnTime] of a run that goes on: all that could have succeeded by now did
  * @property {number} [startMs] of a stage: when it began, from the start of the measured part
  * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
@@ -51,6 +53,7 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
   const sent = succeeded + failed;
   const counts = { succeeded, failed, dropped, neverSentDue };
   const times = timesOf(outcomes.map(([, outcome]) => outcome));
+  const errors = errorBar(counts, facts.ownLosses);
   return {
     totals: {
       planned: facts.planned,
@@ -60,7 +63,7 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
       errors: countErrors(counts),
     },
     errorShare: shareOfErrors(counts),
-    ...errorBar(counts),
+    ...(errors === null ? {} : { errorShareBar: errors }),
     rates: buildRates(operations, facts, { windowMs, counts, times }),
     latencyMs: buildLatencies(times, true),
     outcomes: {
@@ -73,28 +76,42 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
 }
 
 /**
- * One of several operations: which requests are its own is drawn at random, so its arrivals are, too.
+ * One operation of all: requests are assigned to several operations at random, so the arrivals of each are Poisson.
  *
  * @param {MergedOperation} operation
- * @param {number} count of operations
+ * @param {MergedOperation[]} all of the run, or of a stage
  * @param {RunFacts} facts of all
  * @returns {RunFacts}
  */
-export function factsOfOne(operation, count, facts) {
+export function factsOfOne(operation, all, facts) {
+  if (all.length === 1) return facts;
   return {
     ...facts,
     ...plannedOf([operation], facts),
-    arrivals: count > 1 ? 'poisson' : facts.arrivals,
+    arrivals: 'poisson',
+    slowdown: slowdownOf(all, facts, timesOf(all.flatMap(({ outcomes }) => Object.values(outcomes)))),
   };
 }
 
-/** @param {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} counts */
-function errorBar(counts) {
+/**
+ * @typedef {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} Counts
+ */
+
+/**
+ * Failures that may be the tool's own are left out of the lower end.
+ *
+ * @param {Counts} counts
+ * @param {number} [ownLosses]
+ * @returns {{low: number, high: number} | null} of the share of errors, 0 to 1; null: nothing was due
+ */
+export function errorBar(counts, ownLosses = 0) {
   const errors = countErrors(counts);
   const due = counts.succeeded + errors;
-  if (due === 0) return {};
+  if (due === 0) return null;
+  const least = Math.max(0, errors - ownLosses);
   return {
-    errorShareBar: { low: proportionLowerBound(errors, due), high: proportionUpperBound(errors, due) },
+    low: proportionLowerBound(least, due),
+    high: proportionUpperBound(errors, due),
   };
 }
 
@@ -106,7 +123,7 @@ function errorBar(counts) {
  * @param {RunFacts} facts
  * @param {object} found
  * @param {number} found.windowMs
- * @param {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} found.counts
+ * @param {Counts} found.counts
  * @param {Record<Series, Times>} found.times
  */
 function buildRates(operations, facts, { windowMs, counts, times }) {
@@ -116,11 +133,11 @@ function buildRates(operations, facts, { windowMs, counts, times }) {
   const bar = rateBar({
     perSecond,
     succeeded,
-    errors: countErrors(counts),
+    errors: Math.max(0, countErrors(counts) - (facts.ownLosses ?? 0)),
     completedPerSecond: fullSeconds(operations, facts),
     offeredPerSecond: offeredOf(operations, facts),
     isServed: facts.arrivals === 'constant' && isServed(operations, facts, succeeded),
-    slowdown: slowdownOf(operations, facts, times),
+    slowdown: facts.slowdown ?? slowdownOf(operations, facts, times),
   });
   return {
     perSecond,
@@ -357,21 +374,27 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  * @returns {import('./requirements/judge.js').RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
-  const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
+  const named = operations.flatMap((operation) => Object.entries(operation.outcomes));
+  const outcomes = named.map(([, outcome]) => outcome);
   const { succeeded, failed, dropped, neverSentDue = 0 } = block.totals;
+  const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
     series: timesOf(outcomes.filter(({ success }) => success)),
+    checked: timesOf(
+      named.flatMap(([name, outcome]) => (outcome.success && name !== 'unchecked' ? outcome : [])),
+    ),
     all: timesOf(outcomes),
     succeeded,
     failed,
     dropped,
     neverSentDue,
     ratePerSecond: block.rates.perSecond,
-    rateBar: block.rates.bar ?? { low: 0, high: null, sampled: block.rates.perSecond },
+    ownLosses: Math.min(failed + dropped + neverSentDue, facts.ownLosses ?? 0),
+    rateBar: /** @type {NonNullable<typeof block.rates.bar>} */ (block.rates.bar),
     completedPerSecond: fullSeconds(operations, facts),
     model: load.model,
-    offeredPerSecond: load.stages === null ? load.ratePerSecond : offeredOf(operations, facts),
-    ...(load.stages === null ? {} : { offeredAs: /** @type {const} */ ('mean') }),
+    offeredPerSecond: isLevel ? load.ratePerSecond : offeredOf(operations, facts),
+    ...(isLevel ? {} : { offeredAs: /** @type {const} */ ('mean') }),
     arrivals: load.arrivals,
     allOnTime: isServed(operations, facts, succeeded),
     unchecked: block.verification.unchecked,

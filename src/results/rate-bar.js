@@ -18,8 +18,8 @@ const CLUMP = 4;
  * @property {readonly number[]} completedPerSecond successes in each full second
  * @property {number | null} offeredPerSecond open loop: no more than that can succeed
  * @property {boolean} isServed open loop, constant arrivals: all that was offered succeeded, in time
- * @property {number} slowdown by so many times the tool may have lowered the rate: a closed loop, or a backlog, sends the next
- *   request when a response was read. Infinity: nothing is known of it
+ * @property {number} slowdown factor by which the tool may have lowered the rate: a closed loop, or a backlog, sends the next request
+ *   when a response was read. Infinity: unknown
  */
 
 /**
@@ -28,7 +28,10 @@ const CLUMP = 4;
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
-  if (isServed || succeeded === 0) return { low: perSecond, high: perSecond, sampled: perSecond };
+  if (isServed || succeeded === 0) {
+    const high = Math.max(perSecond, isServed ? (offeredPerSecond ?? 0) : 0);
+    return { low: perSecond, high, sampled: high };
+  }
   const { low, high } = sampledBar(sample);
   const most =
     offeredPerSecond === null
@@ -48,7 +51,11 @@ function sampledBar({ perSecond, succeeded, completedPerSecond }) {
   }
   const { means } = batchesOf(completedPerSecond);
   const { variance } = meanAndVariance(means);
-  const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
+  // Equal counts in each batch do not mean that there is no spread: one more or less is not seen.
+  const half = Math.max(
+    studentT95(means.length - 1) * Math.sqrt(variance / means.length),
+    1 / completedPerSecond.length,
+  );
   return { low: perSecond - half, high: perSecond + half };
 }
 

@@ -73,7 +73,7 @@ export function buildResult({
       operations.map((one) => [
         one.name,
         {
-          ...buildBlock([one], factsOfOne(one, operations.length, facts), windowMs),
+          ...buildBlock([one], factsOfOne(one, operations, facts), windowMs),
           things: facts.things[one.name],
         },
       ]),

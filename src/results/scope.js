@@ -24,7 +24,8 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   const index = stages.findIndex(({ name }) => name === stage);
   const own = index < 0 ? foldStages(inScope, stages) : cellsOf(inScope, index, stages[index]);
   const inTime = index < 0 ? facts : factsOf(own, stages[index], facts);
-  const ownFacts = operation === undefined ? inTime : factsOfOne(own[0], 2, inTime);
+  const all = index < 0 ? foldStages(cells, stages) : cellsOf(cells, index, stages[index]);
+  const ownFacts = operation === undefined ? inTime : factsOfOne(own[0], all, inTime);
   // Over the same time as the rates that the result has of them.
   const windowMs =
     index < 0
@@ -32,7 +33,7 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
       : stageWindowMs(cells, index, stages[index], facts);
   const view = buildView(own, buildBlock(own, ownFacts, windowMs), ownFacts, load, isValid);
   // Which of the requests are an operation's is drawn at random: its share of what was offered is not known beforehand.
-  if (operation !== undefined) return { ...view, offeredPerSecond: null };
+  if (operation !== undefined && all.length > 1) return { ...view, offeredPerSecond: null };
   if (index < 0 || !isEven(load, index)) return view;
   return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
 }

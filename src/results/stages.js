@@ -26,7 +26,7 @@ export function buildStages(cells, stages, facts) {
       windowSeconds: windowMs / 1000,
       ...buildBlock(own, inTime, windowMs),
       operations: Object.fromEntries(
-        own.map((one) => [one.name, buildBlock([one], factsOfOne(one, own.length, inTime), windowMs)]),
+        own.map((one) => [one.name, buildBlock([one], factsOfOne(one, own, inTime), windowMs)]),
       ),
     };
   });

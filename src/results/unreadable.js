@@ -23,8 +23,14 @@ function* placesOf(result) {
     yield* placesOfBlock(block, `operations.${name}.`);
   for (const { second, histogram } of result.timeline) yield [`timeline.${second}.histogram`, histogram];
   if (result.merge === undefined) return;
-  const { watch, lags } = result.merge;
+  const { watch, lags, operations } = result.merge;
   for (const key of /** @type {const} */ (['lag', 'reaction'])) yield [`merge.watch.${key}`, watch[key]];
+  for (const [name, { own = {} }] of Object.entries(operations)) {
+    for (const [outcome, { response, service }] of Object.entries(own)) {
+      yield [`merge.operations.${name}.own.${outcome}.response`, response];
+      yield [`merge.operations.${name}.own.${outcome}.service`, service];
+    }
+  }
   for (const [second, lag] of lags.entries()) yield [`merge.lags.${second}.histogram`, lag?.histogram];
 }
 

@@ -1,5 +1,6 @@
 /** The result of a step -> what it says of its level. */
 import { USED_UP } from '../operations/revoke.js';
+import { invalidReasonOf } from '../results/measurement.js';
 
 /** @typedef {import('../results/schema.js').Result} Result */
 /** @typedef {import('./search.js').Judged} Judged */
@@ -27,9 +28,11 @@ const NOTHING_LEFT =
 export function judgeStep(result, { of, enough, isAsked = () => true, cutShort = null, poolRemedy = null }) {
   const { measurement, totals, verification } = result;
   if (verification.notes?.includes(USED_UP)) return usedUp(poolRemedy);
-  const fault = measurement.reasons.find(({ grade }) => grade === 'invalid')?.text;
-  const limit = fault ?? (of === 'concurrency' ? ownLimit(measurement) : undefined);
-  if (limit !== undefined && cutShort === null) return { verdict: 'not offered', reason: limit };
+  const fault = invalidReasonOf(measurement);
+  if (fault !== undefined && (cutShort === null || fault.code !== 'nothing_measured'))
+    return { verdict: 'not offered', reason: fault.text };
+  const limit = of === 'concurrency' ? ownLimit(measurement) : undefined;
+  if (limit !== undefined) return { verdict: 'not offered', reason: limit };
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };

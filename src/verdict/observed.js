@@ -1,4 +1,4 @@
-/** What the shards and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
+/** What the threads and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
 import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { mergeBacklogs } from '../load/watch/backlog.js';
@@ -16,14 +16,14 @@ import { driftsOf } from './drift.js';
  * @property {number} succeeded
  * @property {number} unchecked answers of success that were not checked
  * @property {Record<string, number>} outcomes
- * @property {number} droppedLate arrivals dropped because the tool looked too late
+ * @property {number} droppedLate arrivals dropped because the tool was late
  * @property {boolean} leftWhileFree the tool gave up on part of the plan although connections were free
  * @property {number} dialled requests that had to open a connection first
  * @property {Histogram} response of every request that was due
  * @property {Histogram} ownResponse the same, less what the tool's own lateness may have added
- * @property {Histogram} service
  * @property {Histogram} lag how late the tool was, waiting for a free connection left out
  * @property {Histogram} readLate how late responses were read, at most
+ * @property {number} forgone requests that were due and never sent, and would have been had the tool never been late, at most
  * @property {{second: number, tenth: number}} displaced requests that the tool sent in another second, and in another tenth of one,
  *   than they were due
  * @property {{count: number, totalMs: number, longestMs: number}} gc of all sending threads; the longest of any
@@ -41,9 +41,9 @@ import { driftsOf } from './drift.js';
  */
 
 /**
- * What the senders saw of themselves, and the machine of itself: adds up over threads, and over the parts of a plan.
+ * What the senders and the machine observed of themselves: adds up over threads, and over the parts of a plan.
  *
- * @typedef {Pick<Observed, 'lag' | 'readLate' | 'droppedLate' | 'displaced' | 'leftWhileFree' | 'dialled' | 'gc' | 'busyShare' | 'spinShare' |
+ * @typedef {Pick<Observed, 'lag' | 'readLate' | 'droppedLate' | 'displaced' | 'forgone' | 'leftWhileFree' | 'dialled' | 'gc' | 'busyShare' | 'spinShare' |
  *   'runQueueShare' | 'backlog' | 'machine'>} Watched
  */
 
@@ -56,9 +56,10 @@ import { driftsOf } from './drift.js';
 export function watchedOf(ends, late, { wallMs, processCpuMs, idleShare, pressureShare }) {
   const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
   const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
-  const watched = ends.map(({ watch, backlog, droppedLate, leftWhileFree, dialled }) => ({
+  const watched = ends.map(({ watch, backlog, droppedLate, forgone, leftWhileFree, dialled }) => ({
     ...late,
     droppedLate,
+    forgone,
     leftWhileFree,
     dialled,
     gc: watch.gc,
@@ -85,6 +86,7 @@ export function mergeWatched(parts) {
       second: sum(({ displaced }) => displaced.second),
       tenth: sum(({ displaced }) => displaced.tenth),
     },
+    forgone: sum(({ forgone }) => forgone),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     dialled: sum(({ dialled }) => dialled),
     readLate: sumHistograms(parts.map(({ readLate }) => readLate)),
@@ -127,6 +129,28 @@ function known(values, of) {
   return numbers.length < values.length || numbers.length === 0 ? null : of(...numbers);
 }
 
+/** Outcomes that are failures of this machine, not of the target. */
+const LIMITS = /** @type {const} */ (['too_many_open_files', 'no_local_port']);
+
+/**
+ * @param {Record<string, number>} outcomes
+ * @returns {number} requests that failed at limits of this machine
+ */
+export function failedAtLimits(outcomes) {
+  return LIMITS.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+}
+
+/**
+ * @param {import('../results/merge.js').MergedOperation[]} operations
+ * @param {Pick<Watched, 'droppedLate' | 'forgone'>} watched
+ * @returns {number} errors that are the tool's or its machine's, not the target's, at most
+ */
+export function ownLossesOf(operations, { droppedLate, forgone }) {
+  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
+  const counts = outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count }));
+  return droppedLate + forgone + total(counts);
+}
+
 /**
  * @param {object} run
  * @param {import('../plan.js').LoadPlan} run.load
@@ -142,7 +166,7 @@ function known(values, of) {
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  const all = (/** @type {'response' | 'service' | 'ownResponse'} */ series) =>
+  const all = (/** @type {'response' | 'ownResponse'} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   return {
     ...watched,
@@ -155,7 +179,6 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     unchecked: block.verification.unchecked,
     outcomes: block.outcomes,
     response: all('response'),
-    service: all('service'),
     ownResponse: all('ownResponse'),
     ...driftsOf(load, facts, seconds),
     targetIsLocal,

@@ -4,7 +4,8 @@
  * remark. What a remark says of a figure is in its error bar already.
  */
 import { percentileBar } from '../results/bars.js';
-import { formatCount, formatDuration, formatLatency } from '../units.js';
+import { formatCount, formatDuration, formatLatency, formatRate } from '../units.js';
+import { failedAtLimits } from './observed.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
 /** @typedef {'invalid' | 'remark'} Grade */
@@ -21,9 +22,6 @@ const NOT_OFFERED = 0.01;
 /** Of the requests, that the tool sent in another second, or in another tenth of one, than they were due: the tolerated departure from the rate, and in burstiness. */
 const OTHER_SECOND = 0.05;
 const OTHER_TENTH = 0.25;
-
-/** Failures of this machine, not of the target. */
-const LIMITS = /** @type {const} */ (['too_many_open_files', 'no_local_port']);
 
 /** A p99 of which this share and this time may be the tool's own gets a remark. */
 const LATE_SHARE = 0.1;
@@ -50,8 +48,8 @@ const MORE_CPU = 'Give the tool more CPU, lower --rate, or use --threads.';
 export const REASONS = Object.freeze({
   nothing_measured: {
     meaning: 'no request was sent in the measured part',
-    find: ({ response }) =>
-      response.totalCount > 0
+    find: ({ response, outcomes }) =>
+      response.totalCount > 0 || (outcomes.dropped ?? 0) > 0
         ? null
         : {
             grade: 'invalid',
@@ -63,7 +61,7 @@ export const REASONS = Object.freeze({
     meaning:
       'the load that was sent was not the one that was asked for, for reasons of the tool or its machine',
     find: (observed) => {
-      const found = [left, droppedLate, displaced, atLimits].flatMap((one) => one(observed) ?? []);
+      const found = [left, notInTime, droppedLate, displaced, atLimits].flatMap((one) => one(observed) ?? []);
       return found.length === 0 ? null : { grade: 'invalid', ...found[0] };
     },
   },
@@ -141,6 +139,15 @@ function left({ planned, neverSent, interrupted, leftWhileFree }) {
 }
 
 /** @param {Observed} observed */
+function notInTime({ planned, forgone }) {
+  if (forgone === 0 || forgone < NOT_OFFERED * planned) return null;
+  return {
+    text: `The tool was late, so up to ${formatCount(forgone)} of ${formatCount(planned)} planned requests found no free connection in time.`,
+    remedy: MORE_CPU,
+  };
+}
+
+/** @param {Observed} observed */
 function droppedLate({ droppedLate: count, planned }) {
   if (count === 0 || count < NOT_OFFERED * planned) return null;
   return {
@@ -156,14 +163,14 @@ function displaced({ model, displaced: { second, tenth }, sent }) {
   if (!isSecond && tenth <= OTHER_TENTH * sent) return null;
   const [count, when] = isSecond ? [second, 'second'] : [tenth, 'tenth of a second'];
   return {
-    text: `The tool was late and sent ${formatCount(count)} of ${formatCount(sent)} requests in another ${when} than the plan has them, so the target got another load.`,
+    text: `The tool was late and sent about ${formatCount(Math.round(count))} of ${formatCount(sent)} requests in a different ${when} than planned, so the target received a different load.`,
     remedy: MORE_CPU,
   };
 }
 
 /** @param {Observed} observed */
 function atLimits({ outcomes, sent }) {
-  const count = LIMITS.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+  const count = failedAtLimits(outcomes);
   if (count === 0 || count < NOT_OFFERED * sent) return null;
   return {
     text: `${formatCount(count)} of ${formatCount(sent)} requests failed because this machine had no open file or local port left for them.`,
@@ -180,13 +187,13 @@ function busyMachine(observed) {
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;
   const own = `up to ${formatLatency(tool)} of the p99 may be this tool's own`;
-  const details = [
-    isFull ? 'The target shares this machine, and its latency includes its waits for a core.' : '',
+  const detail = [
+    isFull && isLate ? 'The target shares this machine, and its latency includes its waits for a core.' : '',
     cause(observed),
-  ];
+  ].filter((text) => text !== '');
   return {
     text: `This machine was busy: ${isLate ? own : 'the target, which shares it, had to wait for a core'}.`,
-    detail: details.filter((text) => text !== '').join(' '),
+    ...(detail.length === 0 ? {} : { detail: detail.join(' ') }),
     remedy: isFull ? 'Run the tool on another machine than the target, or end what else runs.' : MORE_CPU,
   };
 }
@@ -197,7 +204,7 @@ function busyMachine(observed) {
  */
 function cause({ gc, runQueueShare, busyShare }) {
   if (runQueueShare !== null && runQueueShare >= 0.01)
-    return `The sender was ready to run but had no core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;
+    return `The sender waited for a CPU core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;
   if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
   if (gc.longestMs >= LATE_MS)
     return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
@@ -205,9 +212,10 @@ function cause({ gc, runQueueShare, busyShare }) {
 }
 
 /** @param {Observed} observed */
-function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFree }) {
+function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFree, forgone }) {
   const remedy = 'Lower --rate to what the target can take, or raise --concurrency.';
-  if (!interrupted && !leftWhileFree && neverSent > 0 && neverSent >= NOT_OFFERED * planned) {
+  const unserved = neverSent - forgone;
+  if (!interrupted && !leftWhileFree && unserved > 0 && unserved >= NOT_OFFERED * planned) {
     return {
       text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests still waited for a free connection when the run ended: the target did not keep up, and the percentiles depend on the length of the run.`,
       remedy,
@@ -231,12 +239,12 @@ function stillChanging({ latencyDrift, rateDrift }) {
   const change =
     drift === latencyDrift
       ? `the median response time went from ${formatDuration(drift.from)} to ${formatDuration(drift.to)}`
-      : `the rate went from ${Math.round(drift.from)}/s to ${Math.round(drift.to)}/s`;
+      : `the rate went from ${formatRate(drift.from)} to ${formatRate(drift.to)}`;
   return {
-    text: `The target had not settled: ${change} ${where}, so the figures depend on when it ended.`,
+    text: `The target had not settled: ${change} ${where}, so the figures depend on when the run ended.`,
     remedy:
       drift.stage === undefined
         ? 'Raise --warmup until it has settled, or --duration to cover the whole change.'
-        : 'Put a stage before it in which the target settles, or make it long enough to cover the whole change.',
+        : 'Add a stage before it for the target to settle, or lengthen it to cover the whole change.',
   };
 }

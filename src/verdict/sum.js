@@ -1,4 +1,4 @@
-/** What the parts of a plan (`--shard`) saw of themselves, as one run of all their threads would have. */
+/** What the parts of a plan (`--shard`) observed of themselves, as one run of all their threads would have. */
 import { decodeHistogram } from '../histogram.js';
 import { partName } from '../shard-part.js';
 import { formatDuration } from '../units.js';
@@ -19,6 +19,7 @@ export function watchedOfParts(parts) {
       const { wallMs, processCpuMs, idleShare, pressureShare } = watch.machine;
       return {
         displaced: { second: 0, tenth: 0 },
+        forgone: 0,
         ...watch,
         lag: decodeHistogram(watch.lag),
         readLate: decodeHistogram(watch.reaction),

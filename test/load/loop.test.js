@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { FIRST_REPORT_MS, REPORT_EVERY_MS, recordAll } from '../../src/load/recording/loop.js';
 
 const SAMPLE = /** @type {import('../../src/load/recording/ring.js').Sample} */ ({});
-const TAIL = { endedMs: 1000, next: 0, waiting: 0, dropped: [0] };
+const TAIL = { endedMs: 1000, next: 0, waiting: 0, carried: 0, dropped: [0] };
 
 /**
  * @param {number} perMs samples that come in a millisecond

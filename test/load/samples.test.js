@@ -119,7 +119,11 @@ describe('the ring of samples', () => {
     writer.tell(5000);
     assert.equal(reader.toldMs(), 0, 'samples done before 5000 ms are still on their way');
     assert.equal(writer.behind(), count);
-    assert.equal(writer.end({ endedMs: 1, next: 2, waiting: 3, dropped: [4] }), false, 'it is full');
+    assert.equal(
+      writer.end({ endedMs: 1, next: 2, waiting: 3, carried: 0, dropped: [4] }),
+      false,
+      'it is full',
+    );
     let next = 0;
     while (next < count) {
       reader.take(({ index }) => assert.equal(index, next++));
@@ -131,7 +135,7 @@ describe('the ring of samples', () => {
   test('the last word comes through', () => {
     const { writer, reader } = setUp();
     assert.equal(reader.tail(), null);
-    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, dropped: [7] };
+    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carried: 0, dropped: [7] };
     assert.equal(writer.end(tail), true);
     assert.deepEqual(reader.tail(), tail);
   });
@@ -150,7 +154,7 @@ describe('the ring of samples', () => {
       writer.add(sample({ index: i, done: i, body: Buffer.alloc(10 + (i % 50), i & 255) }));
       if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    while (!writer.end({ endedMs: count, next: 0, waiting: 0, dropped: [0] })) {
+    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carried: 0, dropped: [0] })) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const [seen] = await finished;

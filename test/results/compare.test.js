@@ -73,7 +73,7 @@ describe('one metric', () => {
       [base, other] = [lower, higher],
     ) => compareSamples(metric, base, other, { seed: 1, tool: { base: tool[0], other: tool[1] } });
     assert.equal(found(P99, [none, late]).verdict, 'no difference shown');
-    assert.match(found(P99, [none, late]).text, /may be this tool's own: it was later in one group/);
+    assert.match(found(P99, [none, late]).text, /may be this tool's own: the tool was later in one group/);
     assert.equal(found(P99, [late, late]).verdict, 'slower');
     assert.equal(found(P99, [late, none]).verdict, 'slower');
     assert.equal(found(RATE, [none, late], [higher, lower]).verdict, 'no difference shown');

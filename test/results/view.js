@@ -37,6 +37,7 @@ export function view({
   ...changes
 } = {}) {
   const [own, all] = [timesOf(good, late), timesOf([...good, ...failed, ...waiting], late)];
+  const checked = timesOf(good.slice(changes.unchecked ?? 0), late);
   const {
     ratePerSecond = good.length / 20,
     completedPerSecond = Array.from({ length: 20 }, () => good.length / 20),
@@ -54,6 +55,7 @@ export function view({
   });
   return {
     series: { response: own, service: own, sendLag: own },
+    checked: { response: checked, service: checked, sendLag: checked },
     all: { response: all, service: all, sendLag: all },
     succeeded: good.length,
     dropped,

@@ -128,6 +128,7 @@ function judgeRun(seen) {
     model: 'open',
     displaced: { second: 0, tenth: 0 },
     droppedLate: 0,
+    forgone: 0,
     outcomes: {},
     targetIsLocal: false,
   });

@@ -30,7 +30,6 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     lag: histogram(samples, lagMs),
     response: histogram(samples, ownMs + lagMs),
     ownResponse: histogram(samples, ownMs - readMs),
-    service: histogram(samples, ownMs),
     readLate: histogram(samples, readMs),
     displaced: { second: 0, tenth: 0 },
     planned: samples,
@@ -40,6 +39,7 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     unchecked: 0,
     outcomes: {},
     droppedLate: 0,
+    forgone: 0,
     leftWhileFree: false,
     dialled: 0,
     gc: { count: 0, totalMs: 0, longestMs: 0 },
@@ -74,6 +74,13 @@ const TABLE = [
 
   ['one in a hundred dropped late', { droppedLate: 10 }, 'invalid', ['load_not_offered']],
   ['fewer dropped late', { droppedLate: 9 }, 'valid', []],
+  ['all dropped is no lack of samples', { samples: 0, outcomes: { dropped: 9 } }, 'valid', []],
+  [
+    'one in a hundred for which late reading left no connection free',
+    { forgone: 10, neverSent: 12 },
+    'invalid',
+    ['load_not_offered'],
+  ],
   ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
   ['more', { displaced: { second: 51, tenth: 51 } }, 'invalid', ['load_not_offered']],
   ['25 % in another tenth of a second', { displaced: { second: 0, tenth: 250 } }, 'valid', []],
@@ -161,7 +168,7 @@ test('every reason stands in the table', () => {
 
 const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
   ['garbage', { gc: { count: 3, totalMs: 90, longestMs: 40 } }, /collected garbage for up to 40 ms\.$/],
-  ['a core that others had', { runQueueShare: 0.02 }, /no core for 2.0 % of the time\.$/],
+  ['a core that others had', { runQueueShare: 0.02 }, /waited for a CPU core for 2\.0 % of the time\.$/],
   ['requests', { busyShare: 0.97 }, /busy for 97 % of the time\.$/],
   ['a target beside it', { machine: FULL }, /^The target shares this machine, and its latency includes/],
 ]);
@@ -194,6 +201,7 @@ test('what threads saw adds up: counts are sums, shares those of the worst', () 
     /** @type {import('../../src/load/shard.js').ShardEnd} */ (
       /** @type {unknown} */ ({
         droppedLate: 1,
+        forgone: 3,
         leftWhileFree: false,
         dialled: 2,
         backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },

@@ -54,8 +54,9 @@ import {
  * @property {Displaced} displaced
  */
 /**
- * @typedef {object} Displaced measured requests that the tool, being late, sent in another stretch of time than it should have
- * @property {number} second in another second, counted from the start of the measured part
+ * @typedef {object} Displaced measured requests that the tool, being late, sent in another stretch of time than it should have: how
+ *   many are to be expected, wherever in a stretch they were due
+ * @property {number} second in another second
  * @property {number} tenth in another tenth of a second
  */
 /**
@@ -90,9 +91,6 @@ export const ENGINE_OUTCOMES = Object.freeze({
   cut_off: 'still in flight when the run was ended at once',
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
-
-/** More than a difference of two times is out by: what was due on a full second stays there. */
-const ROUNDING_MS = 1e-6;
 
 /** An answer that the operation's own check fell over: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
@@ -227,9 +225,8 @@ export function createRecorder({
       recordMs(outcome.sendLag, sample.sent - sample.intended);
       recordMs(lag, sentLate);
       const sentMs = sample.sent - warmupMs;
-      const dueMs = Math.min(sentMs, sentMs - sentLate + ROUNDING_MS);
-      if (isApart(sentMs, dueMs, 1000)) displaced.second++;
-      if (isApart(sentMs, dueMs, 100)) displaced.tenth++;
+      displaced.second += Math.min(1, Math.max(0, sentLate) / 1000);
+      displaced.tenth += Math.min(1, Math.max(0, sentLate) / 100);
       countVerification(block.verification, verdict);
       if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
 
@@ -278,11 +275,6 @@ export function createRecorder({
 function withoutBody(classify, status, index) {
   if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
   return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
-}
-
-/** @param {number} a ms @param {number} b ms @param {number} stretchMs */
-function isApart(a, b, stretchMs) {
-  return Math.floor(a / stretchMs) !== Math.floor(b / stretchMs);
 }
 
 /** @param {string} outcome @returns {Verdict} */

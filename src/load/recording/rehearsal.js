@@ -50,7 +50,7 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
     const addNext = () => {
       if (++turns % SLEEPS_EVERY === 0) return;
       if (added === SAMPLES) {
-        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, dropped: [0] });
+        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carried: 0, dropped: [0] });
         return;
       }
       const i = added++;

@@ -29,6 +29,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} endedMs
  * @property {number} next first index that was neither sent nor dropped
  * @property {number} waiting how many indexes from there on were due
+ * @property {number} carried ms: so much longer each of them waited because the tool was late, at most
  * @property {number[]} dropped in the measured part, by place in the snapshot's list of operations
  */
 
@@ -50,7 +51,7 @@ const SLEEP = 5;
 const TAIL_OFFSET = 64;
 
 /** Numbers of the Tail before those dropped. */
-const TAIL_HEAD = 3;
+const TAIL_HEAD = 4;
 
 /** Time is told in units of 10 ms, so that an Int32 holds 248 days. */
 const TOLD_UNIT_MS = 10;
@@ -159,10 +160,10 @@ export function openWriter(memory) {
     /** @returns {number} samples that the reader has not taken yet */
     behind: () => unread() + spilled.length - spilledFrom,
     /** @param {Tail} last_ nothing is added after it @returns {boolean} false: try again, the ring is full */
-    end({ endedMs, next, waiting, dropped }) {
+    end({ endedMs, next, waiting, carried, dropped }) {
       unspill();
       if (spilled.length > 0) return false;
-      tail.set([endedMs, next, waiting, ...dropped]);
+      tail.set([endedMs, next, waiting, carried, ...dropped]);
       Atomics.store(control, ENDED, 1);
       return true;
     },
@@ -232,8 +233,8 @@ export function openReader(memory) {
     /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
-      const [endedMs, next, waiting, ...dropped] = tail;
-      return { endedMs, next, waiting, dropped };
+      const [endedMs, next, waiting, carried, ...dropped] = tail;
+      return { endedMs, next, waiting, carried, dropped };
     },
     /** Blocks this thread. @param {number} ms */
     sleep: (ms) => Atomics.wait(control, SLEEP, 0, ms),

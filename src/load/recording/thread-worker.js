@@ -64,7 +64,7 @@ function reportSoFar(atMs) {
  *
  * @param {import('./ring.js').Tail} tail
  */
-function recordWaiting({ endedMs: done, next, waiting }) {
+function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = createSchedule(load);
   const { memberOf } = mix;
@@ -84,6 +84,7 @@ function recordWaiting({ endedMs: done, next, waiting }) {
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
     sample.intended = schedule.dueMs(sample.index);
+    sample.carried = Math.min(carried, done - sample.intended);
     sample.operation = memberOf(sample.index);
     recorder.record(sample);
   }

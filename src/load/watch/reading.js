@@ -7,10 +7,10 @@
  */
 
 /**
- * To ask the kernel takes 3 us. In between, all the time counts as awake: a response may be taken for so much later than it
- * was read.
+ * Reading the kernel's counter takes 3 us. In between, all time counts as awake, so the bound of a response may be too high by as
+ * much.
  */
-const ASK_EVERY_MS = 0.2;
+const SAMPLE_EVERY_MS = 0.4;
 
 /**
  * No counter has what it takes from the time stamp to the wire, and from the wire to the run queue: 10 to 50 us beside a
@@ -28,26 +28,27 @@ const UNSEEN_MS = 0.05;
 
 /** @param {Sources} sources */
 export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
-  let asked = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
+  let sampled = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
   let isTurn = false;
-  let turnMs = awakeMs();
-  let turnBeforeMs = turnMs;
+  /** When the last two turns ended, in time awake: what came before the earlier one was read in the turn before this one, at the latest. */
+  let endedMs = awakeMs();
+  let endedBeforeMs = endedMs;
 
   /** At least so long has this thread been awake, or ready to run. */
   function awakeMs() {
-    return now() - idleMs() + asked.queuedMs;
+    return now() - idleMs() + sampled.queuedMs;
   }
   function endTurn() {
     isTurn = false;
+    endedBeforeMs = endedMs;
+    endedMs = awakeMs();
   }
   function beginTurn() {
     if (isTurn) return;
     isTurn = true;
     afterTurn(endTurn);
     const atMs = now();
-    if (atMs - asked.atMs >= ASK_EVERY_MS) asked = { atMs, idleMs: idleMs(), queuedMs: queuedMs() };
-    turnBeforeMs = turnMs;
-    turnMs = awakeMs();
+    if (atMs - sampled.atMs >= SAMPLE_EVERY_MS) sampled = { atMs, idleMs: idleMs(), queuedMs: queuedMs() };
   }
 
   return {
@@ -64,12 +65,12 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
      * To be called when a response was read.
      *
      * @param {number} sentMs from `onSend`
-     * @returns {number} ms: so much later than it came, at most
+     * @returns {number} ms that it waited to be read, at most
      */
     lateMs(sentMs) {
       beginTurn();
-      const unknownMs = idleMs() - asked.idleMs;
-      return UNSEEN_MS + Math.max(0, awakeMs() + unknownMs - Math.max(turnBeforeMs, sentMs));
+      const unknownMs = idleMs() - sampled.idleMs;
+      return UNSEEN_MS + Math.max(0, awakeMs() + unknownMs - Math.max(endedBeforeMs, sentMs));
     },
   };
 }

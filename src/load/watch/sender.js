@@ -39,19 +39,28 @@ export function openRunQueue() {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
     const bytes = Buffer.alloc(64);
+    const read = () => {
+      const length = readSync(file, bytes, 0, bytes.length, 0);
+      const [ranNs, waitedNs] = bytes.toString('latin1', 0, length).split(' ', 2);
+      return { isKept: Number(ranNs) > 0, waitedMs: Number(waitedNs) / 1e6 };
+    };
+    let { isKept, waitedMs } = read();
     let isOpen = true;
-    let waitedMs = 0;
+    const close = () => {
+      if (isOpen) closeSync(file);
+      isOpen = false;
+    };
+    // A kernel without scheduler statistics gives zeros.
+    if (!isKept || Number.isNaN(waitedMs)) {
+      close();
+      return null;
+    }
     return {
       readMs() {
-        if (!isOpen) return waitedMs;
-        const length = readSync(file, bytes, 0, bytes.length, 0);
-        waitedMs = Number(bytes.toString('latin1', 0, length).split(' ', 2)[1]) / 1e6;
+        if (isOpen) ({ waitedMs } = read());
         return waitedMs;
       },
-      close() {
-        if (isOpen) closeSync(file);
-        isOpen = false;
-      },
+      close,
     };
   } catch {
     return null;
@@ -78,12 +87,19 @@ export function createWatch({
   const reading = watchReading({
     now,
     idleMs,
-    queuedMs: runQueue?.readMs ?? (() => lateBeatsMs),
+    queuedMs: runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs()),
     afterTurn: setImmediate,
   });
 
+  /** How late the next beat is by now. */
+  function lateBeatMs() {
+    return Math.max(0, now() - lastBeatMs - BEAT_MS - TIMER_MS);
+  }
+
   return {
     reading,
+    /** `beat` is to be called from a timer, every BEAT_MS. */
+    needsBeats: runQueue === null,
     /** The measured part begins. */
     begin() {
       gc.begin();
@@ -105,11 +121,9 @@ export function createWatch({
       sleep(ms);
       nappedMs += now() - fromMs;
     },
-    /** To be called from a timer, every BEAT_MS. */
     beat() {
-      const atMs = now();
-      lateBeatsMs += Math.max(0, atMs - lastBeatMs - BEAT_MS - TIMER_MS);
-      lastBeatMs = atMs;
+      lateBeatsMs += lateBeatMs();
+      lastBeatMs = now();
     },
     /** Nothing more is sent; responses may still come. */
     rest() {

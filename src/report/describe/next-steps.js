@@ -51,7 +51,12 @@ function fromRequirements({ requirements, measurement, totals, command, load }) 
     return [step("--require 'p99<200ms'", 'makes this run a test that passes or fails')];
   }
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [page(command)];
-  if (requirements.some(({ verdict }) => verdict === 'not proven')) {
+  const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
+  if (unproven?.doubt === 'tool')
+    return [step('--threads', 'or more CPU: the doubt is lateness of this tool')];
+  if (unproven?.doubt === 'unchecked')
+    return [step('--rate', 'a lower one leaves time to check every response')];
+  if (unproven !== undefined) {
     const flag = (load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration';
     return [step(flag, 'a longer run narrows the doubt')];
   }

@@ -1,4 +1,5 @@
 /** The sections of a result below its answer. */
+import { invalidReasonOf } from '../../results/measurement.js';
 import { formatPercent } from '../../results/wording.js';
 import { formatCount, formatDuration } from '../../units.js';
 import { nextSteps } from './next-steps.js';
@@ -140,7 +141,7 @@ export function stages({ stages: all = [], load }) {
   return table('Stages', [...texts('Stage'), ...figures(levelName(load)), ...BLOCK_COLUMNS], rows);
 }
 
-/** @param {Result} result @returns {Part[]} apart from the one in the answer */
+/** @param {Result} result @returns {Part[]} with their details and remedies; the first is in the answer, too */
 export function remarks(result) {
   const texts = [
     ...(result.unfinished ? ['The measurement is judged when the run has ended.'] : []),
@@ -185,11 +186,6 @@ export function next(result) {
 /** @param {Result} result @returns {Result['measurement']['reasons']} the first of a valid one belongs to the answer */
 export function remarksOf({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
-  const main = verdict === 'invalid' ? invalidReason(reasons) : reasons[0];
+  const main = invalidReasonOf({ verdict, reasons }) ?? reasons[0];
   return main === undefined ? [] : [main, ...reasons.filter((reason) => reason !== main)];
-}
-
-/** @param {Result['measurement']['reasons']} reasons @returns {Result['measurement']['reasons'][number] | undefined} the main one */
-export function invalidReason(reasons) {
-  return reasons.find(({ grade }) => grade === 'invalid') ?? reasons[0];
 }

@@ -1,10 +1,10 @@
 /** The result of one run as a report. */
+import { invalidReasonOf } from '../../results/measurement.js';
 import { formatPercent } from '../../results/wording.js';
 import { formatCount, formatDuration } from '../../units.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
 import { chart, notes, report, section, sentence, verdicts } from './parts.js';
 import {
-  invalidReason,
   latency,
   next,
   operations,
@@ -109,9 +109,10 @@ export function requirementItem(requirement) {
 }
 
 /** @param {Pick<Result, 'measurement' | 'unfinished'>} result @returns {VerdictItem[]} why no verdict can be believed */
-export function invalidItem({ measurement: { verdict, reasons }, unfinished }) {
+export function invalidItem({ measurement, unfinished }) {
+  const { verdict } = measurement;
   if (verdict !== 'invalid' || unfinished) return [];
-  const first = invalidReason(reasons);
+  const first = invalidReasonOf(measurement);
   if (first === undefined) return [{ verdict, name: 'measurement', text: 'no reason is given' }];
   const { text, remedy } = first;
   return [{ verdict, name: 'measurement', text, ...(remedy === undefined ? {} : { reason: remedy }) }];
@@ -132,12 +133,10 @@ function summary(result) {
 }
 
 /** @param {Result} result @returns {Part[]} */
-function keyFigures({ latencyMs: { response }, rates, errorShare, ...result }) {
+function keyFigures({ latencyMs: { response }, rates, errorShare, errorShareBar }) {
   if (response.count === 0) return [];
-  const { bar: rateBar } = /** @type {{bar?: {low: number, high: number | null}}} */ (rates);
-  const { errorShareBar } = /** @type {{errorShareBar?: {low: number, high: number}}} */ (result);
   const details = [
-    detail('rate', perSecondText, rates.perSecond, rateBar),
+    detail('rate', perSecondText, rates.perSecond, rates.bar),
     detail('errors', formatPercent, errorShare ?? 0, errorShareBar),
   ];
   const items = KEY_FIGURES.map((key) => {

@@ -82,12 +82,21 @@ function statePhrase({ interrupted, unfinished }) {
  */
 function stepItems(step) {
   const { name, failure, requirements, measurement } = step;
-  const reasons = measurement.reasons.map(({ text }) => text).join(' ');
+  const { reasons } = measurement;
+  // Files from before there were grades have none.
+  const against = reasons.filter(({ grade }) => grade !== 'remark');
   return [
     ...(failure === null ? [] : [{ verdict: 'failed', name, text: failure.text }]),
     ...requirements.map((requirement) => requirementOfStep(requirement, step)),
     ...(measurement.verdict === 'invalid'
-      ? [{ verdict: 'invalid', name: `${name}: measurement`, text: measurementText(step), reason: reasons }]
+      ? [
+          {
+            verdict: 'invalid',
+            name: `${name}: measurement`,
+            text: measurementText(step),
+            reason: against.map(({ text }) => text).join(' '),
+          },
+        ]
       : []),
   ];
 }

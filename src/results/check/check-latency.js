@@ -63,7 +63,22 @@ function checkLatency(block) {
   const decoded = readHistogram(histogram);
   const recorded = histogram === null ? 0 : decoded?.totalCount;
   if (recorded !== count) return [`.histogram holds ${recorded ?? 'something unreadable'}, not ${count}`];
-  return decoded === null ? [] : checkFigures(block, decoded);
+  return [...(decoded === null ? [] : checkFigures(block, decoded)), ...checkBars(block)];
+}
+
+/**
+ * A figure lies in its bar, and no more of it is the tool's than there is.
+ *
+ * @param {LatencyBlock} block
+ */
+function checkBars({ bars, ...figures }) {
+  const isAbove = (/** @type {number} */ a, /** @type {number} */ b) => a > b && !isSameBucket(a, b);
+  return Object.entries(bars ?? {})
+    .filter(([key, { low, high, tool }]) => {
+      const value = Number(figures[/** @type {keyof typeof bars & keyof typeof figures} */ (key)]);
+      return isAbove(low, value) || isAbove(tool, value) || (high !== null && isAbove(value, high));
+    })
+    .map(([key]) => `.bars.${key} does not hold ${key}`);
 }
 
 /**

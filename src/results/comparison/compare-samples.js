@@ -8,7 +8,8 @@ import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
 
 /** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
 /** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
-/** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict}} Found */
+/** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict, isTools?: true, surePercent?: number}} Found
+ *   `isTools`: the difference that there is may be the tool's own; `surePercent`: the part of it that is not */
 
 /**
  * So much of the values of each run may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
@@ -25,9 +26,9 @@ import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
  * @returns {Found & {doubt: string | null, text: string}}
  */
 export function compareSamples(metric, base, other, options) {
-  const { isTools, ...found } = find(metric, base, other, options);
-  const doubt = isTools
-    ? "The difference may be this tool's own: it was later in one group than in the other."
+  const found = find(metric, base, other, options);
+  const doubt = found.isTools
+    ? "The difference may be this tool's own: the tool was later in one group than in the other."
     : disagreement(found, base.length, other.length);
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
@@ -80,7 +81,7 @@ export function differenceOf(unit, base, other) {
  * @param {readonly number[]} base
  * @param {readonly number[]} other
  * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
- * @returns {Found & {isTools?: boolean}} `isTools`: the difference that there is may be the tool's own
+ * @returns {Found}
  */
 function find({ unit }, base, other, { tool, ...options }) {
   if (base.length === 0 || other.length === 0) {
@@ -102,13 +103,25 @@ function find({ unit }, base, other, { tool, ...options }) {
           Math.max(...ends.map(([, high]) => high)),
         ]);
   const isTools = direction !== 0 && shifted.some(([a, b]) => test(a, b).direction !== direction);
+  const sure = nearestToZero([
+    differencePercent,
+    ...shifted.map(([a, b]) => difference(median(a), median(b))),
+  ]);
   return {
     differencePercent,
     interval,
     pValue,
     verdict: wordFor(unit, isTools ? 0 : direction),
-    isTools,
+    ...(isTools ? { isTools } : {}),
+    ...(shifted.length === 0 || sure === null ? {} : { surePercent: sure }),
   };
+}
+
+/** @param {(number | null)[]} differences */
+function nearestToZero(differences) {
+  const known = differences.filter((one) => one !== null);
+  if (known.some((one) => one > 0) && known.some((one) => one < 0)) return 0;
+  return known.length === 0 ? null : known.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b));
 }
 
 /**

@@ -56,6 +56,10 @@ const Difference = z.object({
   interval: z.tuple([z.number(), z.number()]).nullable(),
   /** Two-sided Mann-Whitney test. */
   pValue: number,
+  /** The difference that there is may be the tool's own: it was later in one group than in the other. */
+  isTools: z.literal(true).optional(),
+  /** As `differencePercent`, less what may be the tool's own. */
+  surePercent: number.optional(),
   verdict: z.enum([
     'faster',
     'slower',

@@ -40,7 +40,9 @@ const MergeWatch = z.object({
   runQueueShare: amount.nullable(),
   droppedLate: count,
   /** Requests sent in another second, and in another tenth of one, than the tool should have sent them. */
-  displaced: z.object({ second: count, tenth: count }).optional(),
+  displaced: z.object({ second: amount, tenth: amount }).optional(),
+  /** Requests that were due and never sent, and would have been had the tool never been late, at most. */
+  forgone: count.optional(),
   leftWhileFree: z.boolean(),
   dialled: count,
   backlog: z.object({

@@ -65,7 +65,8 @@ function ownOf(outcomes) {
  * @returns {MergeBlock['watch']}
  */
 function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
-  const { busyShare, spinShare, runQueueShare, droppedLate, displaced, leftWhileFree, dialled } = rest;
+  const { busyShare, spinShare, runQueueShare, droppedLate, displaced, forgone, leftWhileFree, dialled } =
+    rest;
   return {
     lag: encodeHistogram(lag),
     reaction: encodeHistogram(readLate),
@@ -75,6 +76,7 @@ function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
     runQueueShare,
     droppedLate,
     displaced,
+    forgone,
     leftWhileFree,
     dialled,
     backlog,

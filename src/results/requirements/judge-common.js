@@ -23,7 +23,8 @@ export function verdictOn({ comparator, limit }, { low, high }) {
  * @returns {'sample' | 'tool' | 'both'}
  */
 export function doubtOf(sample, tool) {
-  if (sample && tool) return 'both';
+  // Where neither alone would leave it open, both together do.
+  if (sample === tool) return 'both';
   return tool ? 'tool' : 'sample';
 }
 
@@ -36,8 +37,8 @@ export function neededText(needed) {
 
 /** @param {number} ms of a time, that this tool may have added */
 export function toolText(ms) {
-  const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'any part';
-  return `${most} of it may be this tool's own lateness: give the tool more CPU, or lower the load`;
+  const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
+  return `${most} of it may be this tool's own: give it more CPU, or lower the load`;
 }
 
 /**

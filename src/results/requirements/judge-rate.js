@@ -35,8 +35,11 @@ export function judgeRate(requirement, view) {
   if (!reaches(bar.high, requirement))
     return { verdict: 'not met', actual, ...bar, reason: sentence(margin) };
   const isShort = reaches(actual, requirement);
-  const sampled = reaches(rateBar.sampled, requirement);
-  const doubt = isShort ? 'sample' : doubtOf(sampled, !sampled);
+  // Had the tool not slowed it down, in so large a sample.
+  const slowdown = rateBar.sampled > 0 ? bar.high / rateBar.sampled : Number.POSITIVE_INFINITY;
+  const doubt = isShort
+    ? 'sample'
+    : doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
   const why = isShort ? neededTime(requirement, view) : mayBeHigher(doubt, bar.high, text);
   return {
     verdict: 'not proven',
@@ -55,13 +58,13 @@ export function judgeRate(requirement, view) {
 function mayBeHigher(doubt, high, text) {
   const most = Number.isFinite(high) ? `it may be as high as ${text(high)}` : 'it may be higher';
   return doubt === 'tool'
-    ? `but the tool was short of CPU and sent less than the target may have taken: ${most}; give the tool more CPU`
-    : `with so few requests ${most} (95 % confidence); let it run for longer`;
+    ? `but the tool was short of CPU and sent less than the target could have handled: ${most}; give the tool more CPU`
+    : `with so few requests ${most} (95 % confidence); run longer`;
 }
 
 /** @param {Requirement} requirement @param {RunView} view */
 function neededTime({ limit }, { completedPerSecond, ratePerSecond }) {
-  if (completedPerSecond.length < LEAST_SECONDS) return `let it run for ${LEAST_SECONDS} s or longer`;
+  if (completedPerSecond.length < LEAST_SECONDS) return `run it for at least ${LEAST_SECONDS} s`;
   const { size, means } = batchesOf(completedPerSecond);
   const gap = ratePerSecond - limit;
   if (gap <= limit * 1e-4) return 'it is too close to the limit for any duration to prove it';

@@ -25,11 +25,11 @@ export function judgePercentile(requirement, view) {
   const times = view.series[requirement.series];
   const lost = lostOf(view, atMost ? 'slow' : 'fast');
   const bar = percentileBar(times, quantile, lost);
-  const isLost = !Number.isFinite(bar.value) || bar.value === 0;
-  const actual = isLost && lost.count + lost.unchecked > 0 ? null : bar.value;
+  const isLost = atMost ? !Number.isFinite(bar.value) : bar.value === 0 && lost.count > 0;
+  const actual = isLost ? null : bar.value;
   const judged = { verdict: verdictOn(requirement, bar), actual, low: bar.low, high: bar.high };
   const n = view.succeeded + lost.count;
-  const losses = lost.count + lost.unchecked === 0 ? '' : lossesText(lost, n);
+  const losses = lost.count === 0 ? '' : lossesText(lost, n);
   const margin = actual === null ? losses : timeMargin(requirement, actual);
   if (judged.verdict === 'met') {
     const bound = atMost ? `at most ${formatLatency(bar.high)}` : `at least ${formatLatency(bar.low)}`;
@@ -37,18 +37,19 @@ export function judgePercentile(requirement, view) {
   }
   if (judged.verdict === 'not met')
     return { ...judged, reason: sentence(margin, actual === null ? '' : losses) };
-  const exact = percentileBar({ ...times, own: times.reported }, quantile, lost);
-  const sample = verdictOn(requirement, exact) === 'not proven';
-  const own = bar.value - bar.tool;
-  const tool =
-    within(bar.value, comparator, requirement.limit) !== within(own, comparator, requirement.limit);
+  const exact = percentileBar({ ...times, own: times.reported }, quantile, { ...lost, own: 0 });
+  const isSample = verdictOn(requirement, exact) === 'not proven';
+  const least = Number.isFinite(bar.value) ? bar.value - bar.tool : 0;
+  const isTool =
+    within(bar.value, comparator, requirement.limit) !== within(least, comparator, requirement.limit);
+  const doubt = doubtOf(isSample, isTool);
   return {
     ...judged,
-    doubt: doubtOf(sample, tool),
+    doubt,
     reason: sentence(
       margin,
-      sample ? sampleText(requirement, times, lost, { bar, exact, n }) : '',
-      tool || !sample ? toolText(bar.tool) : '',
+      doubt === 'tool' ? '' : sampleText(requirement, times, lost, { bar, exact, n }),
+      doubt === 'sample' ? '' : toolText(bar.tool),
     ),
   };
 }
@@ -59,13 +60,13 @@ export function judgePercentile(requirement, view) {
  * @returns {Lost}
  */
 function lostOf(view, as) {
-  return { count: countErrors(view), unchecked: view.isUncheckedLost ? (view.unchecked ?? 0) : 0, as };
+  return { count: countErrors(view), own: view.ownLosses ?? 0, as };
 }
 
 /** @param {Lost} lost @param {number} n */
-function lossesText({ count, unchecked, as }, n) {
+function lossesText({ count, as }, n) {
   const than = as === 'slow' ? 'slower' : 'faster';
-  return `${formatCount(count + unchecked)} of ${formatCount(n)} requests had no good response and count as ${than} than any limit`;
+  return `${formatCount(count)} of ${formatCount(n)} requests had no good response and count as ${than} than any limit`;
 }
 
 /**
@@ -159,7 +160,9 @@ export function judgeExtreme(requirement, view) {
 function unproven({ comparator, limit }, judged, { margin, value, tool }) {
   const isTool = within(value, comparator, limit) !== within(value - tool, comparator, limit);
   const { low, high } = judged;
-  const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more requests would decide it`;
+  const between = Number.isFinite(high)
+    ? `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more requests would decide it`
+    : 'one request is too few to tell';
   return {
     ...judged,
     doubt: isTool ? 'tool' : 'sample',

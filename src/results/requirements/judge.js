@@ -20,6 +20,7 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
  *
  * @typedef {object} RunView
  * @property {Record<Series, Times>} series of the requests that succeeded
+ * @property {Record<Series, Times>} [checked] the same without those that were not checked
  * @property {Record<Series, Times>} all of every request that was due, with the age it reached
  * @property {number} succeeded
  * @property {number} failed without dropped and never sent
@@ -36,7 +37,7 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes by their HTTP status alone
- * @property {boolean} [isUncheckedLost] as if each of them had been a failure
+ * @property {number} [ownLosses] of the errors, those that may be the tool's or its machine's
  * @property {boolean} measurementValid
  */
 /**
@@ -90,7 +91,7 @@ function doubted(requirement, view) {
     return { ...judged, verdict: 'not proven', doubt: 'invalid', reason };
   }
   if (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met') return judged;
-  const reason = `${judged.reason} But ${formatCount(unchecked)} responses were not checked, and it would not hold were they wrong.`;
+  const reason = `${judged.reason} But ${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`;
   return { ...judged, verdict: 'not proven', doubt: 'unchecked', reason };
 }
 
@@ -103,7 +104,9 @@ function atWorst(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {
     ...view,
-    isUncheckedLost: true,
+    series: view.checked ?? view.series,
+    succeeded: view.succeeded - unchecked,
+    failed: view.failed + unchecked,
     ratePerSecond: view.ratePerSecond * share,
     rateBar: { ...view.rateBar, low: view.rateBar.low * share },
     completedPerSecond: view.completedPerSecond.map((count) => count * share),
@@ -139,10 +142,14 @@ function judge(requirement, view) {
  */
 function judgeErrors(requirement, view) {
   const { comparator, limit } = requirement;
-  const due = view.succeeded + countErrors(view);
-  const errors = countErrors(view) + (view.isUncheckedLost ? (view.unchecked ?? 0) : 0);
+  const errors = countErrors(view);
+  const due = view.succeeded + errors;
   const actual = errors / due;
-  const bar = { low: proportionLowerBound(errors, due), high: proportionUpperBound(errors, due) };
+  const { ownLosses = 0 } = view;
+  const bar = {
+    low: proportionLowerBound(Math.max(0, errors - ownLosses), due),
+    high: proportionUpperBound(errors, due),
+  };
   const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
   if (limit === 0 && errors === 0)
@@ -158,6 +165,12 @@ function judgeErrors(requirement, view) {
   const side = isKept ? `most ${formatPercent(bar.high)}` : `least ${formatPercent(bar.low)}`;
   const confident = `at 95 % confidence it is at ${side}`;
   if (verdict === 'met') return { verdict, actual, ...bar, reason: sentence(observed, against, confident) };
-  const more = isKept ? neededText(samplesNeeded(errors, due, limit)) : 'more requests would decide it';
-  return { verdict, actual, ...bar, doubt: 'sample', reason: sentence(observed, against, confident, more) };
+  const isTool = !within(proportionLowerBound(errors, due), comparator, limit);
+  const more = isTool
+    ? `up to ${formatCount(ownLosses)} of them may be this tool's: give it more CPU, or lower the load`
+    : isKept
+      ? neededText(samplesNeeded(errors, due, limit))
+      : 'more requests would decide it';
+  const doubt = isTool ? 'tool' : 'sample';
+  return { verdict, actual, ...bar, doubt, reason: sentence(observed, against, confident, more) };
 }

@@ -2,6 +2,7 @@
  * What is read of every run, which runs count, and what is said of a metric over runs. One run is one sample of each metric,
  * however many requests it sent.
  */
+import { invalidReasonOf } from '../measurement.js';
 import { median } from '../median.js';
 import { meanAndVariance } from '../statistics.js';
 
@@ -31,6 +32,9 @@ import { meanAndVariance } from '../statistics.js';
  * @property {number[]} [tool] beside `values`: how much of each may be the tool's own lateness; left out where it is none
  */
 
+/** Where a result has no upper end of a rate. */
+const UNKNOWN_SLOWDOWN = 1000;
+
 /** Response times unless said otherwise. @type {readonly Metric[]} */
 export const METRICS = [
   time('mean', 'mean', 'response', 'mean'),
@@ -48,7 +52,9 @@ export const METRICS = [
     unit: '/s',
     lowerIsBetter: false,
     read: ({ rates }) => rates.perSecond,
-    tool: ({ rates: { bar } }) => (bar === undefined || bar.high === null ? 0 : bar.high - bar.sampled),
+    // Unknown: as if it had taken nearly all.
+    tool: ({ rates: { bar, perSecond } }) =>
+      bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
   },
   {
     key: 'errors',
@@ -91,14 +97,15 @@ export function sortOut(runs) {
  * @param {Result} result
  * @returns {string | null} why it is no sample of what a whole, valid run gives; null where it is one
  */
-export function whyLeftOut({ unfinished, interrupted, shard, measurement: { verdict, reasons } }) {
+export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
   if (unfinished === true) return 'it was cut off: its file is from before its end';
   if (interrupted) return 'it was interrupted';
   if (shard !== undefined && shard.of > 1) {
     return `it is only part ${shard.index}/${shard.of} of a run, to be merged with the others first`;
   }
-  if (verdict !== 'invalid') return null;
-  const because = reasons.length === 0 ? '' : `: ${reasons[0].text.replace(/\.$/, '')}`;
+  if (measurement.verdict !== 'invalid') return null;
+  const reason = invalidReasonOf(measurement);
+  const because = reason === undefined ? '' : `: ${reason.text.replace(/\.$/, '')}`;
   return `its measurement is invalid${because}`;
 }
 

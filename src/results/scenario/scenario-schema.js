@@ -7,6 +7,7 @@ import { Comparison } from '../comparison/comparison-schema.js';
 import { validatorOf } from '../declared.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { MetricHead, MetricSummary } from '../runs/metric-summary-schema.js';
+import { Result } from '../schema.js';
 
 const count = z.int().min(0);
 const amount = z.number().min(0);
@@ -70,9 +71,7 @@ const Step = z.object({
     verdict: measurementVerdict.nullable(),
     verdicts: z.record(z.string(), count),
     /** By code, as the first run said it, and in how many. */
-    reasons: z.array(
-      z.object({ code: z.string(), text: z.string(), remedy: z.string().optional(), runs: count }),
-    ),
+    reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
   }),
   /** Why no (further) run could be made; null where nothing was in the way. */
   failure: z.object({ code: z.string(), text: z.string() }).nullable(),

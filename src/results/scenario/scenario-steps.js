@@ -60,9 +60,9 @@ export function measurementOf(results) {
   const all = results.map(({ measurement }) => measurement);
   /** @type {Map<string, ScenarioStep['measurement']['reasons'][number]>} */
   const reasons = new Map();
-  for (const { code, text, remedy } of all.flatMap((one) => one.reasons)) {
-    const known = reasons.get(code);
-    if (known === undefined) reasons.set(code, { code, text, ...(remedy ? { remedy } : {}), runs: 1 });
+  for (const reason of all.flatMap((one) => one.reasons)) {
+    const known = reasons.get(reason.code);
+    if (known === undefined) reasons.set(reason.code, { ...reason, runs: 1 });
     else known.runs++;
   }
   return {
