@@ -141,17 +141,20 @@ export function stages({ stages: all = [], load }) {
   return table('Stages', [...texts('Stage'), ...figures(levelName(load)), ...BLOCK_COLUMNS], rows);
 }
 
-/** @param {Result} result @returns {Part[]} with their details and remedies; the first is in the answer, too */
+/** @param {Result} result @returns {Part[]} with their details and remedies; why a measurement is invalid is all in the answer */
 export function remarks(result) {
   const texts = [
     ...(result.unfinished ? ['The measurement is judged when the run has ended.'] : []),
     ...(result.verification.notes ?? []),
     ...loadNotes(result),
   ];
-  const remarks = remarksOf(result).map(({ text, detail, remedy }) => ({
-    text: detail === undefined ? text : `${text} ${detail}`,
-    ...(remedy === undefined ? {} : { remedy }),
-  }));
+  const all = remarksOf(result);
+  const remarks = (result.measurement.verdict === 'invalid' ? all.slice(1) : all).map(
+    ({ text, detail, remedy }) => ({
+      text: detail === undefined ? text : `${text} ${detail}`,
+      ...(remedy === undefined ? {} : { remedy }),
+    }),
+  );
   return notes([...remarks, ...texts.map((text) => ({ text }))]);
 }
 

@@ -60,7 +60,7 @@ export function notesOf(groups, { seed, resamples, hasErrors }) {
   const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';
   return [
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
-    "The tool's own lateness is taken to be alike in all groups as far as its bound is; where one group has more of it, that much is no difference.",
+    'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
     'Each metric is judged by itself: where nothing differs, one in twenty is still called different.',
     ...(hasErrors
       ? ['Times are those of all requests, failed ones too: a target that fails fast is not a fast one.']
