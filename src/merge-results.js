@@ -57,8 +57,8 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
  * @returns {Result}
  */
 function addUp(parts, plan, schedule, command) {
-  const { operations } = mergeSnapshots(parts.map(({ result, merge }) => snapshotOf(result, merge)));
-  const watched = watchedOfParts(parts);
+  const { operations, ...late } = mergeSnapshots(parts.map(({ result, merge }) => snapshotOf(result, merge)));
+  const watched = watchedOfParts(parts, late);
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);
   const seconds = addSeconds(parts);

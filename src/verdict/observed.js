@@ -41,23 +41,23 @@ import { driftsOf } from './drift.js';
  */
 
 /**
- * What the senders and the machine observed of themselves: adds up over threads, and over the parts of a plan.
+ * What senders count: adds up over threads, and over the parts of a plan.
  *
- * @typedef {Pick<Observed, 'lag' | 'readLate' | 'droppedLate' | 'displaced' | 'forgone' | 'leftWhileFree' | 'dialled' | 'gc' | 'busyShare' | 'spinShare' |
- *   'runQueueShare' | 'backlog' | 'machine'>} Watched
+ * @typedef {Pick<Observed, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'gc' | 'busyShare' | 'spinShare' | 'runQueueShare' |
+ *   'backlog'>} Counted
  */
+/** @typedef {Pick<Observed, 'lag' | 'readLate' | 'displaced'>} Late as recorders add it up */
+/** @typedef {Counted & Late & Pick<Observed, 'machine'>} Watched */
 
 /**
  * @param {import('../load/shard.js').ShardEnd[]} ends of one run
- * @param {Pick<Observed, 'lag' | 'readLate' | 'displaced'>} late
+ * @param {Late} late
  * @param {import('../load/watch/machine.js').MachineEnd} machine
  * @returns {Watched}
  */
-export function watchedOf(ends, late, { wallMs, processCpuMs, idleShare, pressureShare }) {
-  const one = { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare };
+export function watchedOf(ends, late, machine) {
   const share = (/** @type {number} */ ms, /** @type {number} */ of) => (of > 0 ? ms / of : 0);
-  const watched = ends.map(({ watch, backlog, droppedLate, forgone, leftWhileFree, dialled }) => ({
-    ...late,
+  const counted = ends.map(({ watch, backlog, droppedLate, forgone, leftWhileFree, dialled }) => ({
     droppedLate,
     forgone,
     leftWhileFree,
@@ -67,29 +67,22 @@ export function watchedOf(ends, late, { wallMs, processCpuMs, idleShare, pressur
     spinShare: share(watch.emptySpinMs, watch.wallMs),
     runQueueShare: watch.runQueueMs === null ? null : share(watch.runQueueMs, watch.wallMs),
     backlog,
-    machine: one,
   }));
-  return { ...mergeWatched(watched), ...late, machine: one };
+  return { ...mergeCounted(counted), ...late, machine: machineOf([machine]) };
 }
 
 /**
- * @param {Watched[]} parts
- * @returns {Watched} counts added, shares those of the worst
+ * @param {Counted[]} parts
+ * @returns {Counted} counts added, shares those of the worst
  */
-export function mergeWatched(parts) {
-  const sum = (/** @type {(part: Watched) => number} */ of) => total(parts.map(of));
-  const worst = (/** @type {(part: Watched) => number} */ of) => Math.max(0, ...parts.map(of));
+export function mergeCounted(parts) {
+  const sum = (/** @type {(part: Counted) => number} */ of) => total(parts.map(of));
+  const worst = (/** @type {(part: Counted) => number} */ of) => Math.max(0, ...parts.map(of));
   return {
-    lag: sumHistograms(parts.map(({ lag }) => lag)),
     droppedLate: sum(({ droppedLate }) => droppedLate),
-    displaced: {
-      second: sum(({ displaced }) => displaced.second),
-      tenth: sum(({ displaced }) => displaced.tenth),
-    },
     forgone: sum(({ forgone }) => forgone),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     dialled: sum(({ dialled }) => dialled),
-    readLate: sumHistograms(parts.map(({ readLate }) => readLate)),
     gc: {
       count: sum(({ gc }) => gc.count),
       totalMs: sum(({ gc }) => gc.totalMs),
@@ -102,20 +95,27 @@ export function mergeWatched(parts) {
       Math.max,
     ),
     backlog: mergeBacklogs(parts.map(({ backlog }) => backlog)),
-    machine: {
-      processCores: known(
-        parts.map(({ machine }) => machine.processCores),
-        (...cores) => total(cores),
-      ),
-      idleShare: known(
-        parts.map(({ machine }) => machine.idleShare),
-        Math.min,
-      ),
-      pressureShare: known(
-        parts.map(({ machine }) => machine.pressureShare),
-        Math.max,
-      ),
-    },
+  };
+}
+
+/**
+ * @param {import('../load/watch/machine.js').MachineEnd[]} machines one, or one of each part
+ * @returns {Observed['machine']}
+ */
+export function machineOf(machines) {
+  return {
+    processCores: known(
+      machines.map(({ wallMs, processCpuMs }) => (wallMs > 0 ? processCpuMs / wallMs : null)),
+      (...cores) => total(cores),
+    ),
+    idleShare: known(
+      machines.map(({ idleShare }) => idleShare),
+      Math.min,
+    ),
+    pressureShare: known(
+      machines.map(({ pressureShare }) => pressureShare),
+      Math.max,
+    ),
   };
 }
 
@@ -142,7 +142,7 @@ export function failedAtLimits(outcomes) {
 
 /**
  * @param {import('../results/merge.js').MergedOperation[]} operations
- * @param {Pick<Watched, 'droppedLate' | 'forgone'>} watched
+ * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @returns {number} errors that are the tool's or its machine's, not the target's, at most
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {

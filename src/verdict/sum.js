@@ -1,8 +1,7 @@
 /** What the parts of a plan (`--shard`) observed of themselves, as one run of all their threads would have. */
-import { decodeHistogram } from '../histogram.js';
 import { partName } from '../shard-part.js';
 import { formatDuration } from '../units.js';
-import { mergeWatched } from './observed.js';
+import { machineOf, mergeCounted } from './observed.js';
 
 /** @typedef {import('../results/parts/parts.js').Part} Part */
 
@@ -11,22 +10,16 @@ const TOGETHER_MS = 1000;
 
 /**
  * @param {Part[]} parts
+ * @param {import('./observed.js').Late} late
  * @returns {import('./observed.js').Watched}
  */
-export function watchedOfParts(parts) {
-  return mergeWatched(
-    parts.map(({ merge: { watch } }) => {
-      const { wallMs, processCpuMs, idleShare, pressureShare } = watch.machine;
-      return {
-        displaced: { second: 0, tenth: 0 },
-        forgone: 0,
-        ...watch,
-        lag: decodeHistogram(watch.lag),
-        readLate: decodeHistogram(watch.reaction),
-        machine: { processCores: wallMs > 0 ? processCpuMs / wallMs : null, idleShare, pressureShare },
-      };
-    }),
-  );
+export function watchedOfParts(parts, late) {
+  const watches = parts.map(({ merge }) => merge.watch);
+  return {
+    ...mergeCounted(watches.map((watch) => ({ forgone: 0, ...watch }))),
+    ...late,
+    machine: machineOf(watches.map(({ machine }) => machine)),
+  };
 }
 
 /**

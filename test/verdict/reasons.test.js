@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/histogram.js';
-import { isThisMachine, mergeWatched, watchedOf } from '../../src/verdict/observed.js';
+import { isThisMachine, machineOf, mergeCounted, watchedOf } from '../../src/verdict/observed.js';
 import { judgeMeasurement, REASONS } from '../../src/verdict/reasons.js';
 
 /** @typedef {import('../../src/verdict/observed.js').Observed} Observed */
@@ -215,22 +215,20 @@ test('what threads saw adds up: counts are sums, shares those of the worst', () 
         },
       })
     );
+  const late = { lag: histogram(3, 1), readLate: histogram(4, 1), displaced: { second: 1, tenth: 2 } };
   const machine = { wallMs: 1000, processCpuMs: 500, cores: 2, idleShare: 0.5, pressureShare: null };
-  const both = watchedOf(
-    [endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })],
-    { lag: histogram(3, 1), readLate: histogram(4, 1), displaced: { second: 1, tenth: 2 } },
-    machine,
-  );
+  const both = watchedOf([endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })], late, machine);
   assert.deepEqual(
-    [both.droppedLate, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
-    [2, 4, 0.4, 0.01, 0.05],
+    [both.droppedLate, both.forgone, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
+    [2, 6, 4, 0.4, 0.01, 0.05],
   );
-  assert.deepEqual([both.gc, both.readLate.totalCount], [{ count: 2, totalMs: 10, longestMs: 5 }, 4]);
+  assert.deepEqual([both.gc, both.readLate], [{ count: 2, totalMs: 10, longestMs: 5 }, late.readLate]);
   assert.deepEqual(both.machine, { processCores: 0.5, idleShare: 0.5, pressureShare: null });
-  const parts = mergeWatched([both, both]);
-  assert.deepEqual([parts.droppedLate, parts.machine.processCores, parts.lag.totalCount], [4, 1, 6]);
-  assert.deepEqual(parts.displaced, { second: 2, tenth: 4 });
-  const { lag, readLate, displaced } = both;
-  const unknown = watchedOf([endOf({ runQueueMs: null })], { lag, readLate, displaced }, machine);
-  assert.equal(unknown.runQueueShare, null);
+  assert.equal(watchedOf([endOf({ runQueueMs: null })], late, machine).runQueueShare, null);
+  assert.equal(mergeCounted([both, both]).droppedLate, 4);
+  assert.deepEqual(machineOf([machine, { ...machine, idleShare: 0.2 }]), {
+    processCores: 1,
+    idleShare: 0.2,
+    pressureShare: null,
+  });
 });
