@@ -80,12 +80,23 @@ export function figures(histogram) {
 }
 
 /**
+ * The rank of the observed q-quantile: ceil(q n), forgiving the rounding error of q n.
+ *
+ * @param {number} n samples, at least 1
+ * @param {number} q quantile, 0..1
+ * @returns {number} 1..n
+ */
+export function quantileRank(n, q) {
+  return Math.min(n, Math.max(1, Math.ceil(q * n * (1 - 1e-12))));
+}
+
+/**
  * @param {Histogram} histogram not empty
  * @param {number} share 0 to 1
  * @returns {number} ms: at least so large a share of the latencies are no longer
  */
 export function valueAtShare(histogram, share) {
-  return valueAtRank(histogram, Math.max(1, Math.ceil(share * histogram.totalCount - 1e-9)));
+  return valueAtRank(histogram, quantileRank(histogram.totalCount, share));
 }
 
 /**

@@ -39,7 +39,7 @@ function comparable({ load: { threads, ...load }, ...result }) {
 function assertSame(merged, whole) {
   assert.deepEqual(comparable(merged), comparable(whole));
   assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
-  for (const spread of /** @type {const} */ (['lagMs', 'unlaggedMs'])) {
+  for (const spread of /** @type {const} */ (['lagMs', 'readLateMs', 'ownResponseMs'])) {
     assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
   }
 }
@@ -384,7 +384,11 @@ describe('a part that does not hold what is needed to add it to others:', () => 
     [GOOD, (part) => (part.operations.synthetic.outcomeDetails.good.latencyMs.service.histogram = 'HISTFA')],
     ['timeline.2.histogram', (part) => (part.timeline[2].histogram = '')],
     ['merge.lags.1.histogram', (part) => Object.assign(Object(part.merge).lags[1], { histogram: 'x' })],
-    ['merge.watch.reaction', (part) => Object.assign(Object(part.merge).watch, { reaction: 'x' })],
+    ['merge.watch.readLate', (part) => Object.assign(Object(part.merge).watch, { readLate: 'x' })],
+    [
+      'merge.operations.synthetic.own.good.response',
+      (part) => Object.assign(Object(part.merge).operations.synthetic.own.good, { response: 'x' }),
+    ],
   ];
   for (const [place, spoil] of UNREADABLE) {
     test(`${place} cannot be read`, () => {

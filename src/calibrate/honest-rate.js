@@ -1,6 +1,6 @@
 /**
- * The highest rate at which a run is honest: the verdict has nothing against it that the target's clock does not tell
- * better, and by that clock the sends are on time and p50 and p99 are right. How much lateness a run can bear depends on
+ * The highest rate at which a run is honest: the measurement is not invalid, and by the target's clock the sends are on time and
+ * p50 and p99 are right. How much lateness a run can bear depends on
  * how long the target takes, and how long it can take on how many connections there are: it takes as long as keeps half
  * of them busy (rate x delay = concurrency / 2, Little's law), and no longer than a responder on the same machine does.
  */
@@ -50,7 +50,7 @@ const ABOVE_PEAK = 1.2;
 /** What an OCSP responder on the same machine takes (README). */
 const LONGEST_DELAY_MS = 5;
 
-/** A p50 or p99 that is further off is wrong; the verdict suspects from the same part on. */
+/** A p50 or p99 that is further off is wrong. */
 const MAX_ERROR = 0.1;
 
 /**

@@ -64,7 +64,7 @@ const Totals = z
   })
   .meta({ id: 'Totals' });
 
-/** Successes. `bar`: the rate per second that the target can be trusted to keep, at 95 % on either side. */
+/** Successes. `bar`: the target's rate per second, at 95 % on either side. */
 const Rates = z
   .object({
     perSecond: amount,
@@ -180,7 +180,7 @@ const RequirementVerdict = z.object({
   low: z.number().nullable().optional(),
   high: z.number().nullable().optional(),
   /** Of `not proven`: what keeps it from being decided. */
-  doubt: z.enum(['sample', 'tool', 'both', 'unchecked', 'invalid']).optional(),
+  doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
 
 const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
@@ -192,10 +192,13 @@ const share = amount.nullable();
 const Observed = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lagMs: Spread,
-  /** How late the tool read responses, at most. */
-  reactionMs: Spread,
+  /** How long responses waited until the tool read them, at most. */
+  readLateMs: Spread.optional(),
   /** The response times less all that the tool's own lateness may have added. */
-  unlaggedMs: Spread,
+  ownResponseMs: Spread.optional(),
+  /** In older files: how late probes at random times were noticed, and the response times had the tool sent nothing late. */
+  reactionMs: Spread.optional(),
+  unlaggedMs: Spread.optional(),
   /** Garbage collections of the sending threads. */
   gc: z.object({ count, totalMs: amount, longestMs: amount }),
   /** The worst sending thread's shares; the process's CPU time as a number of cores. */

@@ -1,7 +1,8 @@
 /** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
+import { quantileRank } from '../histogram.js';
 import { binomialCdf } from './requirements/binomial.js';
 
-export { binomialCdf };
+export { binomialCdf, quantileRank };
 
 /** One-sided confidence of every bound here. */
 export const CONFIDENCE = 0.95;
@@ -37,17 +38,6 @@ export function upperRank(n, q) {
 export function lowerRank(n, q) {
   const mirrored = upperRank(n, 1 - q);
   return mirrored === null ? null : n + 1 - mirrored;
-}
-
-/**
- * The rank of the observed q-quantile: ceil(q n), forgiving the rounding error of q n.
- *
- * @param {number} n samples, at least 1
- * @param {number} q quantile, 0..1
- * @returns {number} 1..n
- */
-export function quantileRank(n, q) {
-  return Math.min(n, Math.max(1, Math.ceil(q * n * (1 - 1e-12))));
 }
 
 /**

@@ -24,7 +24,7 @@ function* placesOf(result) {
   for (const { second, histogram } of result.timeline) yield [`timeline.${second}.histogram`, histogram];
   if (result.merge === undefined) return;
   const { watch, lags, operations } = result.merge;
-  for (const key of /** @type {const} */ (['lag', 'reaction'])) yield [`merge.watch.${key}`, watch[key]];
+  for (const key of /** @type {const} */ (['lag', 'readLate'])) yield [`merge.watch.${key}`, watch[key]];
   for (const [name, { own = {} }] of Object.entries(operations)) {
     for (const [outcome, { response, service }] of Object.entries(own)) {
       yield [`merge.operations.${name}.own.${outcome}.response`, response];

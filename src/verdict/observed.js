@@ -194,8 +194,8 @@ export function describeObserved(observed) {
   const { lag, readLate, ownResponse, gc, machine, backlog } = observed;
   return {
     lagMs: spread(lag),
-    reactionMs: spread(readLate),
-    unlaggedMs: spread(ownResponse),
+    readLateMs: spread(readLate),
+    ownResponseMs: spread(ownResponse),
     gc,
     cpu: {
       processCores: machine.processCores,

@@ -392,7 +392,7 @@ describe('what a part has for merge', () => {
       ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
       /^"merge" has a operations\.synthetic\.own\.good\.service that holds 2, not \d+$/,
     ],
-    [({ watch }) => (watch.reaction = ''), /^"merge" has a watch\.reaction that cannot be read$/],
+    [({ watch }) => (watch.readLate = ''), /^"merge" has a watch\.readLate that cannot be read$/],
     [inLags({ histogram: 'x' }), /^"merge" has a lags\.1 that cannot be read$/],
     [inLags({ histogram: latency([1]).histogram }), /^"merge" has a lags\.1 that holds 1, not \d+$/],
     [inLags({ max: 5000 }), /^"merge" says that lags\.1\.max is 5000, but its histogram says/],

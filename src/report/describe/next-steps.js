@@ -56,6 +56,7 @@ function fromRequirements({ requirements, measurement, totals, command, load }) 
     return [step('--threads', 'or more CPU: the doubt is lateness of this tool')];
   if (unproven?.doubt === 'unchecked')
     return [step('--rate', 'a lower one leaves time to check every response')];
+  if (unproven?.doubt === 'failures') return [page(command)];
   if (unproven !== undefined) {
     const flag = (load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration';
     return [step(flag, 'a longer run narrows the doubt')];

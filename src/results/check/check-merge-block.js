@@ -48,8 +48,11 @@ function checkPerSecond({ timeline, operations }, merge) {
  * @param {Result} result
  * @param {MergeBlock['watch']} watch
  */
-function checkWatch({ totals: { sent } }, { lag, reaction }) {
-  return [...checkHistogram('watch.lag', lag, sent), ...checkHistogram('watch.reaction', reaction, null)];
+function checkWatch({ totals: { sent } }, { lag, readLate }) {
+  return [
+    ...checkHistogram('watch.lag', lag, sent),
+    ...(readLate === undefined ? [] : checkHistogram('watch.readLate', readLate, sent)),
+  ];
 }
 
 /**
@@ -93,11 +96,11 @@ function checkLags({ timeline }, lags) {
 /**
  * @param {string} name
  * @param {string} text
- * @param {number | null} count what it must hold; null: that is not known
+ * @param {number} count what it must hold
  */
 function checkHistogram(name, text, count) {
   const histogram = readHistogram(text);
   if (histogram === null) return [`"merge" has a ${name} that cannot be read`];
-  if (count === null || histogram.totalCount === count) return [];
+  if (histogram.totalCount === count) return [];
   return [`"merge" has a ${name} that holds ${histogram.totalCount}, not ${count}`];
 }

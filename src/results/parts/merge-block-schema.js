@@ -32,8 +32,8 @@ const MergeOperation = z.object({
 const MergeWatch = z.object({
   /** How late the tool sent; waiting for a free connection left out. */
   lag: histogram,
-  /** How late the tool read responses, at most. */
-  reaction: histogram,
+  /** How long responses waited until the tool read them, at most; older files have none. */
+  readLate: histogram.optional(),
   gc: z.object({ count, totalMs: amount, longestMs: amount }),
   busyShare: amount,
   spinShare: amount,

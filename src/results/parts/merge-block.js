@@ -8,7 +8,7 @@ import { createHistogram, decodeHistogram, encodeHistogram } from '../../histogr
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
- * @typedef {Omit<MergeBlock['watch'], 'lag' | 'reaction' | 'machine'> & Record<'lag' | 'readLate', import('../../histogram.js').Histogram>} Watched
+ * @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', import('../../histogram.js').Histogram>} Watched
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
@@ -69,7 +69,7 @@ function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
     rest;
   return {
     lag: encodeHistogram(lag),
-    reaction: encodeHistogram(readLate),
+    readLate: encodeHistogram(readLate),
     gc,
     busyShare,
     spinShare,
@@ -103,14 +103,14 @@ export function snapshotOf(result, merge) {
       ...merge.operations[name],
     })),
     lag: merge.watch.lag,
-    readLate: merge.watch.reaction,
+    readLate: merge.watch.readLate ?? encodeHistogram(createHistogram()),
     displaced: merge.watch.displaced ?? { second: 0, tenth: 0 },
   };
 }
 
 /**
  * @param {OperationBlock} block
- * @param {Record<string, {response: string, service: string}>} own by outcome; what an older version left out may be as short as can be
+ * @param {Record<string, {response: string, service: string}>} own by outcome; zeros where an older version recorded none
  * @returns {Record<string, OutcomeSnapshot>} dropped arrivals are no outcome to a recorder
  */
 function outcomesOf({ outcomeDetails }, own) {

@@ -148,7 +148,7 @@ export function judgeExtreme(requirement, view) {
     return { ...judged, reason };
   }
   const reason = sentence(margin, `but ${losses}, and how long one would have taken is unknown`);
-  return { ...judged, verdict: 'not proven', doubt: 'sample', reason };
+  return { ...judged, verdict: 'not proven', doubt: 'failures', reason };
 }
 
 /**
