@@ -67,10 +67,10 @@ describe('several targets', () => {
       ),
       ['1 one 1', '2 two 1', '3 two 2', '4 one 2'],
     );
-    assert.match(stdout, /^Target +count +rate +throughput +mean +95th % +99th % +success$/m);
+    assert.match(stdout, /^(?:Run|Operation|Target) +count +rate +throughput +mean +p95 +p99 +success$/m);
     const summary = summaryIn(path('r.json'));
     if (summary.rows.some(({ overRuns }) => overRuns !== null)) {
-      assert.match(stdout, /^Over runs +mean +variance +std dev +min +max +to first$/m);
+      assert.match(stdout, /^Over runs +mean +std dev +variance +min +max +to first$/m);
     }
     assert.equal(summary.unfinished, undefined);
     const names = readdirSync(dirname(path('r.json'))).sort();
@@ -104,7 +104,7 @@ describe('several targets', () => {
     assert.equal(code, 2, stderr);
     assert.match(stderr, /Warning: Nothing more is sent for down: http:\/\/127\.0\.0\.1:9 refused/);
     assert.equal(stderr.match(/refused/g)?.length, 1, 'it is tried once');
-    assert.match(stdout, /^Failed +down: http:\/\/127\.0\.0\.1:9 refused/m);
+    assert.match(stdout, /failed +.*down.* http:\/\/127\.0\.0\.1:9 refused/);
     const { steps } = summaryIn(path('r.json'));
     assert.deepEqual(
       steps.map(({ name, runs, failure }) => [name, runs.length, failure === null]),
@@ -146,7 +146,7 @@ describe('several targets', () => {
     child.kill('SIGINT');
     const { code, stdout, stderr } = await child.ended;
     assert.equal(code, 130, stderr);
-    assert.match(stdout, /^Interrupted: not all runs were made\.$/m);
+    assert.match(stdout, /Interrupted: some runs are missing\./);
     assert.doesNotMatch(stderr, /Run 2 of 2/);
     const { interrupted, steps, rows } = summaryIn(path('r.json'));
     assert.deepEqual([interrupted, steps.map(({ runs }) => runs.length)], [true, [1, 0]]);
@@ -181,7 +181,7 @@ test('several runs of one target are told together, and metrics are those of the
   child.kill('SIGTERM');
   const { code, stdout } = await child.ended;
   assert.equal(code, 130);
-  assert.match(stdout, /^Run +first: .*\n(?:.*\n)*Run +second: /m);
+  assert.match(stdout, /^first$(?:.*\n)*^second$/m);
   assert.ok(existsSync(path('r-first.json')) && existsSync(path('r-second.json')));
 });
 

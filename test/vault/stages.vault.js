@@ -69,5 +69,5 @@ test('a ramp, a hold and a pause of logins and writes: what was planned was sent
       [undefined, 'hold'],
     ],
   );
-  assert.match(stdout, /^Stages +offered +sent/m);
+  assert.match(stdout, /^Stage +offered +/m);
 });
