@@ -138,9 +138,14 @@ function left({ planned, neverSent, interrupted, leftWhileFree }) {
   };
 }
 
-/** @param {Observed} observed */
-function notInTime({ planned, forgone }) {
-  if (forgone === 0 || forgone < NOT_OFFERED * planned) return null;
+/**
+ * Where the target could not keep up either, that is said instead (backlogGrowing).
+ *
+ * @param {Observed} observed
+ */
+function notInTime({ planned, neverSent, forgone }) {
+  const isFew = (/** @type {number} */ count) => count === 0 || count < NOT_OFFERED * planned;
+  if (isFew(forgone) || !isFew(Math.max(0, neverSent - forgone))) return null;
   return {
     text: `The tool was late, so up to ${formatCount(forgone)} of ${formatCount(planned)} planned requests found no free connection in time.`,
     remedy: MORE_CPU,

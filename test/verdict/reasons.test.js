@@ -81,6 +81,7 @@ const TABLE = [
     'invalid',
     ['load_not_offered'],
   ],
+  ['but the target did not keep up either', { forgone: 10, neverSent: 20 }, 'valid', ['backlog_growing']],
   ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
   ['more', { displaced: { second: 51, tenth: 51 } }, 'invalid', ['load_not_offered']],
   ['25 % in another tenth of a second', { displaced: { second: 0, tenth: 250 } }, 'valid', []],
