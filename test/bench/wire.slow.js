@@ -39,11 +39,12 @@ describe('the capture of the wire', { skip }, () => {
       assert.equal(new Set(exchanges.map(({ port }) => port)).size, 3);
       const { heldNs } = await arrivals();
       const held = Array.from(heldNs, (ns) => Number(ns) / 1e6).sort((a, b) => a - b);
+      // The target takes its time stamps beside the wire, and may lose its processor in between.
       for (const [i, ms] of exchanges
         .map(onWireMs)
         .sort((a, b) => a - b)
         .entries())
-        assert.ok(ms >= held[i] - 0.05);
+        assert.ok(ms >= held[i] - 2 && ms >= 9.9, `${ms} ms on the wire, held for ${held[i]}`);
       for (const { requestAtNs } of exchanges) assert.ok(requestAtNs > before && requestAtNs < after);
     }));
 

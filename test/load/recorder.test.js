@@ -66,17 +66,27 @@ describe('a recorder', () => {
     assert.deepEqual([perSecond, rows], [{ sent: [], succeeded: [], failed: [] }, []]);
   });
 
-  for (const [what, { due, sent, lag }, expected] of /** @type {const} */ ([
+  for (const [what, { due, sent, ...late }, expected] of /** @type {const} */ ([
     ['on time', { due: 1500, sent: 1500, lag: 0 }, { second: 0, tenth: 0 }],
     ['by half a tenth of a second', { due: 1500, sent: 1550, lag: 50 }, { second: 0.05, tenth: 0.5 }],
     ['by half a second', { due: 1500, sent: 2000, lag: 500 }, { second: 0.5, tenth: 1 }],
     ['by two seconds', { due: 1500, sent: 3500, lag: 2000 }, { second: 1, tenth: 1 }],
-    ['not the wait for a connection', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
+    [
+      'by the wait for a request that was late',
+      { due: 1500, sent: 1550, carried: 50 },
+      { second: 0.05, tenth: 0.5 },
+    ],
+    ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
+    [
+      'not where that was longer anyway',
+      { due: 1500, sent: 4010, lag: 9, carried: 500 },
+      { second: 0, tenth: 0 },
+    ],
     ['not in the warm-up', { due: 999, sent: 1001, lag: 2 }, { second: 0, tenth: 0 }],
   ])) {
     test(`counts what the tool displaced: ${what}`, () => {
       const { recorder } = setUp({ warmupMs: 1000 });
-      recorder.record(sample(due, sent + 5, 'good', { sent, lag }));
+      recorder.record(sample(due, sent + 5, 'good', { sent, ...late }));
       assert.deepEqual(recorder.finish().displaced, expected);
     });
   }

@@ -225,8 +225,8 @@ export function createRecorder({
       recordMs(outcome.sendLag, sample.sent - sample.intended);
       recordMs(lag, sentLate);
       const sentMs = sample.sent - warmupMs;
-      displaced.second += Math.min(1, Math.max(0, sentLate) / 1000);
-      displaced.tenth += Math.min(1, Math.max(0, sentLate) / 100);
+      displaced.second += displacedIn(1000, sample);
+      displaced.tenth += displacedIn(100, sample);
       countVerification(block.verification, verdict);
       if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
 
@@ -275,6 +275,18 @@ export function createRecorder({
 function withoutBody(classify, status, index) {
   if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
   return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
+}
+
+/**
+ * A request that would have waited for the target for longer anyway is not the tool's to displace.
+ *
+ * @param {number} stretchMs
+ * @param {import('./ring.js').Sample} sample
+ * @returns {number} 0 to 1: how likely it went out in another stretch than it should have
+ */
+function displacedIn(stretchMs, { intended, sent, lag, carried }) {
+  const lateMs = Math.max(0, lag + carried);
+  return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
 /** @param {string} outcome @returns {Verdict} */
