@@ -60,8 +60,8 @@ const COUNTS = {
       .reduce((sum, line) => sum + decodeFromCompressedBase64(line.split(',')[3]).totalCount, 0),
   hgrm: (text) => Number(/Total count *= *(\d+)/.exec(text)?.[1]),
   prom: (text) => Number(/^vault_pki_load_response_time_seconds_count\{.*\} (\d+)$/m.exec(text)?.[1]),
-  md: (text) => Number(/^\| `issued` \| succeeded \| (\d+) \|/m.exec(text)?.[1]),
-  txt: (text) => Number(/^issued +(\d+) /m.exec(text)?.[1]),
+  md: (text) => Number(/(\d+) of \1 certificates good/.exec(text)?.[1]),
+  txt: (text) => Number(/(\d+) of \1 certificates good/.exec(text)?.[1]),
   html: (text) => Number(/(\d+) of \1 certificates checked/.exec(text)?.[1]),
   xml: (text) => Number(/(\d+) of \1 certificates checked/.exec(text)?.[1]),
 };
