@@ -2,6 +2,7 @@
  * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
  * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
  */
+
 /**
  * @typedef {object} Slot
  * @property {number} index

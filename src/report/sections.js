@@ -23,7 +23,7 @@
 /** @typedef {{kind: 'verdicts', items: {verdict: string, name: string, text: string, reason?: string, bar?: Bar}[]}} Verdicts `text` is a short clause, `reason` a sentence or two more */
 /** @typedef {{kind: 'figures', items: {name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}[]}} Figures a line of key figures; `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby says it, and text leaves it out */
 /** @typedef {{kind: 'table', caption: string, columns: Column[], rows: Cell[][]}} Table the first cell of a row is its heading */
-/** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: what it shows, in a sentence; `data`: what the chart draws */
+/** @typedef {{kind: 'chart', chart: string, title: string, text: string, data: unknown}} Chart `chart`: its name in charts/index.js; `text`: its content in a sentence; `data`: what the chart draws */
 /** @typedef {{kind: 'note', text: string, remedy?: string}} Note a remark */
 /** @typedef {{kind: 'facts', items: {name: string, text: string}[]}} Facts labelled lines */
 /** @typedef {{kind: 'command', text: string, command: string}} Command one to run next */
@@ -39,7 +39,7 @@
  * @typedef {object} Report
  * @property {string} title of the page or document
  * @property {string} [verdict] the worst one, for the title of a page
- * @property {string} subject one line: what was run on what
+ * @property {string} subject one line: the command and its target
  * @property {Section[]} sections the answer first
  */
 

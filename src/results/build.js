@@ -1,10 +1,9 @@
 /** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
 import { barsOf } from './bars.js';
-import { countErrors, shareOfErrors } from './errors.js';
+import { countErrors, errorBar, shareOfErrors } from './errors.js';
 import { plannedOf, sumArrays, sumRecords, total } from './merge.js';
 import { rateBar } from './rate-bar.js';
-import { proportionLowerBound, proportionUpperBound } from './statistics.js';
 
 /** @typedef {import('../histogram.js').Histogram} Histogram */
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
@@ -53,7 +52,7 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
   const sent = succeeded + failed;
   const counts = { succeeded, failed, dropped, neverSentDue };
   const times = timesOf(outcomes.map(([, outcome]) => outcome));
-  const errors = errorBar(counts, facts.ownLosses);
+  const errorShare = shareOfErrors(counts);
   return {
     totals: {
       planned: facts.planned,
@@ -62,8 +61,8 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
       neverSent: facts.neverSent,
       errors: countErrors(counts),
     },
-    errorShare: shareOfErrors(counts),
-    ...(errors === null ? {} : { errorShareBar: errors }),
+    errorShare,
+    ...(errorShare === null ? {} : { errorShareBar: errorBar(counts, facts.ownLosses) }),
     rates: buildRates(operations, facts, { windowMs, counts, times }),
     latencyMs: buildLatencies(times, true),
     outcomes: {
@@ -78,42 +77,19 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
 /**
  * One operation of all: requests are assigned to several operations at random, so the arrivals of each are Poisson.
  *
- * @param {MergedOperation} operation
  * @param {MergedOperation[]} all of the run, or of a stage
  * @param {RunFacts} facts of all
- * @returns {RunFacts}
+ * @returns {(operation: MergedOperation) => RunFacts}
  */
-export function factsOfOne(operation, all, facts) {
-  if (all.length === 1) return facts;
-  return {
-    ...facts,
-    ...plannedOf([operation], facts),
-    arrivals: 'poisson',
-    slowdown: slowdownOf(all, facts, timesOf(all.flatMap(({ outcomes }) => Object.values(outcomes)))),
-  };
+export function factsOfEach(all, facts) {
+  if (all.length === 1) return () => facts;
+  const slowdown = slowdownOf(all, facts, timesOf(all.flatMap(({ outcomes }) => Object.values(outcomes))));
+  return (operation) => ({ ...facts, ...plannedOf([operation], facts), arrivals: 'poisson', slowdown });
 }
 
 /**
  * @typedef {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} Counts
  */
-
-/**
- * Failures that may be the tool's own are left out of the lower end.
- *
- * @param {Counts} counts
- * @param {number} [ownLosses]
- * @returns {{low: number, high: number} | null} of the share of errors, 0 to 1; null: nothing was due
- */
-export function errorBar(counts, ownLosses = 0) {
-  const errors = countErrors(counts);
-  const due = counts.succeeded + errors;
-  if (due === 0) return null;
-  const least = Math.max(0, errors - ownLosses);
-  return {
-    low: proportionLowerBound(least, due),
-    high: proportionUpperBound(errors, due),
-  };
-}
 
 /**
  * Successes over time: the measured part, or until the last success where that came later than ordinary answers do

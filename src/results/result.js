@@ -1,7 +1,7 @@
 /** Everything a run found out -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
 import { TOOL_VERSION } from '../version.js';
-import { buildBlock, buildTimeline, buildView, factsOfOne, rateWindowMs } from './build.js';
+import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
 import { total } from './merge.js';
 import { judgeRequirement } from './requirements/judge.js';
@@ -48,6 +48,7 @@ export function buildResult({
   const { requirements, load, ...rest } = plan;
   const isValid = measurement.verdict !== 'invalid';
   const windowMs = rateWindowMs(operations, facts);
+  const factsOf = factsOfEach(operations, facts);
   const view = buildView(operations, block, facts, load, isValid);
   const viewFor = (/** @type {import('../plan.js').PlannedRequirement} */ { operation, stage }) =>
     operation === undefined && stage === undefined
@@ -73,7 +74,7 @@ export function buildResult({
       operations.map((one) => [
         one.name,
         {
-          ...buildBlock([one], factsOfOne(one, operations, facts), windowMs),
+          ...buildBlock([one], factsOf(one), windowMs),
           things: facts.things[one.name],
         },
       ]),

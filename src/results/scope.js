@@ -1,6 +1,6 @@
 /** What a run showed of one operation, of one stage, or of one operation in one stage: for requirements that are about no more. */
 import { isEven } from '../load/stages.js';
-import { buildBlock, buildView, factsOfOne, rateWindowMs } from './build.js';
+import { buildBlock, buildView, factsOfEach, rateWindowMs } from './build.js';
 import { foldStages } from './merge.js';
 import { cellsOf, factsOf, stageWindowMs } from './stages.js';
 
@@ -25,7 +25,7 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
   const own = index < 0 ? foldStages(inScope, stages) : cellsOf(inScope, index, stages[index]);
   const inTime = index < 0 ? facts : factsOf(own, stages[index], facts);
   const all = index < 0 ? foldStages(cells, stages) : cellsOf(cells, index, stages[index]);
-  const ownFacts = operation === undefined ? inTime : factsOfOne(own[0], all, inTime);
+  const ownFacts = operation === undefined ? inTime : factsOfEach(all, inTime)(own[0]);
   // Over the same time as the rates that the result has of them.
   const windowMs =
     index < 0

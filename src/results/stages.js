@@ -1,5 +1,5 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
-import { buildBlock, factsOfOne, rateWindowMs } from './build.js';
+import { buildBlock, factsOfEach, rateWindowMs } from './build.js';
 import { plannedOf, total } from './merge.js';
 
 /** @typedef {import('./merge.js').MergedOperation} MergedOperation */
@@ -18,6 +18,7 @@ export function buildStages(cells, stages, facts) {
     const own = cellsOf(cells, i, stage);
     const inTime = factsOf(own, stage, facts);
     const windowMs = stageWindowMs(cells, i, stage, facts);
+    const factsOfOperation = factsOfEach(own, inTime);
     return {
       name: stage.name,
       startSeconds: stage.startMs / 1000,
@@ -26,7 +27,7 @@ export function buildStages(cells, stages, facts) {
       windowSeconds: windowMs / 1000,
       ...buildBlock(own, inTime, windowMs),
       operations: Object.fromEntries(
-        own.map((one) => [one.name, buildBlock([one], factsOfOne(one, own, inTime), windowMs)]),
+        own.map((one) => [one.name, buildBlock([one], factsOfOperation(one), windowMs)]),
       ),
     };
   });

@@ -42,7 +42,9 @@ const DIALLED = 0.01;
 /** Responses that were not checked: from this share on they are most. */
 const UNCHECKED = 0.5;
 
-const MORE_CPU = 'Give the tool more CPU, lower --rate, or use --threads.';
+/** @param {Pick<Observed, 'model'>} observed */
+const moreCpu = ({ model }) =>
+  `Give the tool more CPU, lower ${model === 'open' ? '--rate' : '--concurrency'}, or use --threads.`;
 
 /** @satisfies {Record<string, Rule>} */
 export const REASONS = Object.freeze({
@@ -130,11 +132,11 @@ export function judgeMeasurement(observed) {
 }
 
 /** @param {Observed} observed */
-function left({ planned, neverSent, interrupted, leftWhileFree }) {
+function left({ planned, neverSent, interrupted, leftWhileFree, model }) {
   if (interrupted || !leftWhileFree || neverSent < NOT_OFFERED * planned) return null;
   return {
     text: `${formatCount(neverSent)} of ${formatCount(planned)} planned requests were not sent although connections were free.`,
-    remedy: MORE_CPU,
+    remedy: moreCpu({ model }),
   };
 }
 
@@ -143,21 +145,21 @@ function left({ planned, neverSent, interrupted, leftWhileFree }) {
  *
  * @param {Observed} observed
  */
-function notInTime({ planned, neverSent, forgone }) {
+function notInTime({ planned, neverSent, forgone, model }) {
   const isFew = (/** @type {number} */ count) => count === 0 || count < NOT_OFFERED * planned;
   if (isFew(forgone) || !isFew(Math.max(0, neverSent - forgone))) return null;
   return {
     text: `The tool was late, so up to ${formatCount(forgone)} of ${formatCount(planned)} planned requests found no free connection in time.`,
-    remedy: MORE_CPU,
+    remedy: moreCpu({ model }),
   };
 }
 
 /** @param {Observed} observed */
-function droppedLate({ droppedLate: count, planned }) {
+function droppedLate({ droppedLate: count, planned, model }) {
   if (count === 0 || count < NOT_OFFERED * planned) return null;
   return {
     text: `The tool was late and dropped ${formatCount(count)} of ${formatCount(planned)} arrivals, which the target never saw.`,
-    remedy: MORE_CPU,
+    remedy: moreCpu({ model }),
   };
 }
 
@@ -169,7 +171,7 @@ function displaced({ model, displaced: { second, tenth }, sent }) {
   const [count, when] = isSecond ? [second, 'second'] : [tenth, 'tenth of a second'];
   return {
     text: `The tool was late and sent about ${formatCount(Math.round(count))} of ${formatCount(sent)} requests in a different ${when} than planned, so the target received a different load.`,
-    remedy: MORE_CPU,
+    remedy: moreCpu({ model }),
   };
 }
 
@@ -199,7 +201,9 @@ function busyMachine(observed) {
   return {
     text: `This machine was busy: ${isLate ? own : 'the target, which shares it, had to wait for a core'}.`,
     ...(detail.length === 0 ? {} : { detail: detail.join(' ') }),
-    remedy: isFull ? 'Run the tool on another machine than the target, or end what else runs.' : MORE_CPU,
+    remedy: isFull
+      ? 'Run the tool on another machine than the target, or end what else runs.'
+      : moreCpu(observed),
   };
 }
 

@@ -13,7 +13,7 @@
 const SAMPLE_EVERY_MS = 0.4;
 
 /**
- * No counter has what it takes from the time stamp to the wire, and from the wire to the run queue: 10 to 50 us beside a
+ * No counter shows the time from our time stamp to the wire, nor from the wire to the run queue: 10 to 50 us, compared with a
  * capture of the wire.
  */
 const UNSEEN_MS = 0.05;

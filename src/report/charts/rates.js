@@ -42,7 +42,7 @@ export function rates(data, setting) {
   const { noun, seconds, text } = Math.max(average, load.ratePerSecond ?? 0) < 1 ? PER_HOUR : PER_SECOND;
   const rows = rateRows(timeline, spanOf(timeline, totals.sent), seconds);
   const hasDue = timeline.some(({ due }) => due !== undefined);
-  // Older results do not say what was due.
+  // Results of older versions have no requests due.
   const series = hasDue ? SERIES : SERIES.slice(1);
   const [, high] = extent(series.flatMap(({ value }) => rows.map(value)));
   return timeChart({

@@ -37,7 +37,7 @@ import { junitXml } from './junit-xml.js';
 
 const BELIEVED = 'the measurement can be believed';
 
-/** Verdicts that pass, and those that are failures; any other is an error. */
+/** Verdicts that JUnit calls passed and failed; every other one is an error. */
 const PASSES = new Set(['met', 'passed']);
 const FAILURES = new Set(['not met', 'failed', 'invalid']);
 

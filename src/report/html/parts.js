@@ -8,7 +8,7 @@ import { whisker } from './whisker.js';
 /** @typedef {import('../sections.js').Figures} Figures */
 /** @typedef {import('../charts/index.js').Drawn} Drawn */
 
-/** Verdicts by what they are worth; others are neutral. */
+/** Good and bad verdicts; the others are neutral. */
 const GOOD = ['met', 'valid', 'faster', 'better', 'best', 'passed', 'kept'];
 const BAD = ['not met', 'invalid', 'slower', 'worse', 'failed', 'broken'];
 const UNSURE = ['not proven', 'suspect', 'unfinished', 'interrupted', 'not enough runs', 'not comparable'];

@@ -35,10 +35,17 @@ export function neededText(needed) {
     : `about ${formatCount(needed)} requests like these would prove it`;
 }
 
+const REMEDY = 'give it more CPU, or lower the load';
+
 /** @param {number} ms of a time, that this tool may have added */
 export function toolText(ms) {
   const most = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
-  return `${most} of it may be this tool's own: give it more CPU, or lower the load`;
+  return `${most} of it may be this tool's own: ${REMEDY}`;
+}
+
+/** @param {number} count of errors, that may be this tool's fault */
+export function ownLossesText(count) {
+  return `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
 }
 
 /**

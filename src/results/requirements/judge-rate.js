@@ -57,9 +57,10 @@ export function judgeRate(requirement, view) {
  */
 function mayBeHigher(doubt, high, text) {
   const most = Number.isFinite(high) ? `it may be as high as ${text(high)}` : 'it may be higher';
-  return doubt === 'tool'
-    ? `but the tool was short of CPU and sent less than the target could have handled: ${most}; give the tool more CPU`
-    : `with so few requests ${most} (95 % confidence); run longer`;
+  const tool = 'the tool was short of CPU and sent less than the target could have handled';
+  if (doubt === 'tool') return `but ${tool}: ${most}; give the tool more CPU`;
+  if (doubt === 'sample') return `with so few requests ${most} (95 % confidence); run longer`;
+  return `but ${tool}, and with so few requests ${most} (95 % confidence); give the tool more CPU, and run longer`;
 }
 
 /** @param {Requirement} requirement @param {RunView} view */
@@ -69,7 +70,8 @@ function neededTime({ limit }, { completedPerSecond, ratePerSecond }) {
   const gap = ratePerSecond - limit;
   if (gap <= limit * 1e-4) return 'it is too close to the limit for any duration to prove it';
   const t = studentT95(means.length - 1);
-  const seconds = Math.ceil((t ** 2 * meanAndVariance(means).variance) / gap ** 2) * size;
+  const batches = Math.ceil((t ** 2 * meanAndVariance(means).variance) / gap ** 2);
+  const seconds = Math.max(batches * size, Math.ceil(1 / gap));
   return `about ${formatCount(seconds)} s like these would prove it`;
 }
 

@@ -4,7 +4,7 @@ import { extremeBar, meanBar, percentileBar, reportedAt } from '../bars.js';
 import { countErrors } from '../errors.js';
 import { firstTrue, samplesNeeded, samplesToProve } from '../statistics.js';
 import { sentence, timeMargin } from '../wording.js';
-import { doubtOf, neededText, toolText, verdictOn, within } from './judge-common.js';
+import { doubtOf, neededText, ownLossesText, toolText, verdictOn, within } from './judge-common.js';
 
 /** @typedef {import('./requirements.js').Requirement} Requirement */
 /** @typedef {import('./judge.js').RunView} RunView */
@@ -49,7 +49,7 @@ export function judgePercentile(requirement, view) {
     reason: sentence(
       margin,
       doubt === 'tool' ? '' : sampleText(requirement, times, lost, { bar, exact, n }),
-      doubt === 'sample' ? '' : toolText(bar.tool),
+      doubt === 'sample' ? '' : isLost ? ownLossesText(lost.own) : toolText(bar.tool),
     ),
   };
 }

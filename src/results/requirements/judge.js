@@ -3,10 +3,10 @@
  * where the limit lies in the bar it is not proven. A request that failed, was dropped or was still waiting at the end never helps.
  */
 import { formatCount } from '../../units.js';
-import { countErrors } from '../errors.js';
-import { proportionLowerBound, proportionUpperBound, samplesNeeded } from '../statistics.js';
+import { countErrors, errorBar } from '../errors.js';
+import { proportionLowerBound, samplesNeeded } from '../statistics.js';
 import { formatPercent, sentence } from '../wording.js';
-import { neededText, verdictOn, within } from './judge-common.js';
+import { neededText, ownLossesText, verdictOn, within } from './judge-common.js';
 import { judgeRate } from './judge-rate.js';
 import { judgeExtreme, judgePercentile } from './judge-times.js';
 
@@ -146,10 +146,7 @@ function judgeErrors(requirement, view) {
   const due = view.succeeded + errors;
   const actual = errors / due;
   const { ownLosses = 0 } = view;
-  const bar = {
-    low: proportionLowerBound(Math.max(0, errors - ownLosses), due),
-    high: proportionUpperBound(errors, due),
-  };
+  const bar = errorBar(view, ownLosses);
   const observed = `${formatPercent(actual)} of requests failed (${formatCount(errors)} of ${formatCount(due)})`;
   const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
   if (limit === 0 && errors === 0)
@@ -167,7 +164,7 @@ function judgeErrors(requirement, view) {
   if (verdict === 'met') return { verdict, actual, ...bar, reason: sentence(observed, against, confident) };
   const isTool = !within(proportionLowerBound(errors, due), comparator, limit);
   const more = isTool
-    ? `up to ${formatCount(ownLosses)} of them may be this tool's: give it more CPU, or lower the load`
+    ? ownLossesText(ownLosses)
     : isKept
       ? neededText(samplesNeeded(errors, due, limit))
       : 'more requests would decide it';
