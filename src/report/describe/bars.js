@@ -3,7 +3,7 @@ import { formatPercent, rateTexter } from '../../results/wording.js';
 import { formatCount, formatDuration, formatRate } from '../../units.js';
 
 /** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {import('../../results/schema.js').RequirementVerdict} RequirementVerdict */
+/** @typedef {Omit<import('../../results/schema.js').RequirementVerdict, 'operation' | 'stage'>} RequirementVerdict */
 /** @typedef {import('../sections.js').Bar} Bar */
 /** @typedef {(value: number) => string} Format */
 

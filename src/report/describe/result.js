@@ -93,7 +93,7 @@ function answer(result) {
 }
 
 /**
- * @param {Result['requirements'][number]} requirement
+ * @param {import('./bars.js').RequirementVerdict} requirement
  * @returns {VerdictItem}
  */
 export function requirementItem(requirement) {

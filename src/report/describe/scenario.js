@@ -2,6 +2,7 @@
 import { formatDuration } from '../../units.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
 import { chart, facts, notes, report, section, sentence, verdicts } from './parts.js';
+import { requirementItem } from './result.js';
 import { verdictCounts } from './runs.js';
 import {
   differenceTable,
@@ -23,22 +24,26 @@ import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 /** The worst first. */
 const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
 
+/** With more verdicts than this, the answer has a line a step, and the step's section has them all. */
+const MAX_VERDICTS = 10;
+
 /**
  * @param {ScenarioResult} scenario
  * @returns {import('../sections.js').Report}
  */
 export function describeScenario(scenario) {
   const { name, description, steps } = scenario;
-  const items = steps.flatMap(stepItems);
+  const items = steps.flatMap((step) => stepItems(step));
   const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const runs = [...new Set(steps.map(({ run }) => run))];
+  const isLong = items.length > MAX_VERDICTS;
   return report({
     title: titleOf(scenario, items),
     ...(worst === undefined ? {} : { verdict: worst }),
     subject: description === null ? name : `${name}: ${description}`,
     sections: [
       section('answer', null, [
-        ...verdicts(items),
+        ...verdicts(isLong ? steps.flatMap(shortItems) : items),
         ...sentence(statePhrase(scenario), true),
         ...findings(scenario),
         ...charts(scenario, runs[0], 'p99').slice(0, 1),
@@ -47,7 +52,12 @@ export function describeScenario(scenario) {
         ...overview(scenario),
         ...sentence(scenario.rows.some(({ counts }) => !counts) ? '* none of its runs counts' : ''),
       ]),
-      ...runs.map((run, i) => section(`run-${i}`, run, ofRun(scenario, run))),
+      ...runs.map((run, i) =>
+        section(`run-${i}`, run, [
+          ...(isLong ? allVerdicts(steps.filter((step) => step.run === run)) : []),
+          ...ofRun(scenario, run),
+        ]),
+      ),
       section('remarks', 'Remarks', remarks(scenario)),
       section('scenario', 'Scenario', about(scenario)),
     ],
@@ -78,21 +88,23 @@ function statePhrase({ interrupted, unfinished }) {
 
 /**
  * @param {ScenarioStep} step
+ * @param {string} [name] in front of each
  * @returns {VerdictItem[]}
  */
-function stepItems(step) {
-  const { name, failure, requirements, measurement } = step;
+function stepItems(step, name = step.name) {
+  const { failure, requirements, measurement } = step;
+  const prefix = name === '' ? '' : `${name}: `;
   const { reasons } = measurement;
   // Files from before there were grades have none.
   const against = reasons.filter(({ grade }) => grade !== 'remark');
   return [
-    ...(failure === null ? [] : [{ verdict: 'failed', name, text: failure.text }]),
-    ...requirements.map((requirement) => requirementOfStep(requirement, step)),
+    ...(failure === null ? [] : [{ verdict: 'failed', name: name || 'run', text: failure.text }]),
+    ...requirements.map((one) => ({ ...requirementOfStep(one, step), name: `${prefix}${one.text}` })),
     ...(measurement.verdict === 'invalid'
       ? [
           {
             verdict: 'invalid',
-            name: `${name}: measurement`,
+            name: `${prefix}measurement`,
             text: measurementText(step),
             reason: against.map(({ text }) => text).join(' '),
           },
@@ -101,14 +113,37 @@ function stepItems(step) {
   ];
 }
 
+/** @param {ScenarioStep[]} steps of one run @returns {Part[]} */
+function allVerdicts(steps) {
+  return verdicts(steps.flatMap((step) => stepItems(step, steps.length === 1 ? '' : step.target)));
+}
+
+/**
+ * @param {ScenarioStep} step
+ * @returns {VerdictItem[]} one for all that is met, and each that is not
+ */
+function shortItems(step) {
+  const items = stepItems(step);
+  const others = items.filter(({ verdict }) => verdict !== 'met');
+  const met = items.length - others.length;
+  return met === 0
+    ? others
+    : [{ verdict: 'met', name: step.name, text: counted(met, 'requirement') }, ...others];
+}
+
 /**
  * @param {ScenarioStep['requirements'][number]} requirement
  * @param {ScenarioStep} step
  * @returns {VerdictItem}
  */
-function requirementOfStep({ text, verdict, verdicts: counts, reason }, { name, runs }) {
-  const item = { verdict, name: `${name}: ${text}` };
-  return runs.length < 2 ? { ...item, text: reason } : { ...item, text: verdictCounts(counts), reason };
+function requirementOfStep(requirement, { runs }) {
+  const { text: name, verdict, verdicts: counts, reason, actual, limit, unit } = requirement;
+  if (runs.length > 1) {
+    return { verdict, name, text: verdictCounts(counts), ...(verdict === 'met' ? {} : { reason }) };
+  }
+  if (actual === undefined || limit === undefined || unit === undefined)
+    return { verdict, name, text: reason };
+  return requirementItem({ ...requirement, actual, limit, unit });
 }
 
 /**

@@ -54,16 +54,13 @@ const Step = z.object({
   /** Names of the runs that count. */
   used: z.array(z.string()),
   requirements: z.array(
-    z.object({
-      text: z.string(),
+    // As a run with the worst verdict has it. Older files have no figures.
+    Result.shape.requirements.element.partial({ actual: true, limit: true, unit: true }).extend({
       /** What it is about; null: the whole run. */
       operation: text,
       stage: text,
-      /** The worst of all runs that were made, and in how many each was given. */
-      verdict: requirementVerdict,
+      /** In how many of the runs that were made each verdict was given. */
       verdicts: z.record(z.string(), count),
-      /** Of a run with that verdict. */
-      reason: z.string(),
     }),
   ),
   measurement: z.object({

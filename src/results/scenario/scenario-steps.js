@@ -38,17 +38,10 @@ export function requirementsOf(results) {
     alike.set(key, [...(alike.get(key) ?? []), one]);
   }
   return [...alike.values()].map((given) => {
-    const verdict = worstRequirement(given.map((one) => one.verdict)) ?? 'not proven';
-    const { text, operation = null, stage = null } = given[0];
-    const { reason } = given.find((one) => one.verdict === verdict) ?? given[0];
-    return {
-      text,
-      operation,
-      stage,
-      verdict,
-      verdicts: countBy(given.map((one) => one.verdict)),
-      reason,
-    };
+    const verdict = worstRequirement(given.map((one) => one.verdict));
+    const worst = given.find((one) => one.verdict === verdict) ?? given[0];
+    const { operation = null, stage = null } = worst;
+    return { ...worst, operation, stage, verdicts: countBy(given.map((one) => one.verdict)) };
   });
 }
 
