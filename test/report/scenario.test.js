@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describe as describeDocument } from '../../src/report/describe/index.js';
 import { renderDocument } from '../../src/report/index.js';
-import { mixedRun, scenarioOf, troubledRun } from '../results/scenario-sample.js';
+import { mixedRun, REQUIRED, scenarioOf, stagedRun, troubledRun } from '../results/scenario-sample.js';
 import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 
 /** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
@@ -32,6 +32,53 @@ test('a mean of several targets is told as a finding, then in a row a target', a
   const text = await renderDocument('text', SCENARIOS['scenario-compared']);
   assert.match(text, /^ {2}raft is 50\.0 % slower than inmem \(p99 /);
   assert.match(text, /^Run +count .*\ninmem .*\nraft .*\npostgresql /m);
+});
+
+describe('verdicts', () => {
+  /** @param {number} count of requirements, the last not met @param {object} [changes] of each */
+  const required = (count, changes = {}) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...REQUIRED,
+      ...{ low: 9, high: 15.5, ...changes },
+      text: `p99<${200 + i}ms`,
+      stage: undefined,
+      ...(i === count - 1 ? { verdict: /** @type {const} */ ('not met'), reason: 'Too slow.' } : {}),
+    }));
+  /** @param {import('../../src/results/schema.js').Result['requirements'][]} runs of target a */
+  const answerOf = async (...runs) => {
+    const results = runs.map((requirements, i) => stagedRun(1, i, { requirements }));
+    const text = await renderDocument('text', scenarioOf({ a: results, b: [] }));
+    return [text.split('\n\n')[0], text];
+  };
+
+  test('have value and bar', async () => {
+    const [answer] = await answerOf(required(2));
+    assert.equal(
+      answer,
+      '  met       a: p99<200ms   12 ms (9 to 15.5 ms)\n' +
+        '  not met   a: p99<201ms   12 ms (9 to 15.5 ms)\n            Too slow.',
+    );
+  });
+
+  test('of several runs are counted', async () => {
+    const [met] = required(2);
+    const [answer] = await answerOf([met], [met], [{ ...met, verdict: 'not met', reason: 'Too slow.' }]);
+    assert.match(answer, /a: p99<200ms +met in 2 runs, not met in 1 run\n +Too slow\.$/);
+  });
+
+  test('of more than ten, those that are met have one line, and each its own in its run', async () => {
+    const [answer, text] = await answerOf(required(11));
+    assert.match(answer, /^ {2}met +a +10 requirements\n {2}not met +a: p99<210ms +12 ms \(9 to 15\.5 ms\)/);
+    assert.match(text, /^met +a: p99<200ms +12 ms \(9 to 15\.5 ms\)$/m);
+  });
+
+  test('of a file from before they had figures are told by their reasons', async () => {
+    const scenario = scenarioOf({ a: [stagedRun(1, 0)] });
+    const { text, verdict, verdicts, reason } = scenario.steps[0].requirements[0];
+    const older = { text, operation: null, stage: null, verdict, verdicts, reason };
+    const steps = [{ ...scenario.steps[0], requirements: [older] }];
+    assert.match(await renderDocument('text', { ...scenario, steps }), /^ {2}met +a: .* p99 is 12 ms\./);
+  });
 });
 
 describe('errors', () => {

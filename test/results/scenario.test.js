@@ -241,16 +241,14 @@ describe('over runs', () => {
 });
 
 describe('requirements', () => {
-  test('have the worst verdict of all runs, its reason, and in how many runs each was given', () => {
+  test('are those of a run with the worst verdict, and in how many runs each was given', () => {
     const not = /** @type {const} */ ({ ...REQUIRED, verdict: 'not met', reason: 'p99 is 300 ms.' });
     const scenario = scenarioOf({
       a: [stagedRun(1, 0), stagedRun(1, 2, { requirements: [not] }), stagedRun(1, 4)],
       b: [stagedRun(1, 1)],
     });
-    const { text, stage } = REQUIRED;
-    const { verdict, reason } = not;
     assert.deepEqual(scenario.steps[0].requirements, [
-      { text, operation: null, stage, verdict, verdicts: { met: 2, 'not met': 1 }, reason },
+      { ...not, operation: null, verdicts: { met: 2, 'not met': 1 } },
     ]);
     assert.equal(rowOf(scenario, { target: 'a', stage: 'hold' }).requirement, 'not met');
   });
