@@ -118,14 +118,24 @@ const FACTOR_PERCENT = 100;
 export function finding({ groups, metrics, method }, other) {
   const [base, name] = [groups[0].name, groups[other].name];
   const ranked = FINDING_KEYS.flatMap((key) => metrics.filter((metric) => metric.key === key));
-  const shown = ranked.find((metric) =>
+  const allShown = ranked.filter((metric) =>
     ['good', 'bad'].includes(worthOf(metric, differenceTo(metric, other).verdict)),
   );
+  const [shown] = allShown;
   if (shown !== undefined) {
     const medians = [0, other].map((i) => figureText(shown.unit, groups[i].metrics[shown.key].median));
     const figures = `${shown.label} ${medians[1]} instead of ${medians[0]}`;
     const shownAt = `shown at ${formatPercent(method.confidence)}`;
-    return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${shownAt}.`;
+    const isDoubtful = mayBeChance(
+      allShown.map((metric) => differenceTo(metric, other)),
+      ranked.length,
+      method.alpha,
+    );
+    const names = allShown.map(({ label }) => label).join(', ');
+    const doubt = isDoubtful
+      ? `, but of ${ranked.length} metrics only ${names} ${allShown.length === 1 ? 'differs' : 'differ'}: this may be chance`
+      : '';
+    return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${shownAt}${doubt}.`;
   }
   const differences = ranked.map((metric) => differenceTo(metric, other));
   if (differences.every(({ verdict }) => verdict === 'not enough runs'))
@@ -136,6 +146,18 @@ export function finding({ groups, metrics, method }, other) {
       ? ''
       : `: ${open.label} may differ by ${intervalText(open.unit, differenceTo(open, other).interval)}`;
   return `No difference is shown between ${name} and ${base}${range}.`;
+}
+
+/**
+ * Of ten metrics of two equal groups, one often differs with p < 0.05. Groups that do differ do so in half of the metrics or more, or in
+ * one by a p-value that is below alpha even times the number of metrics (Bonferroni).
+ *
+ * @param {Difference[]} shown
+ * @param {number} count of metrics that were compared
+ * @param {number} alpha
+ */
+function mayBeChance(shown, count, alpha) {
+  return shown.length < count / 2 && shown.every(({ pValue }) => pValue === null || pValue * count >= alpha);
 }
 
 /**

@@ -41,6 +41,31 @@ test('a large difference is told as a factor', () => {
   assert.match(found, /^new is 5\.5 times slower than old /);
 });
 
+/** @type {[string, number, number, boolean][]} metrics of ten that differ, p-value of each */
+const CHANCES = [
+  ['one of ten at p 0.03', 1, 0.03, true],
+  ['four of ten at p 0.03', 4, 0.03, true],
+  ['half of them', 5, 0.03, false],
+  ['one whose p-value is below 0.05 even times ten', 1, 0.004, false],
+];
+
+for (const [what, count, pValue, isDoubtful] of CHANCES) {
+  test(`a difference ${isDoubtful ? 'may be' : 'is not said to be'} chance: ${what}`, () => {
+    const base = COMPARISONS['compare-slower'];
+    const metrics = base.metrics
+      .filter(({ key }) => !key.includes('ervice'))
+      .slice(0, 10)
+      .map((metric, i) => {
+        const [difference] = metric.comparisons;
+        const verdict = /** @type {const} */ (i < count ? 'slower' : 'no difference shown');
+        return { ...metric, comparisons: [{ ...difference, verdict, pValue: i < count ? pValue : 0.5 }] };
+      });
+    assert.equal(metrics.length, 10);
+    const found = finding({ ...base, metrics }, 1);
+    assert.equal(/of 10 metrics only .* differs?: this may be chance\.$/.test(found), isDoubtful, found);
+  });
+}
+
 test('the best group, and the one that only has the best median, are marked', async () => {
   const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
   assert.match(text, /^\* best: shown to be better than every other$/m);
