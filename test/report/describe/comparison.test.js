@@ -57,7 +57,9 @@ for (const [what, count, pValue, isDoubtful] of CHANCES) {
       .slice(0, 10)
       .map((metric, i) => {
         const [difference] = metric.comparisons;
-        const verdict = /** @type {const} */ (i < count ? 'slower' : 'no difference shown');
+        const verdict = /** @type {'slower' | 'no difference shown'} */ (
+          i < count ? 'slower' : 'no difference shown'
+        );
         return { ...metric, comparisons: [{ ...difference, verdict, pValue: i < count ? pValue : 0.5 }] };
       });
     assert.equal(metrics.length, 10);
