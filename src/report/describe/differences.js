@@ -133,7 +133,7 @@ export function finding({ groups, metrics, method }, other) {
     );
     const names = allShown.map(({ label }) => label).join(', ');
     const doubt = isDoubtful
-      ? `, but of ${ranked.length} metrics only ${names} ${allShown.length === 1 ? 'differs' : 'differ'}: this may be chance`
+      ? `, but of ${ranked.length} metrics only ${names} ${allShown.length === 1 ? 'differs' : 'differ'}; more runs would tell this from chance`
       : '';
     return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${shownAt}${doubt}.`;
   }

@@ -64,7 +64,7 @@ for (const [what, count, pValue, isDoubtful] of CHANCES) {
       });
     assert.equal(metrics.length, 10);
     const found = finding({ ...base, metrics }, 1);
-    assert.equal(/of 10 metrics only .* differs?: this may be chance\.$/.test(found), isDoubtful, found);
+    assert.equal(/of 10 metrics only .* differs?; more runs would tell this from chance\.$/.test(found), isDoubtful, found);
   });
 }
 
