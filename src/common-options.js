@@ -78,8 +78,7 @@ export const commonOptions = {
     group: LOAD,
     placeholder: 'N/s',
     max: 1e6,
-    describe:
-      'Open loop: requests are due at this rate whatever the target does (20, 20/s, 1000/h); without it, closed loop',
+    describe: 'Open loop at this rate: 20, 20/s, 1000/h; without it, closed loop',
   },
   concurrency: {
     type: 'integer',
@@ -96,7 +95,7 @@ export const commonOptions = {
     placeholder: 'TIME',
     min: 1,
     max: 31 * 86_400_000,
-    describe: 'How long to measure (30s, 5m, 1h; a bare number is seconds)',
+    describe: 'How long to measure: 30s, 5m, 1h; a bare number is seconds',
     defaultText: '30s unless --requests is given',
   },
   requests: {
@@ -120,7 +119,7 @@ export const commonOptions = {
     placeholder: 'TIME',
     default: 0,
     max: 86_400_000,
-    describe: 'Let the rate rise linearly from zero over this time',
+    describe: 'Ramp up linearly from zero over this time',
   },
   warmup: {
     type: 'duration',
@@ -135,8 +134,7 @@ export const commonOptions = {
     group: LOAD,
     choices: ['queue', 'drop'],
     default: 'queue',
-    describe:
-      'With --rate, when every connection is busy: let the request wait (its latency grows) or drop and count it',
+    describe: 'With --rate: what a request does if every connection is busy',
   },
   timeout: {
     type: 'duration',
@@ -154,7 +152,7 @@ export const commonOptions = {
     min: 1,
     max: 3_600_000,
     alias: ['timeout-ms'],
-    describe: 'The same in milliseconds',
+    describe: '--timeout in milliseconds',
   },
   threads: {
     type: 'integer',
@@ -163,42 +161,39 @@ export const commonOptions = {
     default: 1,
     min: 1,
     max: 64,
-    describe: 'Sending threads; together they send what one would',
+    describe: 'Sender threads; they share one schedule',
   },
   pacing: {
     type: 'choice',
     group: LOAD,
     choices: ['auto', 'spin', 'sleep'],
     default: 'auto',
-    describe: 'How to wait for the next send: spin is the most exact and takes a core, sleep is the cheapest',
+    describe: 'How to wait for the next send; spin keeps a core busy',
   },
   'cold-start': {
     type: 'flag',
     group: LOAD,
-    describe:
-      "Do not warm up the tool's own code first: starts a second sooner, but the first requests are sent late",
+    describe: "Skip the warm-up of the tool's own code; first requests are late",
   },
   seed: {
     type: 'integer',
     group: LOAD,
     placeholder: 'N',
     max: 0xffff_ffff,
-    describe: 'Seed of names, orders, nonces and Poisson gaps, and of those that later runs of --repeat draw',
-    defaultText: 'random, said in the result',
+    describe: 'Seed of names, orders, nonces and Poisson arrivals',
+    defaultText: 'random',
   },
   shard: {
     type: 'text',
     group: LOAD,
     placeholder: 'K/N',
-    describe:
-      'Send part K of N of this plan only, K from 0; with the same options and --seed on N machines, merge adds the results',
+    describe: 'Send only part K of N of this plan (K from 0); see merge',
   },
   'start-at': {
     type: 'text',
     group: LOAD,
     placeholder: 'TIME',
-    describe:
-      'Begin to send at this time, 14:30:00 or ISO 8601, an hour ahead at most; for parts of one plan',
+    describe: 'Start sending at 14:30:00 or an ISO 8601 time, for --shard',
   },
 
   require: {
@@ -206,7 +201,7 @@ export const commonOptions = {
     group: RESULTS,
     placeholder: 'EXPR',
     repeatable: true,
-    describe: "A requirement to judge, e.g. 'rate>=1000/h', 'p99<200ms', 'errors<0.1%'; repeatable",
+    describe: "Requirement, such as 'rate>=1000/h' or 'p99<200ms'; repeatable",
   },
 };
 

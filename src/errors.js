@@ -3,7 +3,7 @@
  * the run is an outcome, never an exception.
  */
 
-/** Exit codes of the command line. */
+/** Exit codes of the command line; `EXIT_CODES` says what they mean. */
 export const EXIT = Object.freeze({
   ok: 0,
   usage: 1,
@@ -12,6 +12,15 @@ export const EXIT = Object.freeze({
   requirement: 99,
   interrupted: 130,
 });
+
+/** The table of exit codes in `--help`. */
+export const EXIT_CODES = `Exit codes:
+    0  done, every requirement met
+    1  wrong usage or a local error
+    2  the target refused or could not be reached before the run
+   98  the measurement is invalid
+   99  a requirement is not met or not proven, or a --fail-if fired
+  130  interrupted; the results so far were reported`;
 
 /**
  * An error with a stable `code`, a sentence that names the culprit, and a `remedy` that says what to do.

@@ -1,26 +1,26 @@
-/** The README names what there is: each operation, shape of a stage and key of a scenario; and its example is one. */
+/** The docs name every operation, shape of a stage, key of a scenario and reason; their example works; the command reference is current. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { loadOperation, operations } from '../src/operations/index.js';
 import { scenarioSchema } from '../src/scenario/declaration.js';
 import { SHAPES } from '../src/scenario/stages.js';
 import { schemaOf } from '../src/schemas.js';
 import { REASONS } from '../src/verdict/reasons.js';
-import { runCli } from './cli/support.js';
+import { runCli, startBatch } from './cli/support.js';
 import { readAndPlan } from './scenario/read.js';
 import { compileForText } from './scenario/schema-check.js';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const run = startBatch({ after });
+const ROOT = new URL('../', import.meta.url);
 
-/** @param {string} heading @returns {string} */
-function section(heading) {
-  const [, text] = new RegExp(`\\n## ${heading}\\n([\\s\\S]*?)\\n## `).exec(readme) ?? [];
-  assert.ok(text, `there is no section ${heading}`);
-  return text;
-}
+/** @param {string} path */
+const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
+
+/** @param {string} name */
+const page = (name) => read(`docs/${name}.md`);
 
 /** @param {string} text @returns {string[][]} cells of its tables, without their heads */
 function rows(text) {
@@ -29,7 +29,7 @@ function rows(text) {
 }
 
 test('the table of operations has each of them, as --help describes it, and no other', () => {
-  const [head, ...named] = rows(section('Operations'));
+  const [head, ...named] = rows(page('operations').split('\n## ')[0]);
   assert.equal(head[0], 'operation');
   assert.deepEqual(
     named,
@@ -37,10 +37,10 @@ test('the table of operations has each of them, as --help describes it, and no o
   );
 });
 
-test('each operation calls itself what the list calls it, and what it leaves is a phrase', async () => {
-  for (const [name, { describe }] of Object.entries(operations)) {
+test('each operation has the name of its entry in the list, and examples of its own', async () => {
+  for (const name of Object.keys(operations)) {
     const operation = await loadOperation(name);
-    assert.deepEqual([operation.name, operation.describe], [name, describe]);
+    assert.equal(operation.name, name);
     assert.ok(
       operation.examples.length > 0 &&
         operation.examples.every((line) => line.startsWith(`${name} `) || line === name),
@@ -56,7 +56,7 @@ test('--help has each operation, and each has a command', async () => {
 });
 
 test('the tables of scenarios have each key and each shape with its fields', () => {
-  const cells = rows(section('Scenarios'));
+  const cells = rows(page('scenarios'));
   const keys = cells.flatMap(([first]) => first.match(/`([\w-]+)`/g) ?? []);
   const known = Object.keys(scenarioSchema(Object.keys(operations)).shape);
   const inProse = ['$schema', 'name', 'description'];
@@ -69,9 +69,9 @@ test('the tables of scenarios have each key and each shape with its fields', () 
   }
 });
 
-test('the example is a scenario, and --dry-run prints of it what the README shows', async () => {
-  const text = /```yaml\n([\s\S]*?)```/.exec(section('Scenarios'))?.[1] ?? '';
-  const shown = /```text\n([\s\S]*?)```/.exec(section('Scenarios'))?.[1];
+test('the example is a scenario, and --dry-run prints of it what the page shows', async () => {
+  const text = /```yaml\n([\s\S]*?)```/.exec(page('scenarios'))?.[1] ?? '';
+  const shown = /```text\n([\s\S]*?)```/.exec(page('scenarios'))?.[1];
   assert.equal(compileForText(await schemaOf('scenario'))(text), null);
   await readAndPlan(text);
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-docs-'));
@@ -84,13 +84,37 @@ test('the example is a scenario, and --dry-run prints of it what the README show
   }
 });
 
-test('the README shows what issue --help prints, and the options of ocsp', async () => {
-  const [issue, ocsp] = await Promise.all(['issue', 'ocsp'].map((command) => runCli([command, '--help'])));
-  assert.ok(readme.includes(`\n${issue.stdout.trimEnd()}\n`));
-  const [own] = ocsp.stdout.split('\nTarget:')[0].match(/OCSP:[\s\S]*/) ?? [];
-  assert.ok(own !== undefined && readme.includes(`\n${own.trimEnd()}\n`));
+/** `UPDATE_GOLDEN=1 node --test test/docs.test.js` writes it. What the operations have in common is in the page once. */
+test('docs/commands.md has the --help of every command', async () => {
+  const { stdout: overview } = await runCli(['--help']);
+  const { stdout: issue } = await run(['issue', '--help']);
+  const shared = issue.slice(issue.indexOf('\nTarget:\n'), issue.indexOf('\nExamples:\n'));
+  const end = issue.slice(issue.indexOf('\nThe token comes from'));
+  const names = [...overview.matchAll(/^ {2}vault-pki-load (\S+)/gm)].map(([, name]) => name);
+  const block = (/** @type {string} */ text) => `\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+  const own = await Promise.all(
+    names.map(async (name) => {
+      const { stdout } = await run([name, '--help']);
+      return `## ${name}\n${block(stdout.replace(shared, '').replace(end, ''))}`;
+    }),
+  );
+  const head = ['# Commands', block(overview), '## Options of every operation', block(shared + end)];
+  const text = [head.join('\n'), ...own].join('\n');
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(new URL('docs/commands.md', ROOT), text);
+  assert.equal(text, page('commands'));
 });
 
-test('the README explains every reason there is against a measurement', () => {
-  for (const code of Object.keys(REASONS)) assert.ok(readme.includes(`| \`${code}\` |`), code);
+test('docs/verdicts.md explains every reason against a measurement', () => {
+  for (const code of Object.keys(REASONS)) assert.ok(page('verdicts').includes(`| \`${code}\` |`), code);
+});
+
+test('the README has at most 250 lines, names every page, and no page links to a missing file', () => {
+  assert.ok(read('README.md').split('\n').length <= 251);
+  const pages = readdirSync(new URL('docs/', ROOT)).map((name) => `docs/${name}`);
+  for (const name of pages) assert.ok(read('README.md').includes(`](${name})`), name);
+  for (const name of ['README.md', 'examples/README.md', ...pages]) {
+    const base = new URL(name, ROOT);
+    for (const [, link] of read(name).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
+      assert.ok(existsSync(new URL(link, base)), `${name} links to ${link}`);
+  }
 });

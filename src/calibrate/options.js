@@ -15,7 +15,7 @@ export const calibrationOptions = {
     default: '1s',
     min: 100,
     max: 10_000,
-    describe: 'How long to measure each time; there are 15 to 30 measurements',
+    describe: 'Length of each of the 15 to 30 measurements',
   },
   'max-lateness': {
     type: 'duration',
@@ -24,6 +24,6 @@ export const calibrationOptions = {
     default: '1ms',
     min: 0.01,
     max: 1000,
-    describe: 'A rate is honest where 99 % of the requests are sent no later than this',
+    describe: 'A rate is honest if 99 % of the requests are at most this late',
   },
 };

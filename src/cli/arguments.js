@@ -1,4 +1,4 @@
-/** What people type, as the parser wants it. */
+/** Command-line arguments before and after yargs parses them. */
 
 /**
  * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
@@ -65,20 +65,54 @@ export function listsOf(given, flags) {
 }
 
 /**
- * What yargs says, in words that name the option as it was written.
- *
- * @param {string} message
+ * @param {string} message of yargs
  * @param {string[]} args
- * @returns {string} a sentence
+ * @param {{commands: string[], flags: string[]}} known
+ * @returns {string} a sentence that names the option as it was written, and the nearest known one
  */
-export function describeMisuse(message, args) {
+export function describeMisuse(message, args, { commands, flags }) {
   const [, missing] = /^Not enough arguments following: (.+)$/.exec(message) ?? [];
   if (missing !== undefined) return `--${missing} needs a value.`;
   const [, unknown] = /^Unknown (?:argument|command)s?: (.+)$/s.exec(message) ?? [];
   if (unknown === undefined) return /[.!?]$/.test(message) ? message : `${message}.`;
   const names = unknown.split(', ');
-  // Without a command no flag is known either: what is to be mended is the command.
+  // Without a command no flag is known either, so the command is reported first.
   const name = names.includes(args[0]) ? args[0] : names[0];
-  if (args.includes(name)) return `There is no command ${JSON.stringify(name)}.`;
-  return `There is no option ${name.length === 1 ? '-' : '--'}${name}.`;
+  if (args.includes(name)) return `Unknown command ${JSON.stringify(name)}.${suggest(name, commands, '')}`;
+  const dashes = name.length === 1 ? '-' : '--';
+  return `Unknown option ${dashes}${name}.${suggest(name, flags, '--')}`;
+}
+
+/** A word with more edits than this share of its length is no typing error. */
+const MAX_EDITS_SHARE = 0.4;
+
+/**
+ * @param {string} word
+ * @param {string[]} known
+ * @param {string} dashes
+ */
+function suggest(word, known, dashes) {
+  const [nearest] = known
+    .map((name) => ({ name, edits: editDistance(word, name) }))
+    .sort((a, b) => a.edits - b.edits);
+  const isNear = nearest !== undefined && nearest.edits <= MAX_EDITS_SHARE * word.length;
+  return isNear ? ` Did you mean ${dashes}${nearest.name}?` : '';
+}
+
+/**
+ * Levenshtein distance.
+ *
+ * @param {string} a
+ * @param {string} b
+ */
+function editDistance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    }
+    row = next;
+  }
+  return row[b.length];
 }

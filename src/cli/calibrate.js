@@ -13,9 +13,9 @@ const outputOptions = {
     group: GROUP,
     choices: ['text', 'json'],
     defaultText: 'text',
-    describe: 'Form of the calibration on standard output',
+    describe: 'Format of standard output',
   },
-  json: { type: 'flag', group: GROUP, describe: 'The same as --format json' },
+  json: { type: 'flag', group: GROUP, describe: 'Same as --format json' },
   quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
 };
 
@@ -24,8 +24,8 @@ export const command = {
   options: { ...calibrationOptions, ...outputOptions },
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
   epilogue:
-    'Takes about 40 seconds, sends to a target of its own on loopback, and stores nothing. Measure on the machine that ' +
-    'will run the tests, while nothing else runs there.',
+    'Takes about 40 seconds and sends only to a target of its own on loopback. Run it on the machine that will do ' +
+    'the testing, while nothing else runs there.',
   async run(given) {
     const { isJson, quiet, calibration } = split(given);
     const [{ calibrate }, { createProgress }] = await Promise.all([

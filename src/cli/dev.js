@@ -13,7 +13,7 @@ const options = {
     placeholder: 'N',
     default: 8200,
     max: 65_535,
-    describe: 'Port to listen on; 0 takes a free one',
+    describe: 'Port to listen on; 0 picks a free one',
   },
   host: {
     type: 'text',
@@ -25,7 +25,7 @@ const options = {
   'allow-remote': {
     type: 'flag',
     group: GROUP,
-    describe: 'Allow a --host that is not loopback: whoever reaches it can issue certificates',
+    describe: 'Allow a --host that is not loopback; anyone can then issue certificates',
   },
   mount: {
     type: 'text',
@@ -39,16 +39,16 @@ const options = {
     group: GROUP,
     choices: ['rsa', 'ec'],
     default: 'rsa',
-    describe: 'Key of the CA: RSA-2048 or P-256',
+    describe: 'CA key: RSA-2048 or P-256',
   },
-  tls: { type: 'flag', group: GROUP, describe: 'Speak HTTPS, with a certificate of its own CA' },
+  tls: { type: 'flag', group: GROUP, describe: 'Serve HTTPS, with a certificate of its own CA' },
 };
 
 /** @type {import('./main.js').Command} */
 export const command = {
   options,
   examples: ['dev', 'dev --port 0 --ca-key-type ec'],
-  epilogue: 'For tests only. Ends with Ctrl-C; everything it holds is in memory and gone then.',
+  epilogue: 'For tests only. Everything is in memory and lost when you press Ctrl-C.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
     const stopped = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));

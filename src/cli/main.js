@@ -7,7 +7,7 @@ import { redact, withoutSecrets } from '../vault/redact.js';
 import { TOOL_VERSION } from '../version.js';
 import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
 import { declare, listFlags, wordsOf } from './declare.js';
-import { bearFailingOutput } from './failing-output.js';
+import { handleOutputErrors } from './output-errors.js';
 
 /** @typedef {import('./declare.js').Command} Command */
 
@@ -24,35 +24,35 @@ const commands = {
     load: async () => (await import('./scenario.js')).command,
   },
   setup: {
-    describe: 'Make a PKI fit for testing on a real Vault',
+    describe: 'Create a PKI for testing on a real Vault',
     load: async () => (await import('./setup.js')).command,
   },
   teardown: {
-    describe: 'Take away what setup has made, and nothing else',
+    describe: 'Remove what setup created, and nothing else',
     load: async () => (await import('./teardown.js')).command,
   },
   propagation: {
-    describe: 'Measure how long revocations take to be seen by OCSP',
+    describe: 'Measure how soon OCSP reports revocations',
     load: async () => (await import('./propagation.js')).command,
   },
   dev: {
-    describe: 'Run the embedded PKI server, to try things out',
+    describe: 'Run the embedded PKI server',
     load: async () => (await import('./dev.js')).command,
   },
   report: {
-    describe: 'Make reports of result files',
+    describe: 'Convert result files to reports',
     load: async () => (await import('./report.js')).command,
   },
   compare: {
-    describe: 'Compare groups of result files: is the difference more than chance?',
+    describe: 'Compare groups of results statistically',
     load: async () => (await import('./compare.js')).command,
   },
   merge: {
-    describe: 'Add the results of the parts of one plan (--shard)',
+    describe: 'Merge the parts of one plan (--shard)',
     load: async () => (await import('./merge.js')).command,
   },
   calibrate: {
-    describe: 'Find out what this machine can honestly measure',
+    describe: 'Find out what this machine can measure',
     load: async () => (await import('./calibrate.js')).command,
   },
   schema: {
@@ -69,7 +69,7 @@ const LAST_WORDS_MS = 500;
  * @returns {Promise<number>} exit code
  */
 export async function main(args) {
-  bearFailingOutput(process);
+  handleOutputErrors(process);
   process.once('uncaughtException', (error) => {
     report(error);
     process.exit(EXIT.usage);
@@ -113,9 +113,9 @@ async function parse(args) {
     .wrap(Math.min(100, process.stderr.columns ?? 100))
     .exitProcess(false)
     .demandCommand(1, 'No command is given: it comes first, before the options.')
-    .epilogue('Each command has its own: vault-pki-load issue --help')
+    .epilogue('Help on a command: vault-pki-load issue --help')
     .fail((message, error) => {
-      throw error ?? misuse(message, args);
+      throw error ?? misuse(message, args, declared);
     });
   for (const [name, { describe: text, load }] of Object.entries(commands)) {
     parser.command({
@@ -137,7 +137,7 @@ async function parse(args) {
   } catch (error) {
     // Some of what yargs finds wrong comes as a YError, past its fail handler.
     const { name, message } = /** @type {Error} */ (error);
-    throw name === 'YError' ? misuse(message, args) : error;
+    throw name === 'YError' ? misuse(message, args, declared) : error;
   }
   return chosen;
 }
@@ -145,12 +145,14 @@ async function parse(args) {
 /**
  * @param {string} message of yargs
  * @param {string[]} args
+ * @param {Command | null} command null: none was recognised
  */
-function misuse(message, args) {
+function misuse(message, args, command) {
   const name = commandIn(args);
+  const flags = Object.entries(command?.options ?? {}).flatMap(([flag, { alias = [] }]) => [flag, ...alias]);
   return usageError(
     'bad_usage',
-    describeMisuse(message, args),
+    describeMisuse(message, args, { commands: Object.keys(commands), flags }),
     `See: vault-pki-load${name === undefined ? '' : ` ${name}`} --help`,
   );
 }

@@ -12,24 +12,21 @@ const options = {
   'allow-interrupted': {
     type: 'flag',
     group: 'Parts',
-    describe: 'Take parts, too, that were interrupted or killed: the sum is of what they had measured',
+    describe: 'Accept parts that were interrupted or killed',
   },
   out: { ...outputOptions.out, group: GROUP },
   format: { ...outputOptions.format, group: GROUP },
 };
 
 const EPILOGUE =
-  'A plan is split with --shard K/N, one part a machine, and with the same options, --seed and, best, --start-at ' +
-  'everywhere. Here histograms are added bucket for bucket, and requirements are judged on the sum; its measurement ' +
-  'is as believable as the worst part. Refused are parts of different plans, parts that met different products or ' +
-  'versions, a part that is given twice, and too few parts. The exit code is that of a run with this result.';
+  'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. See docs/machines.md.';
 
 /** @type {import('./declare.js').Command} */
 export const command = {
   options,
   positionals: {
     name: 'files',
-    describe: 'The result of a part, as --out FILE.json wrote it; - is standard input',
+    describe: 'Result of a part (--out FILE.json); - is standard input',
     min: 1,
   },
   examples: [

@@ -4,7 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
-import { EXIT, PkiLoadError } from '../errors.js';
+import { EXIT, EXIT_CODES, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
 import { makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
@@ -12,17 +12,7 @@ import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
 import { plannedForSearch, searchSettings } from './search-options.js';
 
-const EPILOGUE = [
-  'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; a flag would show it to others.',
-  '',
-  'Exit codes:',
-  '    0  done, every requirement met',
-  '    1  wrong usage or a local error, such as a file that cannot be written',
-  '    2  the target refused or could not be reached before the run',
-  '   98  the measurement is invalid; of a search: the tool, not the target, put an end to it',
-  '   99  a requirement is not met or not proven',
-  '  130  interrupted: what was measured until then is reported',
-].join('\n');
+const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${EXIT_CODES}`;
 
 /**
  * @param {string} name

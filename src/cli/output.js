@@ -19,7 +19,7 @@ export const outputOptions = {
     group: GROUP,
     placeholder: 'FILE',
     repeatable: true,
-    describe: `Write the result to a file; its extension picks the format (${Object.values(reporters)
+    describe: `Write the result to a file (${Object.values(reporters)
       .map(({ extension }) => extension)
       .join(', ')}); repeatable`,
   },
@@ -28,7 +28,7 @@ export const outputOptions = {
     group: GROUP,
     choices: Object.keys(reporters),
     default: 'text',
-    describe: 'Form of the result on standard output',
+    describe: 'Format of standard output',
   },
   quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
 };

@@ -1,4 +1,5 @@
 /** `propagation`: how long revocations take to be seen by OCSP, at one node or at several. */
+import { EXIT_CODES } from '../errors.js';
 import { camelCase, readOptions } from '../options.js';
 import { propagationOptions } from '../propagation/options.js';
 import { planPropagation } from '../propagation/plan.js';
@@ -29,17 +30,7 @@ export const command = {
     "propagation --certificates 300 --require 'p99<2s' --out propagation.html",
     'propagation --node http://10.0.0.1:8200 --node http://10.0.0.2:8200 --poll 10ms',
   ],
-  epilogue: [
-    'Each certificate is issued, asked about at every node to see it good, and revoked at --url; from then on every node is asked every ' +
-      '--poll until it says revoked. What is known of a delay is an interval, so the report has a lower and an upper bound of every ' +
-      'figure; requirements are judged on the upper one, of the last node to know, from when the revocation was answered.',
-    '',
-    'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token. Revoked certificates stay in storage and on the CRL.',
-    '',
-    'Exit codes: 0 done, every requirement met; 1 wrong usage or a local error; 2 the target refused or could not be reached before ' +
-      'the first certificate; 98 the measurement is invalid; 99 a requirement is not met or not proven; 130 interrupted: what was ' +
-      'measured until then is reported',
-  ].join('\n'),
+  epilogue: `Revoked certificates stay in storage and on the CRL. See docs/propagation.md.\n\n${EXIT_CODES}`,
   async run(given, line) {
     const { asked, planned } = split(given);
     const { out, format, quiet } = readOptions(outputOptions, asked);

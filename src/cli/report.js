@@ -24,13 +24,12 @@ export const command = {
   options,
   positionals: {
     name: 'files',
-    describe: 'A result, as --out FILE.json or --format json wrote it; - is standard input',
+    describe: 'Result (--out FILE.json); - is standard input',
     min: 1,
   },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
-    'Several results are reported as one set of runs, with a warning where they were not made alike. A set of runs and a comparison, as --repeat and compare write them, ' +
-    'can be reported too. The exit code is 0, whatever the reports say.',
+    'Several results are reported as one set of runs. Sets of runs and comparisons can be reported, too.',
   async run(given) {
     const outputs = readOptions(options, given);
     const files = /** @type {string[]} */ (given.files);

@@ -12,25 +12,24 @@ export const runOptions = {
   ...outputOptions,
   out: {
     ...outputOptions.out,
-    describe: `${outputOptions.out.describe}. That of a single run is written anew every two seconds while it goes on`,
+    describe: outputOptions.out.describe,
   },
   'github-summary': {
     type: 'flag',
     group: GROUP,
-    describe: 'Append the result to the summary of a GitHub Actions step, in Markdown',
+    describe: 'Append the result to the summary of a GitHub Actions step',
   },
   metrics: {
     type: 'text',
     group: GROUP,
     placeholder: 'HOST:PORT',
-    describe:
-      'Serve metrics for Prometheus at http://HOST:PORT/metrics while the run goes on; a port alone is for this machine only, 0 takes a free one',
+    describe: 'Serve Prometheus metrics at /metrics during the run',
   },
   otlp: {
     type: 'text',
     group: GROUP,
     placeholder: 'URL',
-    describe: 'Send metrics to an OpenTelemetry receiver, as OTLP/JSON, every ten seconds and at the end',
+    describe: 'Push metrics to an OpenTelemetry receiver (OTLP/JSON)',
   },
   repeat: {
     type: 'integer',
@@ -39,7 +38,7 @@ export const runOptions = {
     default: 1,
     min: 1,
     max: 1000,
-    describe: 'Run the plan so often, one run after the other; the results make a set of runs, for compare',
+    describe: 'Repeat the run N times, for compare',
   },
   pause: {
     type: 'duration',
@@ -47,7 +46,7 @@ export const runOptions = {
     placeholder: 'TIME',
     default: 0,
     max: 86_400_000,
-    describe: 'With --repeat: wait for so long between runs; in a search between steps',
+    describe: 'Wait this long between runs, or steps of a search',
   },
   ...searchOptions,
 };

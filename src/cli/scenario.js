@@ -26,12 +26,12 @@ const scenarioOptions = {
     group: 'Scenario',
     placeholder: 'NAME',
     repeatable: true,
-    describe: 'Run no runs of the scenario but this one; repeatable',
+    describe: 'Run only this run of the scenario; repeatable',
   },
   'dry-run': {
     type: 'flag',
     group: 'Scenario',
-    describe: 'Say what would be run and left behind, and send nothing',
+    describe: 'Print what would be sent and left behind, and send nothing',
   },
 };
 
@@ -48,16 +48,9 @@ export const command = {
     "run examples/cerberus.yaml --only 'continuous increase' --find-max-rate --require 'p95<300ms'",
     'run scenario.yaml --url https://vault.example.com:8200 --repeat 10 --out result.json --out result.html',
   ],
-  // One line each: they are broken to fit.
-  epilogue: [
-    'Flags win over what the scenario says. --rate takes the place of its stages, and --duration, --requests and --ramp-up may stand beside it; without it, a run with stages refuses them. With model: closed it is --concurrency, and there is no --ramp-up. A search (--find-max-rate, --max-concurrency) of each run on each target takes the place of stages, too. What is required of stages is then not judged, and reports say so.',
-    'A search for a rate begins at that of the file, with its concurrency unless the loop is closed there (model: closed). A search for a peak begins with 1 in flight, or --concurrency, or one for each thread, whatever rate and concurrency the file has. In both, duration (of a step) and pause of the file count as the flags do.',
-    'Of a search, files are written after each step; of several searches each has its own, result-NAME.json, and none is of all together. .csv, .hlog, .hgrm and .prom are refused.',
-    '--only NAME runs no runs of the file but those named, in its order; what is set up is the same.',
-    'Of several runs or targets, result.json holds the tables of all of them together, and each has a file of its own beside it: result-NAME.json. Formats that do not show several together (.csv, .hlog, .hgrm, .prom) are written for each alone; with --repeat, .hlog, .hgrm and .prom are refused. Files are written between runs, and none while one goes on. Repeats take turns: all runs on all targets, then all of them again, another target first. A target that refuses is left out, and the others go on.',
-    'What the scenario has set up (setup) is made on each target first and taken away at the end, also after Ctrl-C.',
-    'Exit codes are those of issue; of several runs, the worst: 130, 1, 2, 98, 99, 0.',
-  ].join('\n\n'),
+  epilogue:
+    'Flags override the file; --rate, --concurrency (model: closed) and searches replace its stages. The exit code of several runs is the ' +
+    'worst: 130, 1, 2, 98, 99, 0. See docs/scenarios.md.',
   async run({ files, 'dry-run': dryRun, only, ...given }, line) {
     const [file, ...more] = /** @type {string[]} */ (files);
     if (more.length > 0)

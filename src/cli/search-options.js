@@ -25,14 +25,14 @@ export const searchOptions = {
   'find-max-rate': {
     type: 'flag',
     group: GROUP,
-    describe: `Look for the highest rate at which every --require is met: doubling from --rate (${START_RATE}/s), then bisection, then a longer run that confirms it. Each step takes --duration at least (10s), with --pause before it (1s)`,
+    describe: `Search for the highest rate that meets every --require`,
   },
   'max-rate': {
     type: 'rate',
     group: GROUP,
     placeholder: 'N/s',
     max: MOST_RATE,
-    describe: 'With --find-max-rate: never offer more than this',
+    describe: 'With --find-max-rate: highest rate to offer',
   },
   'max-concurrency': {
     type: 'integer',
@@ -40,8 +40,7 @@ export const searchOptions = {
     placeholder: 'N',
     min: 1,
     max: 10_000,
-    describe:
-      'Closed loop: look for the peak throughput, and the fewest requests in flight that reach it with every --require met (a required rate is judged at the answer); from --concurrency (1) to N at most',
+    describe: 'Search for the peak throughput, up to N requests in flight',
   },
 };
 

@@ -5,10 +5,8 @@ import { readSetupOptions, setupOptions } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
-  'Makes a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME for tokens that run operations on it, and what ' +
-  '--with names: NAME-kv (version 2), NAME-transit with a key, NAME-approle with a role. Everything carries a mark. It may be run ' +
-  'again: what is there is left, what is missing is made. A mount or policy of the same name without the mark is refused, and ' +
-  'nothing is changed. teardown takes all of it away.';
+  'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
+  'NAME-approle. Run it again to create what is missing. teardown removes all of it. See docs/vault.md.';
 
 /** Operations that need more than the PKI, by the name of the set-up. @type {Readonly<Record<string, (name: string) => string>>} */
 const TRY = Object.freeze({

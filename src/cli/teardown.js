@@ -4,9 +4,7 @@ import { nameOption } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
-  'Takes away the mounts and the policy that setup has made under this name, with all that is in them: CAs, certificates, roles, ' +
-  'leases, secrets, keys. What does not carry the mark of setup is left, and said. It may be run again, and after a setup that ' +
-  'failed half-way. Exit codes: 0 nothing is left at these names, 2 something is, or the target refused.';
+  'Removes everything with the mark of setup under this name, and leaves the rest. Exit code 2 if anything is left under these names.';
 
 /** @type {import('./declare.js').Command} */
 export const command = {

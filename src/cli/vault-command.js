@@ -29,7 +29,7 @@ export const vaultOptions = {
     group: 'Results',
     choices: ['text', 'json'],
     default: 'text',
-    describe: 'Form of what is said on standard output',
+    describe: 'Format of standard output',
   },
 };
 

@@ -8,9 +8,9 @@ import { packError } from '../errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
 import { createFiles, createSetFiles } from './files.js';
-import { rehearse } from './rehearsal.js';
-import { createStation } from './station.js';
+import { createStation } from './live-session.js';
 import { createView } from './view.js';
+import { warmUp } from './warm-up.js';
 
 const STDERR = 2;
 
@@ -34,7 +34,7 @@ try {
   await files?.prepare();
   const server = await serveMetrics(options.metrics);
   const pusher = await startPushing(options.otlp);
-  await Promise.all([view.isReady, options.quiet ? null : rehearse(options.terminal)]);
+  await Promise.all([view.isReady, options.quiet ? null : warmUp(options.terminal)]);
   obeyWith(createStation({ mix, load: plan.load, command, runs, set }, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {

@@ -7,7 +7,7 @@ import { watchBacklog } from './watch/backlog.js';
 import { BEAT_MS, createWatch } from './watch/sender.js';
 
 /** The recorder is told the time, the backlog is looked at, and time-outs are looked for, this often. */
-const TELL_MS = 100;
+const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 
 /** An arrival is sent or dropped when it is due; what is looked at later than this was looked at too late. */
@@ -25,7 +25,7 @@ const LATE_DROP_MS = 1;
  * @param {(index: number) => import('../http/exchange.js').Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the snapshot
- * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'tell' | 'behind' | 'finish'>} context.recorder
+ * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
  * @param {import('./pacing/choose.js').Pacing['spins']} context.spins
  * @param {import('./shard.js').End} context.end
@@ -44,7 +44,7 @@ export function startSending({
   end,
 }) {
   const { load } = input.plan;
-  const { add, tell, behind, finish: endRecording } = recorder;
+  const { add, advanceWatermark, behind, finish: endRecording } = recorder;
   const { schedule, shards } = arrivals;
   /** @type {import('./pacing/alarm.js').Alarm | null} */
   let alarm = null;
@@ -120,12 +120,12 @@ export function startSending({
   });
   const beating = watch.needsBeats ? setInterval(watch.beat, BEAT_MS) : undefined;
   const expiry = setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs));
-  const telling = setInterval(() => {
+  const watermarkTimer = setInterval(() => {
     const now = clock();
-    tell(now);
+    advanceWatermark(now);
     // What is due while a connection is free waits for this thread, not for a connection.
     backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
-  }, TELL_MS);
+  }, WATERMARK_EVERY_MS);
   const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));
 
   function finish() {
@@ -153,7 +153,7 @@ export function startSending({
   function close() {
     clearInterval(beating);
     clearInterval(expiry);
-    clearInterval(telling);
+    clearInterval(watermarkTimer);
     clearTimeout(beginning);
     watch.close();
   }

@@ -11,9 +11,9 @@ import { arrivalsOf, share } from './pacing/arrivals.js';
 import { choosePacing } from './pacing/choose.js';
 import { startPacingThread } from './pacing/thread.js';
 import { startRecorder } from './recording/thread.js';
-import { rehearse } from './rehearsal.js';
 import { startSending } from './sending.js';
 import { createStageFinder, spansOf } from './stages.js';
+import { warmUp } from './warm-up.js';
 
 /**
  * @typedef {object} ShardInput plain data
@@ -76,7 +76,7 @@ export async function createShard(input, { onSecond, livePort }) {
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacingPlan = choosePacing(plan.load, shards, cpus().length, plan.load.threads);
   // First of all, so that its memory is free again when the recorder takes its own.
-  if (!plan.load.coldStart) await rehearse(input, request, pacingPlan);
+  if (!plan.load.coldStart) await warmUp(input, request, pacingPlan);
   const recorder = await startRecorder({
     plan,
     fixture,
@@ -153,7 +153,7 @@ async function startPacing(input, spins, recorder) {
   try {
     return await startPacingThread(input, {
       spins: spins !== 'never',
-      rehearses: !input.plan.load.coldStart,
+      warmsUp: !input.plan.load.coldStart,
     });
   } catch (error) {
     await recorder.terminate();

@@ -25,7 +25,7 @@ const options = {
     group: GROUP,
     choices: ['service', 'batch'],
     default: 'service',
-    describe: 'Tokens that a login gives: service tokens are stored, batch tokens are not',
+    describe: 'Token type; Vault stores service tokens, not batch tokens',
   },
   'token-ttl': {
     type: 'duration',
@@ -34,7 +34,7 @@ const options = {
     default: '5m',
     min: 1000,
     max: 86_400_000,
-    describe: 'How long they live; those that are stored are revoked with the auth method after the run',
+    describe: 'Lifetime of the tokens',
   },
 };
 
@@ -43,7 +43,6 @@ const options = {
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'approle-login',
-  describe: 'Log in by AppRole, with a role made for the run',
   things: 'logins',
   examples: [
     "approle-login --rate 50 --duration 1m --require 'p99<200ms'",

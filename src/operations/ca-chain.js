@@ -15,7 +15,6 @@ const SKEW_MS = 5000;
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'ca-chain',
-  describe: "Fetch the mount's CA chain and check it",
   things: 'CA chains',
   examples: ['ca-chain --dev --duration 10s', "ca-chain --rate 20 --duration 1m --require 'p99<100ms'"],
   options: {},

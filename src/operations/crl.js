@@ -16,7 +16,6 @@ const SKEW_MS = 5000;
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'crl',
-  describe: "Fetch the mount's certificate revocation list and check it",
   things: 'CRLs',
   examples: ['crl --dev --duration 10s', "crl --rate 5 --duration 1m --require 'p99<500ms'"],
   options: {},

@@ -12,7 +12,7 @@ const options = {
   'standby-ok': {
     type: 'flag',
     group: GROUP,
-    describe: 'A standby node is healthy too (Vault answers it 429, 472 or 473)',
+    describe: 'Accept standby nodes (status 429, 472 or 473)',
   },
 };
 
@@ -34,7 +34,6 @@ const { rate_limited: _quota, unavailable: _overload, ...OTHER_REFUSALS } = REFU
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'health',
-  describe: 'Ask sys/health, as load balancers do',
   things: 'health checks',
   examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
   options,

@@ -21,7 +21,7 @@ const options = {
     group: GROUP,
     placeholder: 'PATH',
     default: '/v1/sys/health',
-    describe: 'Path and query; {n} is the number of the request, {random} differs each time',
+    describe: 'Path and query; {n} is the request number, {random} a random text',
     check: checkPathOf,
   },
   header: {
@@ -29,34 +29,34 @@ const options = {
     group: GROUP,
     placeholder: "'NAME: VALUE'",
     repeatable: true,
-    describe: 'A header; repeatable. It stands in the result: nothing secret',
+    describe: 'Header, visible in the result; repeatable',
   },
   body: {
     type: 'text',
     group: GROUP,
     placeholder: 'TEXT',
-    describe: 'Body; {n} and {random} too. It stands in the result: nothing secret',
+    describe: 'Body, visible in the result; {n} and {random} work, too',
   },
-  'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File whose bytes are the body' },
+  'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File with the body' },
   token: {
     type: 'choice',
     group: GROUP,
     choices: TOKENS,
     default: 'own',
-    describe: 'Which token is sent: the one that there is, none, or one that must be refused',
+    describe: 'Your token, none, or an invalid one',
   },
   status: {
     type: 'list',
     group: GROUP,
     placeholder: 'CODES',
     default: '200',
-    describe: 'Statuses that count as success, e.g. 200,204 or 403',
+    describe: 'Statuses that count as success, such as 200,204',
   },
   contains: {
     type: 'text',
     group: GROUP,
     placeholder: 'TEXT',
-    describe: 'What the body must hold to count as success',
+    describe: 'Text that the body must contain',
   },
 };
 
@@ -75,7 +75,6 @@ const NOT_TO_SET = new Set([
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'http',
-  describe: 'Send any request, and count the statuses that it should get',
   things: 'answers',
   examples: [
     'http --path /v1/sys/seal-status --rate 50 --duration 1m',

@@ -24,13 +24,12 @@ import { usageError } from '../errors.js';
  * @property {string} origin scheme, host and port that requests go to
  * @property {string} targetUrl what the result names as the target
  * @property {{product: string | null, version: string | null}} target
- * @property {FirstAnswer} [firstAnswer] what the target answered before the run, where it was asked: the rehearsal is with it
+ * @property {FirstAnswer} [firstAnswer] what the target answered before the run, where it was asked: the warm-up is with it
  */
 /** @typedef {{status: number, body: Uint8Array}} FirstAnswer */
 /**
  * @typedef {object} Operation
  * @property {string} name
- * @property {string} describe one line
  * @property {string} things plural: what is counted, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
  * @property {Record<string, import('../options.js').OptionSpec>} options
@@ -63,48 +62,48 @@ import { usageError } from '../errors.js';
 
 /** @type {Record<string, {describe: string, load: () => Promise<{operation: Operation}>}>} */
 export const operations = {
-  issue: { describe: 'Issue certificates and check every one', load: () => import('./issue.js') },
-  sign: { describe: 'Have CSRs signed and check every certificate', load: () => import('./sign.js') },
+  issue: { describe: 'Issue certificates and check each', load: () => import('./issue.js') },
+  sign: { describe: 'Sign CSRs and check each certificate', load: () => import('./sign.js') },
   'sign-verbatim': {
-    describe: 'Have CSRs signed as they are, without a role, and check every certificate',
+    describe: 'Sign CSRs without a role and check each certificate',
     load: () => import('./sign-verbatim.js'),
   },
   revoke: {
-    describe: 'Revoke certificates that are issued before the run',
+    describe: 'Revoke certificates issued before the run',
     load: () => import('./revoke.js'),
   },
   ocsp: {
-    describe: 'Ask an OCSP responder for certificate status and check every answer',
+    describe: 'Request OCSP status and check each response',
     load: () => import('./ocsp.js'),
   },
   crl: {
-    describe: "Fetch the mount's certificate revocation list and check it",
+    describe: "Fetch the mount's CRL and check it",
     load: () => import('./crl.js'),
   },
   'ca-chain': { describe: "Fetch the mount's CA chain and check it", load: () => import('./ca-chain.js') },
   'approle-login': {
-    describe: 'Log in by AppRole, with a role made for the run',
+    describe: 'Log in with an AppRole created for the run',
     load: () => import('./approle-login.js'),
   },
   'kv-write': {
-    describe: 'Write random secrets into a key-value store',
+    describe: 'Write random secrets to a key-value store',
     load: () => import('./kv-write.js'),
   },
   'kv-read': {
-    describe: 'Read secrets back from a key-value store and check every one',
+    describe: 'Read secrets from a key-value store and check each',
     load: () => import('./kv-read.js'),
   },
   transit: {
-    describe: 'Encrypt, decrypt, sign or verify with a transit key made for the run',
+    describe: 'Encrypt, decrypt, sign or verify with a transit key',
     load: () => import('./transit.js'),
   },
   'token-lookup': {
-    describe: 'Look the token up (auth/token/lookup-self)',
+    describe: 'Look up the token (auth/token/lookup-self)',
     load: () => import('./token-lookup.js'),
   },
-  health: { describe: 'Ask sys/health, as load balancers do', load: () => import('./health.js') },
+  health: { describe: 'Request sys/health, as load balancers do', load: () => import('./health.js') },
   http: {
-    describe: 'Send any request, and count the statuses that it should get',
+    describe: 'Send any HTTP request and check its status',
     load: () => import('./http.js'),
   },
 };

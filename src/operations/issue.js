@@ -24,47 +24,46 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
-    describe: 'Role to issue with',
+    describe: 'Role of the certificates',
   },
   cn: {
     type: 'text',
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe:
-      'Common name; {n} is the number of the request (with --sign: of the CSR), {random} differs each time',
+    describe: 'Common name; {n} is the request number, {random} a random text',
   },
   'alt-names': {
     type: 'list',
     group: GROUP,
     placeholder: 'NAMES',
-    describe: 'DNS names or e-mail addresses, separated by commas; {n} and {random} too',
+    describe: 'DNS names or e-mail addresses; {n} and {random} work, too',
   },
   'ip-sans': {
     type: 'list',
     group: GROUP,
     placeholder: 'IPS',
-    describe: 'IP addresses, separated by commas',
+    describe: 'IP addresses',
   },
   ttl: {
     type: 'duration',
     group: GROUP,
     placeholder: 'TIME',
     min: 1000,
-    describe: 'Lifetime to ask for',
-    defaultText: 'the role decides',
+    describe: 'Requested lifetime',
+    defaultText: "the role's",
   },
   sign: {
     type: 'flag',
     group: GROUP,
-    describe: 'Send CSRs to sign/ROLE: the keys are made here, before the run',
+    describe: 'Send CSRs to sign/ROLE; their keys are made before the run',
   },
   'key-type': {
     type: 'choice',
     group: GROUP,
     choices: KEY_TYPES,
-    describe: 'With --sign: key of the CSRs',
-    defaultText: 'what the role takes',
+    describe: 'With --sign: key type of the CSRs',
+    defaultText: "the role's",
   },
   pool: {
     type: 'integer',
@@ -72,14 +71,14 @@ const options = {
     placeholder: 'N',
     min: 1,
     max: 100_000,
-    describe: 'With --sign: CSRs to make; they are used in turn, names and all',
+    describe: 'With --sign: CSRs to make; they are used in turn',
     defaultText: String(DEFAULT_POOL),
   },
   keep: {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe: 'Append serial and certificate of each, as JSON lines, never a key; for ocsp --serials',
+    describe: 'Append serials and certificates, for ocsp --serials',
   },
 };
 
@@ -107,7 +106,6 @@ const OUTCOMES = Object.freeze({
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'issue',
-  describe: 'Issue certificates and check every one',
   things: 'certificates',
   examples: [
     'issue --dev --duration 10s',

@@ -21,22 +21,20 @@ const options = {
   filled: {
     type: 'flag',
     group: GROUP,
-    describe:
-      'The secrets are in --kv-mount: a kv-write with the same --paths, --size and --data-seed has left them',
+    describe: 'Read the secrets that kv-write left in --kv-mount',
   },
   pick: {
     type: 'choice',
     group: GROUP,
     choices: ['random', 'in-turn'],
     default: 'random',
-    describe: 'Order in which they are read: all of them before one is read again, either way',
+    describe: 'Order of reading; all are read before any is read again',
   },
 };
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'kv-read',
-  describe: 'Read secrets back from a key-value store and check every one',
   things: 'secrets read',
   examples: [
     "kv-read --rate 200 --duration 1m --require 'p99<100ms'",

@@ -7,7 +7,6 @@ import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vau
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'kv-write',
-  describe: 'Write random secrets into a key-value store',
   things: 'secrets written',
   examples: [
     "kv-write --rate 50 --duration 1m --require 'p99<300ms'",

@@ -22,8 +22,8 @@ export const kvOptions = {
     type: 'text',
     group: GROUP,
     placeholder: 'PATH',
-    describe: 'Key-value store that is there; the secrets stay in it, below vault-pki-load/',
-    defaultText: 'one made for the run and taken away after it',
+    describe: 'Existing key-value store; secrets stay there',
+    defaultText: 'one is created for the run',
     check: checkMountPath,
   },
   'kv-version': {
@@ -40,7 +40,7 @@ export const kvOptions = {
     default: DEFAULT_SIZE,
     min: 1,
     max: MOST_BYTES,
-    describe: 'Bytes in a secret, random; they travel as base64, a third more',
+    describe: 'Random bytes per secret, before base64',
   },
   paths: {
     type: 'integer',
@@ -49,7 +49,7 @@ export const kvOptions = {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    describe: 'Secrets, each at a path of its own',
+    describe: 'Number of secrets, each at its own path',
   },
   'data-seed': {
     type: 'integer',
@@ -58,7 +58,7 @@ export const kvOptions = {
     default: DEFAULT_DATA_SEED,
     min: 0,
     max: 0xffff_ffff,
-    describe: 'What paths and contents follow from; runs with the same write and read the same secrets',
+    describe: 'Seed of paths and contents',
   },
 };
 

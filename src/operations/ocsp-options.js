@@ -13,41 +13,41 @@ export const options = {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe: 'Certificate to ask about, PEM or DER; a chain file brings its issuer along',
-    defaultText: 'one is issued with --role',
+    describe: 'Certificate, PEM or DER; a chain file includes its issuer',
+    defaultText: 'issue one with --role',
   },
   issuer: {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe: 'Certificate of its issuer',
-    defaultText: "the chain in --cert, or the mount's CA",
+    describe: 'Issuer certificate',
+    defaultText: "from --cert, or the mount's CA",
   },
   serials: {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe: 'Ask about many: a file of issue --keep, or one serial a line; in a seeded order',
+    describe: 'Many certificates: from issue --keep, or one serial per line',
   },
   role: {
     type: 'text',
     group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
-    describe: 'Without --cert and --serials: role to issue one certificate with, or with --about several',
+    describe: 'Role to issue certificates with if no file is given',
   },
   cn: {
     type: 'text',
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Common name of what is issued',
+    describe: 'Common name of issued certificates',
   },
   about: {
     type: 'list',
     group: GROUP,
     placeholder: 'KIND=WEIGHT,...',
-    describe: `Ask about several kinds by weight: ${Object.keys(KINDS).join(', ')}; what is needed is issued and revoked before the run`,
+    describe: `Kinds by weight: ${Object.keys(KINDS).join(', ')}`,
   },
   pool: {
     type: 'integer',
@@ -55,15 +55,14 @@ export const options = {
     placeholder: 'N',
     min: 1,
     max: 100_000,
-    describe: 'With --about: good certificates to issue, and as many to issue and revoke',
+    describe: 'With --about: certificates to issue of each kind',
     defaultText: String(DEFAULT_POOL),
   },
   'revoked-serials': {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe:
-      'With --about revoked=...: certificates of the issuer that are revoked already, as --serials takes them',
+    describe: 'With --about: already revoked certificates, as for --serials',
   },
   'ocsp-url': {
     type: 'url',
@@ -75,14 +74,14 @@ export const options = {
   'from-aia': {
     type: 'flag',
     group: GROUP,
-    describe: 'Take the responder from the certificate (Authority Information Access)',
+    describe: "Use the responder in the certificate's AIA",
   },
   method: {
     type: 'choice',
     group: GROUP,
     choices: ['post', 'get', 'auto'],
     default: 'post',
-    describe: 'auto: GET where the URL has at most 255 bytes (RFC 9919)',
+    describe: 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)',
   },
   hash: {
     type: 'choice',
@@ -94,14 +93,14 @@ export const options = {
   nonce: {
     type: 'flag',
     group: GROUP,
-    describe: 'Send a nonce of 32 bytes, new for each request; Vault ignores it',
+    describe: 'Send a new 32-byte nonce with each request; Vault ignores it',
   },
   expect: {
     type: 'list',
     group: GROUP,
     placeholder: 'ANSWER',
-    describe: `Answer that counts as success: ${ANSWERS.join(', ')}; with --about KIND=ANSWER,...`,
-    defaultText: 'good; with --about what Vault answers: unknown to wrong-issuer, good to never-issued',
+    describe: `Expected status: ${ANSWERS.join(', ')}`,
+    defaultText: "good; with --about, Vault's",
   },
 };
 

@@ -8,8 +8,8 @@ import { askOnce, responderOf } from './ocsp-responder.js';
 import { findSubjects } from './ocsp-subjects.js';
 import { findSubjectsOfKinds } from './ocsp-subjects-of-kinds.js';
 
-/** A longer answer is no right one; rehearsing with it would take memory and time. */
-const MAX_REHEARSED_BYTES = 16 * 1024;
+/** A longer answer is no right one; warming up with it would take memory and time. */
+const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
  * @param {import('./index.js').PrepareContext} context
@@ -41,7 +41,7 @@ export async function prepare(context, { createRequester, createClassifier, mean
     classify: createClassifier(plan, fixture),
     meanings,
   });
-  return firstAnswer.body.length > MAX_REHEARSED_BYTES ? fixture : { ...fixture, firstAnswer };
+  return firstAnswer.body.length > MAX_WARM_UP_BYTES ? fixture : { ...fixture, firstAnswer };
 }
 
 /**

@@ -34,7 +34,6 @@ const OUTCOMES = Object.freeze({
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'ocsp',
-  describe: 'Ask an OCSP responder for certificate status and check every answer',
   things: 'OCSP responses',
   examples: [
     'ocsp --dev --rate 20 --duration 10s',

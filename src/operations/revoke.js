@@ -22,14 +22,14 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
-    describe: 'Role to issue the certificates with; it must store them',
+    describe: 'Role of the certificates; it must store them',
   },
   cn: {
     type: 'text',
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Their common name; {n} is the number of the certificate, {random} differs each time',
+    describe: 'Common name; {n} is the certificate number, {random} a random text',
   },
   pool: {
     type: 'integer',
@@ -37,9 +37,8 @@ const options = {
     placeholder: 'N',
     min: 1,
     max: MOST_POOL,
-    describe: 'Certificates to issue before the run, if it has as many requests',
-    defaultText:
-      'as many as it has requests, 1000 where that is not known; 1000 more for the warm-up of a closed loop',
+    describe: 'Certificates to issue before the run',
+    defaultText: 'one per request, or 1000',
   },
 };
 
@@ -57,7 +56,6 @@ export const USED_UP =
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'revoke',
-  describe: 'Revoke certificates that are issued before the run',
   things: 'revocations',
   examples: [
     'revoke --dev --rate 20 --duration 10s',

@@ -25,7 +25,6 @@ function asIssue(plan) {
 export const operation = {
   ...issue,
   name: 'sign-verbatim',
-  describe: 'Have CSRs signed as they are, without a role, and check every certificate',
   examples: [
     'sign-verbatim --dev --duration 10s',
     "sign-verbatim --key-type ec-256 --pool 200 --cn 'host-{n}.example.com' --rate 50 --duration 1m",

@@ -20,7 +20,6 @@ function capitalized(text) {
 export const operation = {
   ...issue,
   name: 'sign',
-  describe: 'Have CSRs signed and check every certificate',
   examples: [
     'sign --dev --duration 10s',
     "sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m",

@@ -5,7 +5,6 @@ import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'token-lookup',
-  describe: 'Look the token up (auth/token/lookup-self)',
   things: 'lookups',
   examples: ['token-lookup --rate 100 --duration 1m'],
   options: {},

@@ -22,7 +22,7 @@ const options = {
     group: GROUP,
     choices: ACTIONS,
     default: 'encrypt',
-    describe: 'What is asked; what is decrypted or verified is encrypted or signed before the run',
+    describe: 'Transit action; inputs are prepared before the run',
   },
   'key-type': {
     type: 'choice',
@@ -38,7 +38,7 @@ const options = {
     default: 64,
     min: 1,
     max: MOST_BYTES,
-    describe: 'Bytes of a text, random; they travel as base64, a third more',
+    describe: 'Size of a random text, before base64',
   },
   pool: {
     type: 'integer',
@@ -47,7 +47,7 @@ const options = {
     default: 100,
     min: 1,
     max: 100_000,
-    describe: 'Different texts: request i is about text i modulo N',
+    describe: 'Different texts, used in turn',
   },
 };
 
@@ -64,8 +64,7 @@ const MAKES = {
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'transit',
-  describe: 'Encrypt, decrypt, sign or verify with a transit key made for the run',
-  things: 'transit answers',
+  things: 'transit responses',
   examples: [
     'transit --concurrency 100 --duration 10s',
     "transit --action sign --key-type ecdsa-p256 --rate 200 --duration 1m --require 'p99<50ms'",

@@ -15,28 +15,28 @@ export const propagationOptions = {
     default: 50,
     min: 1,
     max: 10_000,
-    describe: 'How many to issue and revoke, one after the other or a few at once',
+    describe: 'Certificates to issue and revoke',
   },
   role: {
     type: 'text',
     group: WHAT,
     placeholder: 'NAME',
     default: 'example-dot-com',
-    describe: 'Role to issue them with; it must store them',
+    describe: 'Role of the certificates; it must store them',
   },
   cn: {
     type: 'text',
     group: WHAT,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Their common name',
+    describe: 'Common name of the certificates',
   },
   ttl: {
     type: 'duration',
     group: WHAT,
     placeholder: 'TIME',
     min: 1000,
-    describe: 'Their lifetime: revoked ones stay on the CRL until then',
+    describe: 'Lifetime; revoked certificates stay on the CRL until then',
     defaultText: "the role's",
   },
   concurrency: {
@@ -46,7 +46,7 @@ export const propagationOptions = {
     default: 2,
     min: 1,
     max: 100,
-    describe: 'Certificates under way at once; each is polled for on its own',
+    describe: 'Certificates in progress at once',
   },
   pause: {
     type: 'duration',
@@ -54,15 +54,14 @@ export const propagationOptions = {
     placeholder: 'TIME',
     default: '100ms',
     max: 86_400_000,
-    describe: 'Wait for so long between one certificate and the next',
+    describe: 'Wait this long between certificates',
   },
   node: {
     type: 'url',
     group: HOW,
     placeholder: 'URL',
     repeatable: true,
-    describe:
-      'Address of a node whose OCSP responder is asked, URL/v1/MOUNT/ocsp; repeatable. Certificates are issued and revoked at --url [default: --url alone]',
+    describe: 'Node whose OCSP responder is polled; repeatable [default: --url]',
   },
   poll: {
     type: 'duration',
@@ -71,7 +70,7 @@ export const propagationOptions = {
     default: '20ms',
     min: 1,
     max: 3_600_000,
-    describe: 'Ask each node so often, whether or not it has answered what it was asked before',
+    describe: 'Poll each node this often, answered or not',
   },
   'give-up': {
     type: 'duration',
@@ -80,9 +79,9 @@ export const propagationOptions = {
     default: '60s',
     min: 1,
     max: 86_400_000,
-    describe: 'Count a certificate as never revoked so long after the revocation was answered',
+    describe: 'Stop polling this long after the revoke response',
   },
-  url: { ...url, describe: 'Address of Vault or OpenBao, where certificates are issued and revoked' },
+  url: { ...url, describe: 'Address of Vault or OpenBao: issues and revokes' },
   dev,
   mount,
   namespace,
@@ -96,11 +95,10 @@ export const propagationOptions = {
   seed: {
     ...seed,
     group: HOW,
-    describe: 'Seed of when within the first interval the polling of each certificate begins',
+    describe: 'Seed of the start times of polling',
   },
   require: {
     ...requirement,
-    describe:
-      "A requirement on the delay until every node says revoked, e.g. 'p99<2s', 'max<10s', 'errors<1%'; repeatable",
+    describe: "Requirement on the delay, such as 'p99<2s'; repeatable",
   },
 };

@@ -4,7 +4,7 @@ import { PkiLoadError } from '../errors.js';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
 import { interrupted, unlessStopped } from '../stop.js';
-import { watchHope } from './hope.js';
+import { watchHope } from './early-stop.js';
 import { watchRecovery } from './recovery.js';
 import { isShared, planOfAll } from './step-plan.js';
 

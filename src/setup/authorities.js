@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.js';
 import { otherName } from './plan.js';
-import { whenReady } from './ready.js';
+import { whenReady } from './wait-until-ready.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').SetupPlan} SetupPlan */

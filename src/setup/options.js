@@ -15,7 +15,7 @@ export const nameOption = {
     group: GROUP,
     placeholder: 'NAME',
     default: DEFAULT_NAME,
-    describe: 'What everything is called: NAME-root, NAME-int, ...',
+    describe: 'Prefix of all names: NAME-root, NAME-int, ...',
   },
 };
 
@@ -27,18 +27,18 @@ export const setupOptions = {
     group: GROUP,
     choices: ['rsa', 'ec'],
     default: 'rsa',
-    describe: 'Keys of the CAs: RSA-2048 or P-256',
+    describe: 'CA keys: RSA-2048 or P-256',
   },
   'auto-rebuild': {
     type: 'flag',
     group: GROUP,
-    describe: 'Rebuild CRLs now and then, not with every revocation',
+    describe: 'Rebuild CRLs periodically, not with every revocation',
   },
   with: {
     type: 'list',
     group: GROUP,
     placeholder: 'ENGINES',
-    describe: `Beside the PKI: ${ENGINES.join(', ')}, separated by commas`,
+    describe: `Besides the PKI: ${ENGINES.join(', ')}`,
   },
 };
 

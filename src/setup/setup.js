@@ -2,11 +2,11 @@
 import { PkiLoadError, usageError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
 import { checkAuthorities, makeAuthorities } from './authorities.js';
+import { lookAround, refuseOthers } from './find-existing.js';
 import { fullPath, KEY, possibleMounts, ROLE } from './plan.js';
 import { policyText } from './policy.js';
-import { whenReady } from './ready.js';
 import { checkRights, rightsToLook, rightsToSetUp } from './rights.js';
-import { lookAround, refuseOthers } from './there.js';
+import { whenReady } from './wait-until-ready.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').SetupPlan} SetupPlan */

@@ -1,9 +1,9 @@
 /** Takes away what `setup` made, and nothing else: what does not carry its mark is left, and said. */
 import { EXIT, PkiLoadError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
+import { lookAround } from './find-existing.js';
 import { checkName } from './plan.js';
 import { checkRights, rightsToLook, rightsToTearDown } from './rights.js';
-import { lookAround } from './there.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {{kind: 'mount' | 'auth' | 'policy', path: string, type?: string}} Item `path`: below `/v1/`; of a policy, its name */
@@ -75,11 +75,11 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
 }
 
 /**
- * @param {import('./there.js').FoundMount} a
- * @param {import('./there.js').FoundMount} b
+ * @param {import('./find-existing.js').FoundMount} a
+ * @param {import('./find-existing.js').FoundMount} b
  */
 function teardownOrder(a, b) {
-  const rank = (/** @type {import('./there.js').FoundMount} */ { kind, path }) =>
+  const rank = (/** @type {import('./find-existing.js').FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
   return rank(a) - rank(b);
 }

@@ -7,7 +7,7 @@ const TAIL = { endedMs: 1000, next: 0, waiting: 0, carried: 0, dropped: [0] };
 
 /**
  * @param {number} perMs samples that come in a millisecond
- * @param {{lastMs?: number, onReport?: (toldMs: number) => void}} [options]
+ * @param {{lastMs?: number, onReport?: (watermarkMs: number) => void}} [options]
  * @returns the sleeps, ms, and how many samples were taken after each
  */
 function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
@@ -19,7 +19,7 @@ function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
   const lots = [];
   let recorded = 0;
   const reader = {
-    toldMs: () => now,
+    watermarkMs: () => now,
     tail: () => (now >= lastMs ? TAIL : null),
     /** @param {(sample: typeof SAMPLE) => void} visit */
     take(visit) {
@@ -72,11 +72,11 @@ for (const perMs of [0, 1, 100]) {
   test(`at ${perMs * 1000}/s a report is due after a second, then every two, in time of the run`, () => {
     /** @type {number[]} */
     const reports = [];
-    loopAt(perMs, { lastMs: 9000, onReport: (toldMs) => reports.push(toldMs) });
+    loopAt(perMs, { lastMs: 9000, onReport: (watermarkMs) => reports.push(watermarkMs) });
     assert.equal(reports.length, 4, String(reports));
-    for (const [i, toldMs] of reports.entries()) {
-      const late = toldMs - (FIRST_REPORT_MS + i * REPORT_EVERY_MS);
-      assert.ok(late >= 0 && late < 20 * (i + 1), `${toldMs} ms`);
+    for (const [i, watermarkMs] of reports.entries()) {
+      const late = watermarkMs - (FIRST_REPORT_MS + i * REPORT_EVERY_MS);
+      assert.ok(late >= 0 && late < 20 * (i + 1), `${watermarkMs} ms`);
     }
   });
 }

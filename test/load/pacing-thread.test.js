@@ -13,7 +13,7 @@ test('an arrival that goes out without the thread does not set the sender spinni
   const schedule = createSchedule(LOAD);
   const pacing = await startPacingThread(
     { plan: /** @type {import('../../src/plan.js').Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
-    { spins: true, rehearses: false },
+    { spins: true, warmsUp: false },
   );
   const { setImmediate } = globalThis;
   let turns = 0;

@@ -116,8 +116,8 @@ describe('the ring of samples', () => {
     const { writer, reader } = setUp();
     const count = 100_000;
     for (let i = 0; i < count; i++) writer.add(sample({ index: i, body: Buffer.from([i & 255, i >> 8]) }));
-    writer.tell(5000);
-    assert.equal(reader.toldMs(), 0, 'samples done before 5000 ms are still on their way');
+    writer.advanceWatermark(5000);
+    assert.equal(reader.watermarkMs(), 0, 'samples done before 5000 ms are still on their way');
     assert.equal(writer.behind(), count);
     assert.equal(
       writer.end({ endedMs: 1, next: 2, waiting: 3, carried: 0, dropped: [4] }),
@@ -127,9 +127,9 @@ describe('the ring of samples', () => {
     let next = 0;
     while (next < count) {
       reader.take(({ index }) => assert.equal(index, next++));
-      writer.tell(5000);
+      writer.advanceWatermark(5000);
     }
-    assert.equal(reader.toldMs(), 5000);
+    assert.equal(reader.watermarkMs(), 5000);
   });
 
   test('the last word comes through', () => {

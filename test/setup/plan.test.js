@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { targetError } from '../../src/errors.js';
 import { fullPath, planSetup } from '../../src/setup/plan.js';
 import { policyText } from '../../src/setup/policy.js';
-import { whenReady } from '../../src/setup/ready.js';
+import { whenReady } from '../../src/setup/wait-until-ready.js';
 
 /** @type {[string, string][]} what is wrong with it, name */
 const BAD_NAMES = [

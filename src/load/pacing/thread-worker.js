@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClock } from '../clock.js';
-import { partOf } from '../rehearsal-load.js';
+import { partOf } from '../warm-up-load.js';
 import { createSchedule } from './schedule.js';
 import { ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
@@ -16,15 +16,15 @@ const SPIN_MS = 0.06;
 const SPIN_GAP_MS = 0.5;
 
 /**
- * What is rehearsed, twice, so that V8 does not count on one schedule: more wake-ups than it takes to compile what they call.
+ * What is warmed up, twice, so that V8 does not count on one schedule: more wake-ups than it takes to compile what they call.
  */
-const REHEARSALS = 2;
-const REHEARSAL = Object.freeze({ requests: 4000, perSecond: 40_000, longestMs: 200 });
+const WARM_UP_ROUNDS = 2;
+const WARM_UP = Object.freeze({ requests: 4000, perSecond: 40_000, longestMs: 200 });
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{load: import('../../plan.js').LoadPlan, shard: number, shards: number, spins: boolean, rehearses: boolean,
+/** @type {{load: import('../../plan.js').LoadPlan, shard: number, shards: number, spins: boolean, warmsUp: boolean,
  *   control: SharedArrayBuffer}} */
-const { load, shard, shards, spins, rehearses, control } = workerData;
+const { load, shard, shards, spins, warmsUp, control } = workerData;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -54,16 +54,16 @@ function waitFor(dueMs, clock, spinMs) {
 }
 
 /** Nobody is woken: a wake-up is always on its way. */
-function rehearse() {
+function warmUp() {
   const flags = new Int32Array(new SharedArrayBuffer(control.byteLength));
   flags[UNDER_WAY] = 1;
-  for (let i = 0; i < REHEARSALS; i++) {
-    const schedule = createSchedule(partOf(load, REHEARSAL));
+  for (let i = 0; i < WARM_UP_ROUNDS; i++) {
+    const schedule = createSchedule(partOf(load, WARM_UP));
     pace(schedule, { first: 0, step: 1 }, createClock(process.hrtime.bigint()), flags, 0);
   }
 }
 
-if (rehearses) rehearse();
+if (warmsUp) warmUp();
 const flags = new Int32Array(control);
 const schedule = createSchedule(load);
 port.postMessage(null);

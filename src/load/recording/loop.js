@@ -19,7 +19,7 @@ export const FIRST_REPORT_MS = 1000;
  * @param {ReturnType<typeof import('./ring.js').openReader>} context.reader
  * @param {ReturnType<typeof import('./recorder.js').createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each lot of samples
- * @param {((toldMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `toldMs`,
+ * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `watermarkMs`,
  *   since time zero, is recorded. null: nobody wants one
  * @returns {import('./ring.js').Tail} once everything is recorded that the sender had to say
  */
@@ -28,7 +28,7 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
   for (;;) {
-    const told = reader.toldMs();
+    const told = reader.watermarkMs();
     const tail = reader.tail();
     const count = reader.take(recorder.record);
     recorder.advance(told);

@@ -37,7 +37,7 @@ const FIELDS = 12;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 
-/** Enough for a rehearsal. */
+/** Enough for a warm-up. */
 export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
 const FIRST_SCRATCH_BYTES = 16 * 1024;
 
@@ -54,7 +54,7 @@ const TAIL_OFFSET = 64;
 const TAIL_HEAD = 4;
 
 /** Time is told in units of 10 ms, so that an Int32 holds 248 days. */
-const TOLD_UNIT_MS = 10;
+const WATERMARK_UNIT_MS = 10;
 
 /** Instead of the length of a body. */
 const NO_BODY = -1;
@@ -153,9 +153,9 @@ export function openWriter(memory) {
       else write(sample);
     },
     /** @param {number} ms every sample that was done before has been added */
-    tell(ms) {
+    advanceWatermark(ms) {
       unspill();
-      if (spilled.length === 0) Atomics.store(control, UP_TO, Math.floor(ms / TOLD_UNIT_MS));
+      if (spilled.length === 0) Atomics.store(control, UP_TO, Math.floor(ms / WATERMARK_UNIT_MS));
     },
     /** @returns {number} samples that the reader has not taken yet */
     behind: () => unread() + spilled.length - spilledFrom,
@@ -229,7 +229,7 @@ export function openReader(memory) {
       return count;
     },
     /** @returns {number} ms: samples done before it are all in the ring; to be asked before `take` */
-    toldMs: () => Atomics.load(control, UP_TO) * TOLD_UNIT_MS,
+    watermarkMs: () => Atomics.load(control, UP_TO) * WATERMARK_UNIT_MS,
     /** @returns {Tail | null} null: the sender has not ended; to be asked before `take` */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;

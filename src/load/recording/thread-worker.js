@@ -8,8 +8,8 @@ import { loadMix } from '../../operations/mix.js';
 import { createSchedule } from '../pacing/schedule.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
-import { rehearseRecording } from './rehearsal.js';
 import { openReader } from './ring.js';
+import { warmUpRecording } from './warm-up.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 /** @type {{plan: import('../../plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
@@ -18,7 +18,7 @@ const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
 // Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
-if (!load.coldStart) rehearseRecording({ mix, fixture, shards, reports: livePort !== null });
+if (!load.coldStart) warmUpRecording({ mix, fixture, shards, reports: livePort !== null });
 const keepers = mix.openKeepers();
 const reader = openReader(ring);
 /** Of each member. @type {unknown[][]} */

@@ -26,7 +26,7 @@ export function openRecording(ring) {
   const writer = openWriter(ring);
   return {
     add: writer.add,
-    tell: writer.tell,
+    advanceWatermark: writer.advanceWatermark,
     /** @returns {boolean} answers need no longer be handed over in full */
     behind: () => writer.behind() > MAX_UNDER_WAY,
     end: writer.end,

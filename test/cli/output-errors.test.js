@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bearFailingOutput } from '../../src/cli/failing-output.js';
+import { handleOutputErrors } from '../../src/cli/output-errors.js';
 import { fakeVault } from '../setup/fake-vault.js';
 import { serveFakeVault } from '../setup/serve-fake-vault.js';
 import { assertNoStack, scratch } from './support.js';
@@ -36,7 +36,7 @@ describe('a fault', () => {
         stderr: stream(),
         exitCode: ending,
       });
-      bearFailingOutput(/** @type {any} */ (process));
+      handleOutputErrors(/** @type {any} */ (process));
       for (const code of codes) process[name].emit('error', Object.assign(new Error(code), { code }));
       process.emit('exit', ending);
       assert.deepEqual(

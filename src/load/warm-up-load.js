@@ -1,4 +1,4 @@
-/** The loads of rehearsals: the plan's, shorter. */
+/** The loads of warm-ups: the plan's, shorter. */
 
 /** For an answer, where there is time. */
 const TIMEOUT_MS = 1000;

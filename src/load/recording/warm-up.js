@@ -1,5 +1,5 @@
 /**
- * Warms the recording code before time zero, as rehearsal.js does for the sending code: samples as the run will bring, through a
+ * Warms the recording code before time zero, as warm-up.js does for the sending code: samples as the run will bring, through a
  * ring, a recorder and classifiers that are thrown away.
  */
 import { recordAll } from './loop.js';
@@ -8,7 +8,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 
 /**
  * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
- * closure alone is thrown away when another comes (see rehearsal.js).
+ * closure alone is thrown away when another comes (see warm-up.js).
  */
 const PARTS = 40;
 const SAMPLES = 150;
@@ -39,7 +39,7 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
  * @param {number} context.shards
  * @param {boolean} context.reports somebody will want to know how the run goes
  */
-export function rehearseRecording({ mix, fixture, shards, reports }) {
+export function warmUpRecording({ mix, fixture, shards, reports }) {
   const { status, body } = fixture.firstAnswer ?? NO_ANSWER;
   for (let part = 0; part < PARTS; part++) {
     const ring = createRingMemory(SMALL_RING);
@@ -60,7 +60,7 @@ export function rehearseRecording({ mix, fixture, shards, reports }) {
       const [lag, late] = [(i % 11) / 1000, (i % 13) / 1000];
       const times = { intended: (i + 0.1) * GAP_MS, sent, done: sent + took, lag, carried: 0, late };
       writer.add({ operation: i % members, index: 0, ...times, failure: null, status, body });
-      writer.tell(added * GAP_MS);
+      writer.advanceWatermark(added * GAP_MS);
     };
     const operations = mix.createClassifiers(fixture);
     const members = operations.length;

@@ -1,4 +1,4 @@
-/** The scenario that the README shows, on a real Vault where nothing is set up: what --dry-run says of it is what comes. */
+/** The scenario in docs/scenarios.md, on a real Vault where nothing is set up: what --dry-run says of it is what comes. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { runToResult } from './command.js';
 import { startVault } from './start.js';
 
-test("the README's scenario", async (context) => {
+test('the scenario in docs/scenarios.md', async (context) => {
   const vault = await startVault();
   const root = vault.connect();
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-readme-'));
@@ -16,8 +16,8 @@ test("the README's scenario", async (context) => {
     await vault.stop();
     rmSync(folder, { recursive: true });
   });
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, text] = /\n## Scenarios\n[\s\S]*?```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+  const page = readFileSync(new URL('../../docs/scenarios.md', import.meta.url), 'utf8');
+  const [, text] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   const file = join(folder, 'day.yaml');
   writeFileSync(file, text);
   const mounts = async () => Object.keys((await root.read('sys/mounts')).data ?? {}).sort();

@@ -20,7 +20,7 @@ const LOAD = Object.freeze({ ratePerSecond: 1000, rampUpMs: 0, shard: null });
  * @param {import('./view.js').Terminal} terminal
  * @returns {Promise<number>} characters that would have been written
  */
-export async function rehearse(terminal) {
+export async function warmUp(terminal) {
   let written = 0;
   let nowMs = 0;
   const write = (/** @type {string} */ text) => {
@@ -30,7 +30,7 @@ export async function rehearse(terminal) {
   await view.isReady;
   view.event({
     type: 'start',
-    plan: { operation: 'rehearsal', load: LOAD, requirements: [{}, { rateUnit: 'h' }, {}] },
+    plan: { operation: 'warm-up', load: LOAD, requirements: [{}, { rateUnit: 'h' }, {}] },
     target: { url: '' },
     planned: PICTURES,
   });
@@ -38,7 +38,7 @@ export async function rehearse(terminal) {
     nowMs += STEP_MS;
     if (i % 2 === 0) view.soFar({ requirements: requirementsAt(i) });
     if (i % 20 === 0)
-      view.event({ type: 'warning', text: `This is only rehearsed, for the time number ${i}.` });
+      view.event({ type: 'warning', text: `This is only warmed up, for the time number ${i}.` });
     view.event(intervalAt(i));
   }
   view.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { choosePacing } from '../../src/load/pacing/choose.js';
-import { blotted, rehearse } from '../../src/load/rehearsal.js';
+import { redacted, warmUp } from '../../src/load/warm-up.js';
 import { load } from './load-plan.js';
 
 const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
@@ -13,16 +13,16 @@ const MANY = 20_000;
  * @param {Partial<import('../../src/plan.js').LoadPlan>} changes
  * @param {(index: number) => import('../../src/http/exchange.js').Request} request
  */
-async function rehearseWith(changes, request) {
+async function warmUpWith(changes, request) {
   const plan = { load: load(changes) };
   const fixture = { origin: 'http://127.0.0.1:1', targetUrl: '', target: { product: null, version: null } };
   const input = /** @type {import('../../src/load/shard.js').ShardInput} */ (
     /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
   );
-  await rehearse(input, request, choosePacing(plan.load, 1, 2));
+  await warmUp(input, request, choosePacing(plan.load, 1, 2));
 }
 
-describe('the rehearsal', () => {
+describe('the warm-up', () => {
   /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>][]} */
   const loads = [
     ['an open loop by a thread', { ratePerSecond: 1000 }],
@@ -33,7 +33,7 @@ describe('the rehearsal', () => {
     test(`of ${name} sends some requests of the plan, none of them to the target, and ends`, async () => {
       /** @type {Set<number>} */
       const asked = new Set();
-      await rehearseWith(changes, (index) => {
+      await warmUpWith(changes, (index) => {
         asked.add(index);
         return REQUEST;
       });
@@ -49,7 +49,7 @@ describe('the rehearsal', () => {
       { method: /** @type {const} */ ('PUT'), path: '/b', headers, body: Buffer.from('secret') },
       { method: /** @type {const} */ ('GET'), path: '/c', headers, body: null },
     ];
-    const request = blotted((index) => own[index % own.length]);
+    const request = redacted((index) => own[index % own.length]);
     const [text, bytes, none] = [request(0), request(1), request(2)];
     assert.deepEqual(text, {
       method: 'POST',
@@ -64,6 +64,6 @@ describe('the rehearsal', () => {
   });
 
   test('ends where no request can be sent', async () => {
-    await rehearseWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
+    await warmUpWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
   });
 });

@@ -16,7 +16,7 @@ const HUNG_UP = 'EIO';
  * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
  *   exitCode?: number | string | null}} process
  */
-export function bearFailingOutput(process) {
+export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
   let isTold = false;
   stderr.on('error', () => {});

@@ -1,6 +1,6 @@
 /**
  * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose answers
- * nobody records. The requests are the plan's, with their secrets blotted out, but they go to a throw-away server on a thread of
+ * nobody records. The requests are the plan's, with their secrets redacted, but they go to a throw-away server on a thread of
  * this process, never to the target: cold code is tens of milliseconds late, and the target must see no more load than the plan allows. What V8 compiles
  * now, it need not compile on the target's core, or on the sender's, while the run is measured.
  */
@@ -11,9 +11,9 @@ import { arrivalsOf } from './pacing/arrivals.js';
 import { startPacingThread } from './pacing/thread.js';
 import { createRingMemory, openReader, SMALL_RING } from './recording/ring.js';
 import { openRecording } from './recording/thread.js';
-import { partOf } from './rehearsal-load.js';
 import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
+import { partOf } from './warm-up-load.js';
 
 /** Many, so that a sender and a server on one core change places once for as many requests. */
 const CONNECTIONS = 16;
@@ -35,10 +35,10 @@ const TIMEOUT_MS = 1000;
 /** What went into the ring is taken out again so often. */
 const FORGET_MS = 5;
 
-/** What is recorded of a rehearsal is not told apart. */
+/** What is recorded of a warm-up is not told apart. */
 const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
 
-/** Until the rehearsal's time zero: longer than its alarm needs. */
+/** Until the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 
 /**
@@ -49,8 +49,8 @@ const LEAD_NS = 2_000_000n;
  * @param {(index: number) => import('../http/exchange.js').Request} request
  * @param {import('./pacing/choose.js').Pacing} pacing
  */
-export async function rehearse(input, request, pacing) {
-  await sendAll(input, blotted(request), pacing).catch(() => {});
+export async function warmUp(input, request, pacing) {
+  await sendAll(input, redacted(request), pacing).catch(() => {});
 }
 
 /**
@@ -59,7 +59,7 @@ export async function rehearse(input, request, pacing) {
  * @param {(index: number) => import('../http/exchange.js').Request} request
  * @returns {(index: number) => import('../http/exchange.js').Request} requests of the same length, the same for the same
  */
-export function blotted(request) {
+export function redacted(request) {
   /** @type {WeakMap<object, any>} */
   const known = new WeakMap();
   /**
@@ -72,15 +72,15 @@ export function blotted(request) {
     if (!known.has(original)) known.set(original, make(original));
     return known.get(original);
   };
-  const blot = (/** @type {string} */ text) => 'x'.repeat(text.length);
+  const redact = (/** @type {string} */ text) => 'x'.repeat(text.length);
   return (index) =>
     once(request(index), ({ method, path, headers, body }) => ({
       method,
       path,
       headers: once(headers, () =>
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, blot(value)])),
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redact(value)])),
       ),
-      body: typeof body === 'string' ? blot(body) : body && new Uint8Array(body.length),
+      body: typeof body === 'string' ? redact(body) : body && new Uint8Array(body.length),
     }));
 }
 
@@ -90,7 +90,7 @@ export function blotted(request) {
  * @param {import('./pacing/choose.js').Pacing} pacing
  */
 async function sendAll(input, request, pacing) {
-  const target = new Worker(new URL('./rehearsal-target.js', import.meta.url), {
+  const target = new Worker(new URL('./warm-up-target.js', import.meta.url), {
     workerData: input.fixture.firstAnswer?.body ?? null,
     resourceLimits: HELPER_LIMITS,
   });
@@ -129,7 +129,7 @@ async function sendAll(input, request, pacing) {
 async function send(input, connections, request, { byThread, spins }) {
   const { load } = input.plan;
   const thread = byThread
-    ? await startPacingThread(input, { spins: spins !== 'never', rehearses: false })
+    ? await startPacingThread(input, { spins: spins !== 'never', warmsUp: false })
     : null;
   const origin = process.hrtime.bigint() + LEAD_NS;
   const arrivals = arrivalsOf(load, 0, 1);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
-import { createStation } from '../../src/live/station.js';
+import { createStation } from '../../src/live/live-session.js';
 import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult } from '../results/sample.js';
 import { interval } from './interval.js';
