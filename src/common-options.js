@@ -134,7 +134,7 @@ export const commonOptions = {
     group: LOAD,
     choices: ['queue', 'drop'],
     default: 'queue',
-    describe: 'With --rate: what a request does if every connection is busy',
+    describe: 'With --rate, all connections busy: wait (latency grows) or drop (counted)',
   },
   timeout: {
     type: 'duration',
@@ -168,7 +168,7 @@ export const commonOptions = {
     group: LOAD,
     choices: ['auto', 'spin', 'sleep'],
     default: 'auto',
-    describe: 'How to wait for the next send; spin keeps a core busy',
+    describe: 'How to wait for the next send; spin is the most exact and takes a core',
   },
   'cold-start': {
     type: 'flag',
@@ -180,7 +180,7 @@ export const commonOptions = {
     group: LOAD,
     placeholder: 'N',
     max: 0xffff_ffff,
-    describe: 'Seed of names, orders, nonces and Poisson arrivals',
+    describe: 'Seed of names, orders, nonces and Poisson arrivals; in the result',
     defaultText: 'random',
   },
   shard: {
@@ -193,7 +193,7 @@ export const commonOptions = {
     type: 'text',
     group: LOAD,
     placeholder: 'TIME',
-    describe: 'Start sending at 14:30:00 or an ISO 8601 time, for --shard',
+    describe: 'Start sending at 14:30:00 or an ISO 8601 time, an hour ahead at most',
   },
 
   require: {

@@ -3,7 +3,7 @@
  * the run is an outcome, never an exception.
  */
 
-/** Exit codes of the command line; `EXIT_CODES` says what they mean. */
+/** Exit codes of the command line. */
 export const EXIT = Object.freeze({
   ok: 0,
   usage: 1,
@@ -13,14 +13,23 @@ export const EXIT = Object.freeze({
   interrupted: 130,
 });
 
-/** The table of exit codes in `--help`. */
-export const EXIT_CODES = `Exit codes:
-    0  done, every requirement met
-    1  wrong usage or a local error
-    2  the target refused or could not be reached before the run
-   98  the measurement is invalid
-   99  a requirement is not met or not proven, or a --fail-if fired
-  130  interrupted; the results so far were reported`;
+const MEANINGS = Object.freeze({
+  0: 'done, every requirement met',
+  1: 'wrong usage or a local error',
+  2: 'the target refused or could not be reached before the run',
+  98: 'the measurement is invalid, or the tool ended a search',
+  99: 'a requirement is not met or not proven',
+  130: 'interrupted; the results so far were reported',
+});
+
+/**
+ * @param {Record<number, string>} [meanings] of a command whose codes are others than those of a run
+ * @returns {string} the table of exit codes in `--help`
+ */
+export function describeExitCodes(meanings = MEANINGS) {
+  const lines = Object.entries(meanings).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`);
+  return `Exit codes:\n${lines.join('\n')}`;
+}
 
 /**
  * An error with a stable `code`, a sentence that names the culprit, and a `remedy` that says what to do.

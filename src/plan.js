@@ -114,13 +114,16 @@ export function planTarget(common, given, environment) {
   };
 }
 
+/** Where Vault's own command line looks, too. */
+export const DEFAULT_URL = 'http://127.0.0.1:8200';
+
 /**
  * @param {ReturnType<typeof readEnvironment>} environment
  * @param {boolean} isDev
  * @returns {string}
  */
 function addressOf({ address }, isDev) {
-  if (address === null || isDev) return 'http://127.0.0.1:8200';
+  if (address === null || isDev) return DEFAULT_URL;
   return readOne(commonOptions.url, 'The address in BAO_ADDR or VAULT_ADDR', address);
 }
 

@@ -47,7 +47,7 @@ const MIN_SAMPLES = 120;
 /** An open loop can hardly send more than a closed one gets answered. */
 const ABOVE_PEAK = 1.2;
 
-/** What an OCSP responder on the same machine takes (README). */
+/** What an OCSP responder on the same machine takes (docs/accuracy.md). */
 const LONGEST_DELAY_MS = 5;
 
 /** A p50 or p99 that is further off is wrong. */

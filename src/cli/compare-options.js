@@ -1,5 +1,5 @@
 /** What `compare` takes, and what its help says. */
-import { EXIT_CODES } from '../errors.js';
+import { describeExitCodes } from '../errors.js';
 import { reporters } from '../report/index.js';
 
 const GROUP = 'Comparison';
@@ -51,7 +51,7 @@ export const otherOptions = {
     group: RESULTS,
     placeholder: 'EXPR',
     repeatable: true,
-    describe: "Exit with 99 unless refuted, e.g. 'p99 slower by 10%'; repeatable",
+    describe: "Exit with 99 if shown or not proven: 'p99 slower by 10%'; repeatable",
   },
   out: {
     type: 'file',
@@ -74,7 +74,10 @@ export const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
   DIRECTION  slower or faster for times; higher, lower, worse or better for all
   by X%      difference of the medians; for errors, percentage points
 
-At least 4 runs per group are needed to show a difference; a file of --repeat counts
-as all its runs. See docs/compare.md.
+At least 4 runs per group are needed to show a difference (p < 0.05). See docs/compare.md.
 
-${EXIT_CODES}`;
+${describeExitCodes({
+  0: 'compared; no --fail-if fired',
+  1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
+  99: 'a --fail-if fired or is not proven',
+})}`;

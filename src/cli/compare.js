@@ -154,7 +154,7 @@ function warn({ warnings, groups, failIf }) {
   const failures = failIf
     .filter(({ verdict }) => verdict !== 'passed')
     .map(({ text, verdict, reason }) => {
-      return `--fail-if '${text}' ${verdict === 'failed' ? 'came to pass' : 'is not proven'}: ${reason}`;
+      return `--fail-if '${text}' ${verdict === 'failed' ? 'fired' : 'is not proven'}: ${reason}`;
     });
   for (const text of [...leftOut, ...warnings.map((warning) => `Warning: ${warning}`), ...failures]) {
     process.stderr.write(`${clean(text)}\n`);

@@ -149,7 +149,8 @@ async function parse(args) {
  */
 function misuse(message, args, command) {
   const name = commandIn(args);
-  const flags = Object.entries(command?.options ?? {}).flatMap(([flag, { alias = [] }]) => [flag, ...alias]);
+  const own = Object.entries(command?.options ?? {});
+  const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
   return usageError(
     'bad_usage',
     describeMisuse(message, args, { commands: Object.keys(commands), flags }),

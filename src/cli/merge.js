@@ -19,7 +19,8 @@ const options = {
 };
 
 const EPILOGUE =
-  'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. See docs/machines.md.';
+  'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is that of a run with the merged result. ' +
+  'See docs/machines.md.';
 
 /** @type {import('./declare.js').Command} */
 export const command = {

@@ -4,15 +4,15 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { commonOptions } from '../common-options.js';
-import { EXIT, EXIT_CODES, PkiLoadError } from '../errors.js';
+import { describeExitCodes, EXIT, PkiLoadError } from '../errors.js';
 import { loadOperation } from '../operations/index.js';
-import { makePlan, planOfRun } from '../plan.js';
+import { DEFAULT_URL, makePlan, planOfRun } from '../plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
 import { plannedForSearch, searchSettings } from './search-options.js';
 
-const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${EXIT_CODES}`;
+const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
 
 /**
  * @param {string} name
@@ -48,8 +48,21 @@ async function execute(operation, given, line) {
     return (await searchPlan(plan, { token: environment.token, settings, line, asked: search })).code;
   }
   checkRepeat(settings, plan.load);
-  const { code } = await runPlan(plan, { token: environment.token, settings, line });
-  return code;
+  try {
+    return (await runPlan(plan, { token: environment.token, settings, line })).code;
+  } catch (error) {
+    throw plan.target.url === DEFAULT_URL ? namingDev(error) : error;
+  }
+}
+
+/** @param {unknown} error @returns {unknown} names --dev as well where nothing listens */
+function namingDev(error) {
+  if (!(error instanceof PkiLoadError) || error.code !== 'connection_refused') return error;
+  const { code, message, remedy, exitCode } = error;
+  return new PkiLoadError(code, message, {
+    remedy: `${remedy} To try the tool without a Vault, add --dev.`,
+    exitCode,
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Standard output and error that cannot be written to. They end nothing: what was set up is still to be taken away. */
+/** Standard output and error that cannot be written to. They end nothing: what was set up is still to be removed. */
 import { EXIT } from '../errors.js';
 
 /** The reader of a pipe or socket has gone away. */
@@ -18,11 +18,11 @@ const HUNG_UP = 'EIO';
  */
 export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
-  let isTold = false;
+  let isReported = false;
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
-    if (isTold || GONE.has(code) || (code === HUNG_UP && stdout.isTTY)) return;
-    isTold = true;
+    if (isReported || GONE.has(code) || (code === HUNG_UP && stdout.isTTY)) return;
+    isReported = true;
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     process.once('exit', (ending) => {
       if (ending === EXIT.ok) process.exitCode = EXIT.usage;

@@ -1,5 +1,5 @@
 /** `propagation`: how long revocations take to be seen by OCSP, at one node or at several. */
-import { EXIT_CODES } from '../errors.js';
+import { describeExitCodes } from '../errors.js';
 import { camelCase, readOptions } from '../options.js';
 import { propagationOptions } from '../propagation/options.js';
 import { planPropagation } from '../propagation/plan.js';
@@ -30,7 +30,7 @@ export const command = {
     "propagation --certificates 300 --require 'p99<2s' --out propagation.html",
     'propagation --node http://10.0.0.1:8200 --node http://10.0.0.2:8200 --poll 10ms',
   ],
-  epilogue: `Revoked certificates stay in storage and on the CRL. See docs/propagation.md.\n\n${EXIT_CODES}`,
+  epilogue: `Revoked certificates stay in storage and on the CRL. See docs/propagation.md.\n\n${describeExitCodes()}`,
   async run(given, line) {
     const { asked, planned } = split(given);
     const { out, format, quiet } = readOptions(outputOptions, asked);

@@ -29,7 +29,7 @@ export const command = {
   },
   examples: ['report r.json', 'report r.json --out r.html --out r.md', 'report run-*.json --out runs.html'],
   epilogue:
-    'Several results are reported as one set of runs. Sets of runs and comparisons can be reported, too.',
+    'Several results are reported as one set of runs, with a warning if they were not made alike. The exit code is 0, whatever the results.',
   async run(given) {
     const outputs = readOptions(options, given);
     const files = /** @type {string[]} */ (given.files);

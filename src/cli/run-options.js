@@ -10,10 +10,6 @@ const GROUP = 'Requirements and results';
 /** @type {Record<string, import('../options.js').OptionSpec>} */
 export const runOptions = {
   ...outputOptions,
-  out: {
-    ...outputOptions.out,
-    describe: outputOptions.out.describe,
-  },
   'github-summary': {
     type: 'flag',
     group: GROUP,

@@ -44,7 +44,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
 }
 
 /**
- * Until all is taken away again no signal ends the process by itself; while runs go on, they hear it themselves, and what comes
+ * Until all is removed again no signal ends the process by itself; while runs go on, they hear it themselves, and what comes
  * before the first of them, or between two, is kept for them.
  *
  * @param {Pick<NodeJS.Process, 'on' | 'off' | 'listenerCount'> & {exit: (code: number) => void}} process
@@ -62,9 +62,9 @@ export function holdSignals(process, say) {
     if (count > 0 && signal === HANG_UP) return;
     count++;
     if (count > 1) process.exit(EXIT.interrupted);
-    else if (phase === 'down') say(`What was set up is being taken away. ${AGAIN}`);
+    else if (phase === 'down') say(`What was set up is being removed. ${AGAIN}`);
     else {
-      say(`Interrupted: what was set up is taken away. ${AGAIN}`);
+      say(`Interrupted: what was set up is removed. ${AGAIN}`);
       heard.abort();
     }
   };

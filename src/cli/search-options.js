@@ -25,7 +25,7 @@ export const searchOptions = {
   'find-max-rate': {
     type: 'flag',
     group: GROUP,
-    describe: `Search for the highest rate that meets every --require`,
+    describe: 'Search for the highest rate that meets every --require',
   },
   'max-rate': {
     type: 'rate',

@@ -19,7 +19,7 @@ import { startShowing } from './showing.js';
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
 
-const CLOSING = 'What was made for the search is being taken away. Press Ctrl-C again to end at once.';
+const CLOSING = 'What was made for the search is being removed. Press Ctrl-C again to end at once.';
 
 /**
  * Searches, shows how it goes, and writes what it found.

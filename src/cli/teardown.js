@@ -4,7 +4,8 @@ import { nameOption } from '../setup/options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
-  'Removes everything with the mark of setup under this name, and leaves the rest. Exit code 2 if anything is left under these names.';
+  'Deletes the mounts and the policy that setup marked under this name, with everything in them. Can be run again, also after a failed ' +
+  'setup. Exit code 2 if anything is left under these names.';
 
 /** @type {import('./declare.js').Command} */
 export const command = {

@@ -1,4 +1,4 @@
-/** Engines that were mounted while the server runs (`sys/mounts`, `sys/auth`): made and taken away by whoever has the token. */
+/** Engines that were mounted while the server runs (`sys/mounts`, `sys/auth`): made and removed by whoever has the token. */
 import { randomUUID } from 'node:crypto';
 import { engineOf } from './engines/index.js';
 import { readParams, textParam } from './params.js';

@@ -20,8 +20,7 @@ const FAILURES = {
   connection_refused: {
     code: 'connection_refused',
     text: 'refused the connection: nothing listens there',
-    remedy:
-      'Start the server, correct the host and port in --url (VAULT_ADDR), or add --dev to use the embedded server.',
+    remedy: 'Start the server, or correct the host and port in --url (VAULT_ADDR).',
   },
   connection_reset: {
     code: 'connection_reset',

@@ -28,7 +28,7 @@ const TOGETHER_MS = 150;
  *   of the runs that are over; null: nothing
  * @param {Outlets} outlets
  */
-export function createStation({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
+export function createLiveSession({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
   let over = 0;
   /** What the run that goes on or comes next is of. @type {Aim} */
   let aim = { mix, load };

@@ -8,7 +8,7 @@ import { packError } from '../errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
 import { createFiles, createSetFiles } from './files.js';
-import { createStation } from './live-session.js';
+import { createLiveSession } from './live-session.js';
 import { createView } from './view.js';
 import { warmUp } from './warm-up.js';
 
@@ -35,13 +35,13 @@ try {
   const server = await serveMetrics(options.metrics);
   const pusher = await startPushing(options.otlp);
   await Promise.all([view.isReady, options.quiet ? null : warmUp(options.terminal)]);
-  obeyWith(createStation({ mix, load: plan.load, command, runs, set }, { view, files, server, pusher }));
+  obeyWith(createLiveSession({ mix, load: plan.load, command, runs, set }, { view, files, server, pusher }));
   port.postMessage({ type: 'ready' });
 } catch (error) {
   port.postMessage({ type: 'failed', error: packError(error) });
 }
 
-/** @param {ReturnType<typeof createStation>} station */
+/** @param {ReturnType<typeof createLiveSession>} station */
 function obeyWith(station) {
   const say = (/** @type {string} */ type) => () => port.postMessage({ type });
   port.on('message', (/** @type {import('./thread.js').Order} */ order) => {
@@ -57,7 +57,7 @@ function obeyWith(station) {
 }
 
 /**
- * @param {ReturnType<typeof createStation>} station
+ * @param {ReturnType<typeof createLiveSession>} station
  * @param {Extract<import('./thread.js').Order, {type: 'next'}>} order
  */
 async function goOn(station, { summary, plan }) {

@@ -37,8 +37,7 @@ export async function warmUp(terminal) {
   for (let i = 1; i <= PICTURES; i++) {
     nowMs += STEP_MS;
     if (i % 2 === 0) view.soFar({ requirements: requirementsAt(i) });
-    if (i % 20 === 0)
-      view.event({ type: 'warning', text: `This is only warmed up, for the time number ${i}.` });
+    if (i % 20 === 0) view.event({ type: 'warning', text: `Warm-up warning ${i}.` });
     view.event(intervalAt(i));
   }
   view.close();

@@ -6,7 +6,7 @@ import { settledFrom } from './stages.js';
 import { watchBacklog } from './watch/backlog.js';
 import { BEAT_MS, createWatch } from './watch/sender.js';
 
-/** The recorder is told the time, the backlog is looked at, and time-outs are looked for, this often. */
+/** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 

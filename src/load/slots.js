@@ -61,7 +61,7 @@ export function createSlots({
   restAfterFailedConnect,
   onDone,
   onFree,
-  reading = { onSend: () => 0, lateMs: () => 0 },
+  reading = { now: () => 0, onSent: () => 0, lateMs: () => 0 },
   afterPoll = setImmediate,
 }) {
   /** Longest idle first, so that no connection goes stale. @type {Slot[]} */
@@ -92,8 +92,6 @@ export function createSlots({
           slot.dialled = true;
         },
         onSent() {
-          // The setup of its connection was read late, too.
-          if (!slot.dialled) slot.awakeMs = reading.onSend();
           slot.sent = clock();
         },
         onAnswer(status, body) {
@@ -203,8 +201,10 @@ export function createSlots({
       slot.dialled = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
-      slot.awakeMs = reading.onSend();
+      const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);
+      // One that failed at once has given its slot to another.
+      if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /**
      * Gives up on what has been in flight for longer than the time-out, with the age it reached. To be called from a timer every

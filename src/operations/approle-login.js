@@ -1,5 +1,5 @@
 /**
- * `approle-login`: logins by AppRole, with a method and a role of its own that are taken away after the run: tokens, and the entity that
+ * `approle-login`: logins by AppRole, with a method and a role of its own that are removed after the run: tokens, and the entity that
  * Vault makes of whoever logs in, which outlives the method.
  */
 import { PkiLoadError, targetError } from '../errors.js';
@@ -123,7 +123,7 @@ async function removeEntity({ client }, entity) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(
       'entity_left',
-      `Left behind: the entity ${entity} that Vault made of the logins, which could not be taken away (${why}).`,
+      `Left behind: the entity ${entity} that Vault made of the logins, which could not be removed (${why}).`,
       `Take it away with vault delete identity/entity/id/${entity}, or give the token delete on identity/entity/id/*.`,
       error,
     );

@@ -21,7 +21,7 @@ const options = {
     group: GROUP,
     placeholder: 'PATH',
     default: '/v1/sys/health',
-    describe: 'Path and query; {n} is the request number, {random} a random text',
+    describe: 'Path and query; {n} is the request number, {random} a random string',
     check: checkPathOf,
   },
   header: {
@@ -29,13 +29,13 @@ const options = {
     group: GROUP,
     placeholder: "'NAME: VALUE'",
     repeatable: true,
-    describe: 'Header, visible in the result; repeatable',
+    describe: 'Header; stored in the result, so nothing secret; repeatable',
   },
   body: {
     type: 'text',
     group: GROUP,
     placeholder: 'TEXT',
-    describe: 'Body, visible in the result; {n} and {random} work, too',
+    describe: 'Body; stored in the result, so nothing secret; {n}, {random} work',
   },
   'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File with the body' },
   token: {
@@ -75,7 +75,7 @@ const NOT_TO_SET = new Set([
 /** @type {import('./index.js').Operation} */
 export const operation = {
   name: 'http',
-  things: 'answers',
+  things: 'responses',
   examples: [
     'http --path /v1/sys/seal-status --rate 50 --duration 1m',
     'http --method POST --path /v1/pki_int/issue/web --token bad --body {} --status 403 --rate 10',

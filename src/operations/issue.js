@@ -31,19 +31,19 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Common name; {n} is the request number, {random} a random text',
+    describe: 'Common name; {n} is the request number (with --sign: CSR number), {random} a random string',
   },
   'alt-names': {
     type: 'list',
     group: GROUP,
     placeholder: 'NAMES',
-    describe: 'DNS names or e-mail addresses; {n} and {random} work, too',
+    describe: 'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too',
   },
   'ip-sans': {
     type: 'list',
     group: GROUP,
     placeholder: 'IPS',
-    describe: 'IP addresses',
+    describe: 'IP addresses, comma-separated',
   },
   ttl: {
     type: 'duration',
@@ -108,7 +108,7 @@ export const operation = {
   name: 'issue',
   things: 'certificates',
   examples: [
-    'issue --dev --duration 10s',
+    'issue --dev --role example-dot-com-ec --duration 10s',
     "issue --concurrency 10 --duration 2m --require 'rate>=1000/h'",
     "issue --rate 1000/h --duration 10m --role web --cn 'host-{n}.example.com' --require 'p99<1s'",
     "issue --sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50/s --keep issued.jsonl",

@@ -122,7 +122,7 @@ export function mixOf(plan, members) {
     },
 
     /**
-     * Takes away what preparing and sending have made. What cannot be taken away is said; nothing is thrown.
+     * Removes what preparing and sending have made. What cannot be removed is said; nothing is thrown.
      *
      * @param {import('./index.js').CleanupContext} context
      * @param {MixFixture} fixture
@@ -159,7 +159,7 @@ async function cleanupAll(members, context, fixtures) {
       await operation.cleanup?.({ ...context, plan }, fixtures[i]);
     } catch (error) {
       const { message } = /** @type {Error} */ (error);
-      context.warn(`What ${name} has made could not be taken away: ${message}`);
+      context.warn(`What ${name} has made could not be removed: ${message}`);
     }
   }
 }

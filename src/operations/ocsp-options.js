@@ -27,7 +27,7 @@ export const options = {
     type: 'file',
     group: GROUP,
     placeholder: 'FILE',
-    describe: 'Many certificates: from issue --keep, or one serial per line',
+    describe: 'Many certificates: from issue --keep, or one serial per line, in seeded order',
   },
   role: {
     type: 'text',
@@ -55,7 +55,7 @@ export const options = {
     placeholder: 'N',
     min: 1,
     max: 100_000,
-    describe: 'With --about: certificates to issue of each kind',
+    describe: 'With --about: good certificates to issue, and as many to revoke',
     defaultText: String(DEFAULT_POOL),
   },
   'revoked-serials': {
@@ -99,7 +99,7 @@ export const options = {
     type: 'list',
     group: GROUP,
     placeholder: 'ANSWER',
-    describe: `Expected status: ${ANSWERS.join(', ')}`,
+    describe: `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`,
     defaultText: "good; with --about, Vault's",
   },
 };

@@ -6,7 +6,7 @@ import { PkiLoadError, targetError } from '../errors.js';
 /** What they are called; the rest is drawn. */
 export const PREFIX = 'vault-pki-load';
 
-/** What they are described as, for whoever finds one: nothing that lacks it is taken away. */
+/** What they are described as, for whoever finds one: nothing that lacks it is removed. */
 const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
 /** A mount is there a moment before it takes requests. */
@@ -22,7 +22,7 @@ const SLOW_MS = 2000;
 /** @typedef {'mounts' | 'auth'} Kind */
 
 /**
- * A mount that is taken away at the end, whatever comes between.
+ * A mount that is removed at the end, whatever comes between.
  *
  * @param {import('./index.js').PrepareContext} context
  * @param {Kind} kind
@@ -33,7 +33,7 @@ const SLOW_MS = 2000;
  */
 export async function makeOwnMount(context, kind, type, settings = {}) {
   const { client, notice, onEnd, signal } = context;
-  // 64 random bits: Vault would refuse a name that is taken, and then nothing would be taken away either.
+  // 64 random bits: Vault would refuse a name that is taken, and then nothing would be removed either.
   const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
   let isAsked = false;
   onEnd(async () => {
@@ -73,7 +73,7 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
     const disable = `vault ${kind === 'auth' ? 'auth' : 'secrets'} disable ${path}`;
     throw targetError(
       'mount_left',
-      `Left behind: ${what}, which could not be taken away (${why}).`,
+      `Left behind: ${what}, which could not be removed (${why}).`,
       `Take it away with ${disable}.`,
       error,
     );
@@ -102,7 +102,7 @@ export async function untilReady(ask, signal) {
   }
 }
 
-/** Auth methods are made and taken away by whoever has sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+/** Auth methods are made and removed by whoever has sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
 const RIGHTS = Object.freeze({
   mounts: 'create, update, read and delete',
   auth: 'create, update, read, delete and sudo',

@@ -29,7 +29,7 @@ const options = {
     group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
-    describe: 'Common name; {n} is the certificate number, {random} a random text',
+    describe: 'Common name; {n} is the certificate number, {random} a random string',
   },
   pool: {
     type: 'integer',

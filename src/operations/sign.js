@@ -32,7 +32,7 @@ export const operation = {
         describe: capitalized(
           spec.describe
             .replace(/^With --sign: /, '')
-            .replace(/number of the request \(with --sign: of the CSR\)/, 'number of the CSR'),
+            .replace('request number (with --sign: CSR number)', 'CSR number'),
         ),
       },
     ]),

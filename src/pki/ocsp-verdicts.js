@@ -1,4 +1,4 @@
-/** The closed list of what an answer of an OCSP responder can be. Outcome names, `--help` and the README come from here. */
+/** The closed list of what an answer of an OCSP responder can be. Outcome names, `--help` and the docs come from here. */
 
 /**
  * @typedef {'good' | 'revoked' | 'unknown'} OcspStatus

@@ -61,7 +61,7 @@ export const propagationOptions = {
     group: HOW,
     placeholder: 'URL',
     repeatable: true,
-    describe: 'Node whose OCSP responder is polled; repeatable [default: --url]',
+    describe: 'Node to poll at URL/v1/MOUNT/ocsp; repeatable [default: --url]',
   },
   poll: {
     type: 'duration',
@@ -79,9 +79,9 @@ export const propagationOptions = {
     default: '60s',
     min: 1,
     max: 86_400_000,
-    describe: 'Stop polling this long after the revoke response',
+    describe: 'Count a certificate as never revoked this long after the response',
   },
-  url: { ...url, describe: 'Address of Vault or OpenBao: issues and revokes' },
+  url: { ...url, describe: 'Vault or OpenBao that issues and revokes' },
   dev,
   mount,
   namespace,
@@ -99,6 +99,6 @@ export const propagationOptions = {
   },
   require: {
     ...requirement,
-    describe: "Requirement on the delay, such as 'p99<2s'; repeatable",
+    describe: "Requirement on the delay to the last node: 'p99<2s', 'errors<1%'; repeatable",
   },
 };

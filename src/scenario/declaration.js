@@ -111,7 +111,7 @@ const setup = z
         .union([z.enum(ENGINES), z.array(z.enum(ENGINES))])
         .describe(`Beside the PKI: ${ENGINES.join(', ')}; one name or a list`)
         .optional(),
-      keep: flag.describe('Leave it there after the last run; else it is taken away').optional(),
+      keep: flag.describe('Leave it there after the last run; else it is removed').optional(),
     }),
   ])
   .describe('Make a PKI on each target before the first run, as the command setup does, and take it away');

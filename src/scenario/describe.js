@@ -51,7 +51,7 @@ function describeSetup(setup, steps) {
     ...labelled('Set up', `on ${places.join(', ')}, before anything runs there:`),
     ...mounts.map(({ kind, path, type }) => `  ${kind === 'auth' ? `auth/${path}` : path} (${type})`),
     ...labelled('Roles', `${Object.keys(roles).join(', ')}; policy ${policy}`),
-    ...labelled('Taken away', setup.keep ? 'no, it stays (keep) until' : 'when all is over'),
+    ...labelled('Removed', setup.keep ? 'no, it stays (keep) until' : 'at the end'),
     // Not wrapped: they are to be pasted.
     ...(setup.keep ? teardownCommands(setup.name, steps).map((command) => `  ${command}`) : []),
   ];
@@ -73,7 +73,7 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   return [
     ...labelled('Repeated', search === null ? repeated : 'as often as the search needs'),
     ...labelled('Written', out.length === 0 ? 'nothing but the summary' : `${out.join(', ')}${ofEach}`),
-    ...labelled('Sent', 'nothing: this is what would be'),
+    ...labelled('Sent', 'nothing (dry run)'),
   ];
 }
 
@@ -158,7 +158,7 @@ async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }
   }
   if (left.length === 0) return labelled('Left behind', 'nothing');
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
-    left.push(`what is in ${target.mount} goes when the set-up is taken away`);
+    left.push(`what is in ${target.mount} goes when the set-up is removed`);
   } else if (search !== null) left.push('that of every step of the search');
   else if (repeat > 1) left.push(`that of each of the ${repeat} repeats`);
   return left.flatMap((text, i) => labelled(i === 0 ? 'Left behind' : '', text));

@@ -29,7 +29,7 @@ const OWN = {
  * @property {Record<string, unknown>} options by kebab-case name
  */
 /**
- * @typedef {object} ScenarioSetup made on each target before the first run, taken away after the last
+ * @typedef {object} ScenarioSetup made on each target before the first run, removed after the last
  * @property {string} name
  * @property {'rsa' | 'ec' | null} caKeyType null: not given
  * @property {boolean | null} autoRebuild of CRLs; null: not given

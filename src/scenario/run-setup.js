@@ -1,4 +1,4 @@
-/** What a scenario has set up on each of its targets before anything runs there, and taken away when all is over (`setup`). */
+/** What a scenario has set up on each of its targets before anything runs there, and removed when all is over (`setup`). */
 
 import { PkiLoadError } from '../errors.js';
 import { targetFlags, teardownCommand } from '../setup/command.js';
@@ -30,7 +30,7 @@ import { tearDown } from '../setup/teardown.js';
 /** Which Vault it was is a question not worth a wait, least of all for one that has just hung. */
 const UUID_TIMEOUT_MS = 10_000;
 
-/** What is taken away is so to its end. */
+/** What is removed is so to its end. */
 const NEVER = new AbortController().signal;
 
 /** @type {System} */
@@ -46,7 +46,7 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
   const { name, keep } = setup;
   const { say, warn } = how;
   const places = placesOf(name, steps, system.connect);
-  /** From the moment when it is begun there until it is taken away. @type {Set<Begun>} */
+  /** From the moment when it is begun there until it is removed. @type {Set<Begun>} */
   const begun = new Set();
   /** uuids of root mounts that we have made: two addresses may be of one Vault. @type {Set<string | null>} */
   const own = new Set();
@@ -94,7 +94,7 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
         : [...begun]
             .filter(isOurs)
             .map(({ place: { url, command } }) => `${name} is left at ${url}. ${remedyIn(command)}`),
-    /** Never throws: what could not be taken away is said. */
+    /** Never throws: what could not be removed is said. */
     async down() {
       for (const one of [...begun].filter(isOurs)) {
         if (keep) say(`Left ${name} at ${one.place.url}, as the scenario says (keep).`);
@@ -176,10 +176,10 @@ async function tearDownAt(name, { url, connect, command }, { say, warn, interrup
   const client = interruptible(connect(), NEVER);
   try {
     const isGone = await system.tearDown(client, name, (text) => say(`${url}: ${text}`));
-    if (!isGone) warn(`Not all of ${name} at ${url} could be taken away. ${remedyIn(command)}`);
+    if (!isGone) warn(`Not all of ${name} at ${url} could be removed. ${remedyIn(command)}`);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.full : String(error);
-    warn(`${name} at ${url} could not be taken away: ${why} ${remedyIn(command)}`);
+    warn(`${name} at ${url} could not be removed: ${why} ${remedyIn(command)}`);
   } finally {
     await client.close();
   }

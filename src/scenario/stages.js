@@ -25,22 +25,23 @@ const MOST_LINES = 1000;
 /** @type {Readonly<Record<string, Shape>>} */
 export const SHAPES = Object.freeze({
   hold: {
-    describe: 'the same all the time',
+    describe: 'a constant level',
     fields: { level: 'level', duration: 'duration' },
     lines: ({ level, duration }) => [hold(level, duration)],
   },
   soak: {
-    describe: 'the same for long: like hold, and says what it is for',
+    describe: 'the same as hold, for long runs',
     fields: { level: 'level', duration: 'duration' },
     lines: ({ level, duration }) => [hold(level, duration)],
   },
   ramp: {
-    describe: 'from one to another, in a straight line',
+    describe: 'from one level to another, linearly',
     fields: { from: 'level', to: 'level', duration: 'duration' },
     lines: ({ from, to, duration }) => [{ durationMs: duration, from, to }],
   },
   steps: {
-    describe: 'from one to another, so much at a time, each for so long; the last step is `to` itself',
+    describe:
+      'from one level to another in increments of `by`, each lasting `every`; the last step is `to` itself',
     fields: { from: 'level', to: 'level', by: 'level', every: 'duration' },
     lines: ({ from, to, by, every }) => {
       const count = Math.ceil(Math.abs(to - from) / by - 1e-9);
@@ -58,7 +59,7 @@ export const SHAPES = Object.freeze({
     },
   },
   burst: {
-    describe: 'a peak again and again, and a base in between: every period begins with the peak',
+    describe: 'a recurring peak over a base; each period begins with the peak',
     fields: { base: 'level', peak: 'level', every: 'duration', for: 'duration', duration: 'duration' },
     lines: ({ base, peak, every, for: high, duration }) => {
       /** @type {Line[]} */
@@ -79,7 +80,7 @@ export const SHAPES = Object.freeze({
     },
   },
   spike: {
-    describe: 'a base, a peak once, and the base again',
+    describe: 'a base, one peak, and the base again',
     fields: { base: 'level', peak: 'level', before: 'pause', for: 'duration', after: 'pause' },
     lines: ({ base, peak, before, for: high, after }) => [
       hold(base, before),

@@ -20,7 +20,7 @@ const SURE = 3;
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
  * @returns {(seen: Interval) => string | null} told once a second: why it cannot be met any more; null: it can
  */
-export function watchHope({ load, requirements }) {
+export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
   if (load.model === 'closed' || ratePerSecond === null || durationMs === null) return () => null;
   const planned = (ratePerSecond * durationMs) / 1000;

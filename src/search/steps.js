@@ -4,7 +4,7 @@ import { PkiLoadError } from '../errors.js';
 import { createRequester } from '../http/request.js';
 import { prepareRun, run } from '../run.js';
 import { interrupted, unlessStopped } from '../stop.js';
-import { watchHope } from './early-stop.js';
+import { watchEarlyStop } from './early-stop.js';
 import { watchRecovery } from './recovery.js';
 import { isShared, planOfAll } from './step-plan.js';
 
@@ -49,7 +49,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
-  /** What a step has made for itself is taken away. Whoever has ended the search wants its report first. */
+  /** What a step has made for itself is removed. Whoever has ended the search wants its report first. */
   let closing = Promise.resolve();
 
   /** @param {Promise<void>} closed */
@@ -124,7 +124,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
         if (shared === null) await closeUnlessStopped(prepared.close());
       }
     },
-    /** All that was made is taken away then. */
+    /** All that was made is removed then. */
     async close() {
       await closing;
       await shared?.close();
@@ -132,7 +132,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   };
 }
 
-/** @param {unknown} error of what was prepared, which has taken away itself what it had made */
+/** @param {unknown} error of what was prepared, which has removed itself what it had made */
 function bearInterrupted(error) {
   if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
 }
@@ -143,7 +143,7 @@ function bearInterrupted(error) {
  * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
  */
 async function runWhileHopeful(stepPlan, options) {
-  const hope = watchHope(stepPlan);
+  const isHopeless = watchEarlyStop(stepPlan);
   const over = new AbortController();
   /** @type {string | null} */
   let cutShort = null;
@@ -153,7 +153,7 @@ async function runWhileHopeful(stepPlan, options) {
     onEvent(event) {
       options.onEvent(event);
       if (event.type !== 'interval' || cutShort !== null) return;
-      cutShort = hope(event);
+      cutShort = isHopeless(event);
       if (cutShort !== null) over.abort();
     },
   });

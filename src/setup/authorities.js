@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.js';
 import { otherName } from './plan.js';
-import { whenReady } from './wait-until-ready.js';
+import { waitUntilReady } from './wait-until-ready.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').SetupPlan} SetupPlan */
@@ -144,7 +144,7 @@ async function makeIntermediate(client, { root, intermediate }, key) {
 async function setUrls(client, mount, made, found) {
   /** @type {Item} */
   const item = { kind: 'urls', path: `${mount}/config/urls` };
-  const { data } = await whenReady(() => client.read(item.path));
+  const { data } = await waitUntilReady(() => client.read(item.path));
   if ((data?.ocsp_servers ?? []).length > 0) return found(item);
   const { origin, basePath, namespace } = client;
   const inside = (namespace ?? '').replace(/^\/+|\/+$/g, '');
@@ -198,6 +198,6 @@ async function makeRoles(client, { intermediate, roles }, made, found) {
  * @param {string} mount
  */
 async function hasCa(client, mount) {
-  const { data } = await whenReady(() => client.read(`${mount}/config/issuers`));
+  const { data } = await waitUntilReady(() => client.read(`${mount}/config/issuers`));
   return Boolean(data?.default);
 }

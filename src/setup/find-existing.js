@@ -1,4 +1,4 @@
-/** What is there already: looked at before anything is made or taken away, and held against the marks of a set-up. */
+/** What is there already: looked at before anything is made or removed, and held against the marks of a set-up. */
 import { PkiLoadError, usageError } from '../errors.js';
 import { describe, fullPath, otherName, possibleMounts } from './plan.js';
 
@@ -6,7 +6,7 @@ import { describe, fullPath, otherName, possibleMounts } from './plan.js';
 /** @typedef {import('./plan.js').Mount} Mount */
 /** @typedef {Mount & {full: string, isOurs: boolean, found: {type: string, description: string}}} FoundMount `full`: its path below `/v1/` */
 /**
- * @typedef {object} There
+ * @typedef {object} Existing
  * @property {FoundMount[]} mounts at the paths of the set-up, whoever made them
  * @property {{isOurs: boolean, text: string} | null} policy
  * @property {string[]} moved full paths of mounts that carry the mark, but are elsewhere
@@ -15,12 +15,12 @@ import { describe, fullPath, otherName, possibleMounts } from './plan.js';
 /**
  * @param {VaultClient} client
  * @param {string} name of the set-up
- * @returns {Promise<There>}
+ * @returns {Promise<Existing>}
  */
-export async function lookAround(client, name) {
+export async function findExisting(client, name) {
   const possible = possibleMounts(name);
   const mark = describe(name);
-  /** @type {There} */
+  /** @type {Existing} */
   const there = { mounts: [], policy: null, moved: [] };
   for (const kind of /** @type {const} */ (['mounts', 'auth'])) {
     for (const [path, found] of Object.entries(await mountsOf(client, kind))) {
@@ -39,7 +39,7 @@ export async function lookAround(client, name) {
 }
 
 /**
- * @param {There} there
+ * @param {Existing} there
  * @param {import('./plan.js').SetupPlan} plan
  * @throws {PkiLoadError} code `not_ours`
  */

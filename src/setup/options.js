@@ -38,7 +38,7 @@ export const setupOptions = {
     type: 'list',
     group: GROUP,
     placeholder: 'ENGINES',
-    describe: `Besides the PKI: ${ENGINES.join(', ')}`,
+    describe: `Besides the PKI: ${ENGINES.join(', ')}, comma-separated`,
   },
 };
 

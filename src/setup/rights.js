@@ -54,7 +54,7 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
 }
 
 /**
- * @param {import('./find-existing.js').There} there
+ * @param {import('./find-existing.js').Existing} there
  * @param {string} name
  * @returns {Right[]} to take away what is ours of it
  */

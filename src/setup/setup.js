@@ -2,11 +2,11 @@
 import { PkiLoadError, usageError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
 import { checkAuthorities, makeAuthorities } from './authorities.js';
-import { lookAround, refuseOthers } from './find-existing.js';
+import { findExisting, refuseOthers } from './find-existing.js';
 import { fullPath, KEY, possibleMounts, ROLE } from './plan.js';
 import { policyText } from './policy.js';
 import { checkRights, rightsToLook, rightsToSetUp } from './rights.js';
-import { whenReady } from './wait-until-ready.js';
+import { waitUntilReady } from './wait-until-ready.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 /** @typedef {import('./plan.js').SetupPlan} SetupPlan */
@@ -38,7 +38,7 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   if (product === DEV_PRODUCT) throw needsNone(client.origin);
   await checkRights(client, rightsToLook(name), 'setup');
-  const there = await lookAround(client, name);
+  const there = await findExisting(client, name);
   refuseOthers(there, plan);
   const present = new Set(there.mounts.map(({ full }) => full));
   const whole = withPresent(plan, present);
@@ -120,11 +120,11 @@ async function makeContents(client, { mounts, policy }, made, found) {
   for (const mount of mounts) {
     const path = fullPath(mount);
     // A version 2 store refuses everything for a moment after it was mounted.
-    if (mount.type === 'kv') await whenReady(() => client.read(`${path}/config`));
+    if (mount.type === 'kv') await waitUntilReady(() => client.read(`${path}/config`));
     if (mount.type === 'transit') {
       /** @type {Item} */
       const item = { kind: 'key', path: `${path}/keys/${KEY}` };
-      if ((await whenReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
+      if ((await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
       else {
         await client.write(item.path, { type: 'aes256-gcm96' });
         made(item, `Made the key ${KEY} of ${path} (aes256-gcm96).`);
@@ -133,7 +133,7 @@ async function makeContents(client, { mounts, policy }, made, found) {
     if (mount.type === 'approle') {
       /** @type {Item} */
       const item = { kind: 'role', path: `${path}/role/${ROLE}` };
-      if ((await whenReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
+      if ((await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
       else {
         await client.write(item.path, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' });
         made(item, `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`);

@@ -1,7 +1,7 @@
-/** Takes away what `setup` made, and nothing else: what does not carry its mark is left, and said. */
+/** Removes what `setup` made, and nothing else: what does not carry its mark is left, and said. */
 import { EXIT, PkiLoadError } from '../errors.js';
 import { checkHealth } from '../vault/preflight.js';
-import { lookAround } from './find-existing.js';
+import { findExisting } from './find-existing.js';
 import { checkName } from './plan.js';
 import { checkRights, rightsToLook, rightsToTearDown } from './rights.js';
 
@@ -20,7 +20,7 @@ const HELD = Object.freeze({
 /**
  * @param {VaultClient} client
  * @param {string} name of the set-up
- * @param {(text: string) => void} say what was taken away or left, a sentence each
+ * @param {(text: string) => void} say what was removed or left, a sentence each
  * @returns {Promise<boolean>} nothing is left at the names of the set-up
  */
 export async function tearDown(client, name, say) {
@@ -38,7 +38,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   checkName(name);
   await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
   await checkRights(client, rightsToLook(name), 'teardown');
-  const there = await lookAround(client, name);
+  const there = await findExisting(client, name);
   await checkRights(client, rightsToTearDown(there, name), 'teardown');
   const leave = (/** @type {Item} */ item, /** @type {string} */ what, /** @type {string} */ why) => {
     report.left.push({ ...item, why });
@@ -98,7 +98,7 @@ async function remove(client, path, leave) {
     return true;
   } catch (error) {
     if (!(error instanceof PkiLoadError) || error.exitCode === EXIT.interrupted) throw error;
-    leave(`it could not be taken away. ${error.full}`);
+    leave(`it could not be removed. ${error.full}`);
     return false;
   }
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 100;
  * @param {(ms: number) => Promise<unknown>} [pause]
  * @returns {Promise<T>}
  */
-export async function whenReady(ask, pause = sleep) {
+export async function waitUntilReady(ask, pause = sleep) {
   for (let tries = 1; ; tries++) {
     try {
       return await ask();

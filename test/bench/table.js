@@ -1,4 +1,4 @@
-/** A report as text, and as the Markdown that README shows. */
+/** A report as text, and as the Markdown that docs/accuracy.md shows. */
 
 /** @typedef {import('./index.js').Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
 

@@ -1,4 +1,4 @@
-/** A terminal that is hung up, a disk that is full: told where that can be told, and what was set up is taken away all the same. */
+/** A terminal that is hung up, a disk that is full: told where that can be told, and what was set up is removed all the same. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
@@ -85,7 +85,7 @@ async function runScenario(t, { stdout, nodeArgs = [] }) {
 /** @param {unknown} a @param {unknown} b */
 const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-describe('what a scenario has set up is taken away', () => {
+describe('what a scenario has set up is removed', () => {
   const GONE = ['sys/mounts/load-int', 'sys/mounts/load-root', 'sys/policies/acl/load'];
 
   test('where standard output is full, which is told', async (t) => {

@@ -31,7 +31,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
       const cli = startScenario(t, url);
       await reached;
       cli.kill('SIGINT');
-      await cli.shows(/^Interrupted: what was set up is taken away\. Press Ctrl-C again/m);
+      await cli.shows(/^Interrupted: what was set up is removed\. Press Ctrl-C again/m);
       cli.kill('SIGINT');
       const { code, stdout, stderr } = await cli.ended;
       assert.equal(code, 130);
@@ -48,7 +48,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
     });
   }
 
-  test('once: it ends after the call under way, and what was made is taken away', async (t) => {
+  test('once: it ends after the call under way, and what was made is removed', async (t) => {
     const held = `${NAME}-int/config/urls`;
     const { vault, url, reached, release } = await serveFakeVault(t, `POST ${held}`);
     const empty = fakeVault().state();
@@ -73,7 +73,7 @@ describe('a terminal that goes away, of which several signals may come', () => {
   /** @type {[string, 'up' | 'down', NodeJS.Signals[], number[]][]} */
   const TABLE = [
     ['does not end what is set up', 'up', ['SIGHUP', 'SIGHUP', 'SIGHUP'], []],
-    ['does not end what is taken away', 'down', ['SIGHUP', 'SIGHUP', 'SIGHUP'], []],
+    ['does not end what is removed', 'down', ['SIGHUP', 'SIGHUP', 'SIGHUP'], []],
     ['is one signal after Ctrl-C, too', 'down', ['SIGINT', 'SIGHUP'], []],
     ['leaves Ctrl-C what it is', 'up', ['SIGHUP', 'SIGHUP', 'SIGINT'], [130]],
     ['and SIGTERM', 'down', ['SIGHUP', 'SIGTERM'], [130]],

@@ -192,7 +192,7 @@ describe('on the embedded server', () => {
     assert.ok(step.requests < 500, `${step.requests}`);
   });
 
-  test('what a store of its own needs is made once, and taken away when all is reported', async (t) => {
+  test('what a store of its own needs is made once, and removed when all is reported', async (t) => {
     const shown = deferred();
     /** @type {unknown[]} */
     const reportedBefore = [];
@@ -233,7 +233,7 @@ describe('on the embedded server', () => {
     assert.deepEqual(reportedBefore, [true]);
   });
 
-  test('Ctrl-C while a step makes a store of its own: what the step before has shown is reported, then it is taken away', async (t) => {
+  test('Ctrl-C while a step makes a store of its own: what the step before has shown is reported, then it is removed', async (t) => {
     const [begun, interrupted, shown] = [deferred(), deferred(), deferred()];
     let [making, removed] = [0, 0];
     /** @type {unknown[]} */

@@ -58,7 +58,7 @@ test('the second may not take long', (t) => {
   assert.deepEqual(exits, [130]);
 });
 
-test('but once all is reported, what was made is taken away however long that takes', (t) => {
+test('but once all is reported, what was made is removed however long that takes', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');

@@ -75,7 +75,7 @@ const BOTH = [
   ['--url @garbage', /answered with something that is not HTTP/],
   ['--url @loop', /does not look like Vault|redirects/],
   ['--url @silent --timeout 1s', /took the connection but gave no full answer in time.*raise --timeout/],
-  ['--url @nobody', /refused the connection: nothing listens there\. Start the server, correct/],
+  ['--url @nobody', /refused the connection: nothing listens there\. Start the server, or correct/],
   ['--url http://no-such-host.invalid', /cannot be found: no address for this host name/],
   ['--url @httpsToPlain', /speaks plain HTTP on this port, not TLS\. Write http:\/\//],
   ['--url @httpToSecure', /speaks TLS on this port, not plain HTTP\. Write https:\/\//],

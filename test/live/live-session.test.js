@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
-import { createStation } from '../../src/live/live-session.js';
+import { createLiveSession } from '../../src/live/live-session.js';
 import { checkResult } from '../../src/results/check/check.js';
 import { sampleResult } from '../results/sample.js';
 import { interval } from './interval.js';
@@ -54,7 +54,7 @@ function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'serv
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
   const keep = (/** @type {any} */ what) => kept.push(what);
   const set = runs === 1 ? null : { add: keep, summarise: keep };
-  const station = createStation(
+  const station = createLiveSession(
     { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x', runs, set },
     {
       view,

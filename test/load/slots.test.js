@@ -95,7 +95,7 @@ describe('a slot', () => {
     const lagAfter = (lateMs) => {
       const { time, slots, exchanges, lags } = setUp({
         timeoutMs: 5000,
-        reading: { onSend: () => 0, lateMs: () => lateMs },
+        reading: { now: () => 0, onSent: () => 0, lateMs: () => lateMs },
       });
       slots.fire(0, 0);
       exchanges[0].onSent();

@@ -74,7 +74,7 @@ describe('what a sender thread observes of itself', () => {
   test('takes late timers for time without a core there', async () => {
     const { at, watch } = setUp({ hasRunQueue: false });
     at.now = 1;
-    const sent = watch.reading.onSend();
+    const sent = watch.reading.onSent(watch.reading.now());
     await turn();
     Object.assign(at, { now: 51, idle: 49.5 });
     watch.beat();
@@ -124,6 +124,11 @@ function createThread() {
     work(ms) {
       at.now += ms;
     },
+    /** Another thread takes the core within a turn. @param {number} ms */
+    queue(ms) {
+      at.now += ms;
+      at.queued += ms;
+    },
     /** The turn ends; then the loop waits, and after that for a core. @param {number} ms @param {number} [queuedMs] */
     poll(ms, queuedMs = 0) {
       ended();
@@ -142,7 +147,7 @@ describe('how late a response is read, at most', () => {
   test('is the time that the thread was awake since it sent the request', () => {
     const { reading, work, poll } = createThread();
     work(40);
-    const sent = reading.onSend();
+    const sent = reading.onSent(reading.now());
     work(0.1);
     poll(20);
     work(0.3);
@@ -151,14 +156,32 @@ describe('how late a response is read, at most', () => {
 
   test('holds the time for which it was ready to run but had no core', () => {
     const { reading, poll } = createThread();
-    const sent = reading.onSend();
+    const sent = reading.onSent(reading.now());
     poll(20, 7);
     near(reading.lateMs(sent), 7);
   });
 
+  test('holds the time that the thread had no core while it was sending', () => {
+    const { reading, work, poll, queue } = createThread();
+    const beforeMs = reading.now();
+    queue(5);
+    work(1);
+    const sent = reading.onSent(beforeMs);
+    poll(20);
+    assert.ok(reading.lateMs(sent) >= 6, 'the response may have come meanwhile');
+  });
+
+  test('leaves out the time that the thread had no core before it sent', () => {
+    const { reading, poll } = createThread();
+    poll(20, 7);
+    const sent = reading.onSent(reading.now());
+    poll(20);
+    near(reading.lateMs(sent), 0);
+  });
+
   test('counts from the turn before the one in which it is read: what had come earlier was read then', () => {
     const { reading, work, poll } = createThread();
-    const [first, second] = [reading.onSend(), reading.onSend()];
+    const [first, second] = [reading.onSent(reading.now()), reading.onSent(reading.now())];
     work(50);
     poll(10);
     near(reading.lateMs(first), 50);
@@ -170,7 +193,7 @@ describe('how late a response is read, at most', () => {
 
   test('holds the time that responses before it in the same turn took', () => {
     const { reading, work, poll } = createThread();
-    const sent = [reading.onSend(), reading.onSend()];
+    const sent = [reading.onSent(reading.now()), reading.onSent(reading.now())];
     poll(20);
     near(reading.lateMs(sent[0]), 0);
     work(4);
@@ -180,13 +203,13 @@ describe('how late a response is read, at most', () => {
   test('reads the counter at most every 0.4 ms, and takes what it does not know for awake', () => {
     const { reading, asked, poll } = createThread();
     poll(1);
-    const sent = reading.onSend();
+    const sent = reading.onSent(reading.now());
     const before = asked();
     poll(0.3);
     near(reading.lateMs(sent), 0.3);
     assert.equal(asked(), before);
     poll(0.3);
-    const next = reading.onSend();
+    const next = reading.onSent(reading.now());
     assert.equal(asked(), before + 1);
     poll(5, 2);
     near(reading.lateMs(next), 2);

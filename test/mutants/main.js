@@ -33,6 +33,7 @@ import { mutantsOf } from './mutators.js';
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const COPIED = [
   'bin',
+  'docs',
   'examples',
   'src',
   'test',

@@ -111,7 +111,7 @@ test('a mix of which one cannot be prepared, or of two servers, cleans up what t
   );
   await assert.rejects(prepared(), /no such mount/);
   assert.deepEqual(cleaned.splice(0), ['/read read']);
-  assert.deepEqual(warnings, ['What sticky has made could not be taken away: it is gone']);
+  assert.deepEqual(warnings, ['What sticky has made could not be removed: it is gone']);
   const apart = mix(member('read', { cleanup }), member('ocsp', { cleanup }, 'http://192.0.2.2:80'));
   const message = /read is asked of http:\/\/192\.0\.2\.1:8200, but ocsp of http:\/\/192\.0\.2\.2:80/;
   await assert.rejects(apart.prepared(), message);

@@ -63,7 +63,10 @@ describe('verdicts', () => {
   test('of several runs are counted', async () => {
     const [met] = required(2);
     const [answer] = await answerOf([met], [met], [{ ...met, verdict: 'not met', reason: 'Too slow.' }]);
-    assert.match(answer, /a: p99<200ms +met in 2 runs, not met in 1 run\n +Too slow\.$/);
+    assert.match(
+      answer,
+      /a: p99<200ms +met in 2 runs, not met in 1 run, e\.g\. 12 ms \(9 to 15\.5 ms\)\n +Too slow\.$/,
+    );
   });
 
   test('of more than ten, those that are met have one line, and each its own in its run', async () => {

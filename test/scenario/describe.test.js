@@ -59,7 +59,7 @@ const SAYS = [
   [
     'that a set-up takes what is in it along',
     `${HEAD}setup: {name: load}\n`,
-    /^ {14}what is in load-int goes when the set-up is taken away$/m,
+    /^ {14}what is in load-int goes when the set-up is removed$/m,
   ],
   [
     'that a set-up stays',

@@ -122,7 +122,7 @@ function placesIn(value) {
   return Object.keys(value).flatMap((key) => [{ holder: value, key }, ...placesIn(value[key])]);
 }
 
-test('values replaced, taken away or put beside others at random', async () => {
+test('values replaced, removed or put beside others at random', async () => {
   const seen = { taken: 0, refused: 0 };
   const change = fc.record({
     pick: fc.nat(),

@@ -74,7 +74,7 @@ function stage(steps, { setup = {}, vaults = {} } = {}) {
 const never = new AbortController().signal;
 
 describe('what a scenario sets up', () => {
-  test('is made once for all steps on a target, and taken away at the end', async () => {
+  test('is made once for all steps on a target, and removed at the end', async () => {
     const { made, did, deeds, warned } = stage([step('http://a'), step('http://b'), step('http://a')]);
     assert.equal((await made.up(never)).size, 0);
     assert.deepEqual(deeds(), ['set up load-test at http://a', 'set up load-test at http://b']);
@@ -134,7 +134,7 @@ describe('what a scenario sets up', () => {
     assert.deepEqual(deeds().slice(2), ['tore down load-test at http://a']);
   });
 
-  test('only by half is taken away as well', async () => {
+  test('only by half is removed as well', async () => {
     const { made, deeds } = stage([step('http://a')], { vaults: { 'http://a': 'half' } });
     assert.equal((await made.up(never)).size, 1);
     await made.down();
@@ -151,7 +151,7 @@ describe('what a scenario sets up', () => {
   });
 
   for (const how of /** @type {const} */ (['stays', 'gone'])) {
-    test(`and cannot be taken away (${how}) is said, with the command that does`, async () => {
+    test(`and cannot be removed (${how}) is said, with the command that does`, async () => {
       const { made, warned } = stage([step('http://a'), step('http://b')], { vaults: { 'http://a': how } });
       await made.up(never);
       assert.equal(made.left().length, 2);
@@ -165,7 +165,7 @@ describe('what a scenario sets up', () => {
   }
 });
 
-test('what is waited for is said while it is taken away, too, and a stop does not end that', async () => {
+test('what is waited for is said while it is removed, too, and a stop does not end that', async () => {
   /** @type {boolean[]} */
   const stopped = [];
   const stop = new AbortController();
@@ -203,7 +203,7 @@ test('what keeps it there is said with what to do about that', async () => {
   await made.up(never);
   await made.down();
   assert.deepEqual(warned, [
-    'load-test at http://a could not be taken away: http://b refused the connection. Start it. Take it away with: vault-pki-load teardown --name load-test --url http://a',
+    'load-test at http://a could not be removed: http://b refused the connection. Start it. Take it away with: vault-pki-load teardown --name load-test --url http://a',
   ]);
 });
 
@@ -288,7 +288,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(warned, []);
   });
 
-  test('what failed half-way by one address of a Vault, and was completed by another, is taken away', async () => {
+  test('what failed half-way by one address of a Vault, and was completed by another, is removed', async () => {
     const vault = fakeVault();
     const empty = vault.state();
     const { made, warned } = stageOn(
@@ -334,7 +334,7 @@ describe('on Vaults that keep what they are told', () => {
     ]);
   });
 
-  test('what is left of a set-up that was there is not taken away by a scenario that is stopped as it completes it', async () => {
+  test('what is left of a set-up that was there is not removed by a scenario that is stopped as it completes it', async () => {
     const vault = fakeVault();
     await earlier(vault, { with: ['kv'] });
     for (const gone of ['load-test-root', 'load-test-int']) vault.mounted.mounts.delete(gone);
@@ -359,7 +359,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.deepEqual(vault.state(), before);
   });
 
-  test('whichever write fails by one address of a Vault, the other address completes it, and it is taken away', async () => {
+  test('whichever write fails by one address of a Vault, the other address completes it, and it is removed', async () => {
     /** @type {string[]} */
     const paths = [];
     const reference = stageOn({ 'http://a': fakeVault() }, { autoRebuild: true }, (_url, path) => {
@@ -480,7 +480,7 @@ describe('while it is being set up', () => {
     await up;
   });
 
-  test('an interruption ends it after the call under way, and what was made is taken away', async () => {
+  test('an interruption ends it after the call under way, and what was made is removed', async () => {
     const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
     const empty = vaults['http://a'].state();
     const { reached, release, onWrite } = heldAt('load-test-root/root/generate/internal');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchHope } from '../../src/search/early-stop.js';
+import { watchEarlyStop } from '../../src/search/early-stop.js';
 import { planOf } from './simulated-server.js';
 
 /** 5/s for a minute: 300 requests, of which 3 may take longer than 200 ms. */
@@ -13,7 +13,7 @@ const LOAD = /** @type {const} */ ({ ratePerSecond: 5, durationMs: 60_000, concu
  */
 function givenUp({ requirements = ['p99<200ms'], load = {}, capacity, freeAnyway = false }) {
   const plan = planOf(requirements, { ...LOAD, ...load });
-  const hope = watchHope(plan);
+  const hope = watchEarlyStop(plan);
   const rate = plan.load.ratePerSecond ?? 0;
   for (let second = 1; second < 60; second++) {
     const open = Math.round(Math.max(rate * 0.05, (rate - capacity) * second));
@@ -49,7 +49,7 @@ for (const [what, script, range] of STEPS) {
 }
 
 test('what was due in the warm-up does not count, nor does a single look', () => {
-  const hope = watchHope(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
+  const hope = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
   const seen = /** @type {const} */ ({ type: 'interval', inFlight: 10, waiting: 40, phase: 'measuring' });
   assert.equal(hope({ ...seen, elapsedMs: 10_100 }), null);
   assert.equal(hope({ ...seen, elapsedMs: 11_100 }), null);

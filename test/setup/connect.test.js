@@ -13,7 +13,7 @@ const LIMITS = [
   ['where it says more', 900_000, { healthMs: 900_000, callMs: 900_000, removeMs: 900_000 }],
 ];
 for (const [what, timeoutMs, limits] of LIMITS) {
-  test(`only what is taken away is waited for long ${what}`, () =>
+  test(`only what is removed is waited for long ${what}`, () =>
     assert.deepEqual(limitsOf(timeoutMs), limits));
 }
 
@@ -61,7 +61,7 @@ describe('a target that does not answer', () => {
   }
 
   for (const limit of /** @type {const} */ (['healthMs', 'callMs'])) {
-    test(`is given up after ${limit}, and what is taken away there is waited for`, async (t) => {
+    test(`is given up after ${limit}, and what is removed there is waited for`, async (t) => {
       const { url, release } = await slowServer(t, () => true);
       const limits = { healthMs: 600_000, callMs: 600_000, removeMs: 600_000, [limit]: 50 };
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { targetError } from '../../src/errors.js';
 import { fullPath, planSetup } from '../../src/setup/plan.js';
 import { policyText } from '../../src/setup/policy.js';
-import { whenReady } from '../../src/setup/wait-until-ready.js';
+import { waitUntilReady } from '../../src/setup/wait-until-ready.js';
 
 /** @type {[string, string][]} what is wrong with it, name */
 const BAD_NAMES = [
@@ -74,7 +74,7 @@ describe('a mount that is not ready yet', () => {
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    assert.equal(await whenReady(ask, async (ms) => void pauses.push(ms)), 'ready');
+    assert.equal(await waitUntilReady(ask, async (ms) => void pauses.push(ms)), 'ready');
     assert.deepEqual(pauses, [100, 100]);
   });
 
@@ -85,12 +85,12 @@ describe('a mount that is not ready yet', () => {
       throw error;
     };
     await assert.rejects(
-      whenReady(ask(early()), async () => {}),
+      waitUntilReady(ask(early()), async () => {}),
       /Upgrading/,
     );
     assert.equal(asked, 50);
     await assert.rejects(
-      whenReady(ask(targetError('vault_bad_request', 'no')), async () => {}),
+      waitUntilReady(ask(targetError('vault_bad_request', 'no')), async () => {}),
       /no/,
     );
     assert.equal(asked, 51);

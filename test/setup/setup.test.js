@@ -436,13 +436,13 @@ describe('teardown', () => {
     assert.deepEqual(vault.state(), one);
   });
 
-  test('one thing that cannot be taken away does not keep the others', async () => {
+  test('one thing that cannot be removed does not keep the others', async () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-int';
     const report = await takeAway(vault.client, 'vault-pki-load', silent);
     assert.deepEqual(paths(report).left, ['vault-pki-load-int']);
-    assert.match(report.left[0].why, /could not be taken away\. failed at DELETE .* Mend it\.$/);
+    assert.match(report.left[0].why, /could not be removed\. failed at DELETE .* Mend it\.$/);
     assert.equal(vault.policies.has('vault-pki-load'), false);
     vault.fault.every = () => false;
     assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);

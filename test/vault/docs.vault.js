@@ -43,5 +43,5 @@ test('the scenario in docs/scenarios.md', async (context) => {
   );
   // 173 of 230 are expected; the deviation is the square root of 230 * 0.75 * 0.25, 6.6.
   assert.ok(Math.abs(result.operations.issue.totals.succeeded - 172.5) < 4 * 6.6);
-  assert.deepEqual(await mounts(), before, 'what was set up is taken away');
+  assert.deepEqual(await mounts(), before, 'what was set up is removed');
 });

@@ -236,7 +236,7 @@ test('whichever call is cut off, before or after it took effect: teardown leaves
       await failing.close();
       await proxy.close();
       assert.ok(failed, `call ${at} is cut off`);
-      // Every other time it is taken away half-made.
+      // Every other time it is removed half-made.
       if (at % 2 === 0) {
         await setUp(root, plan, () => {});
         if (at % 10 === 0) assert.deepEqual(contentOf(lists()), whole, `completed after ${when} ${at}`);
@@ -434,7 +434,7 @@ describe('tokens', () => {
       env: { VAULT_ADDR: vault.url, VAULT_TOKEN: token },
     });
     assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
-    assert.doesNotMatch(ended.stderr, /could not be taken away/i);
+    assert.doesNotMatch(ended.stderr, /could not be removed/i);
     const { operations } = JSON.parse(ended.stdout);
     for (const { name } of mix) {
       const { totals, outcomes } = operations[name];
@@ -506,7 +506,7 @@ test('what setup and scenarios are not told of a set-up that is there, they leav
   assertCode(await teardown('--name', 'kept'));
 });
 
-test('two addresses of one Vault have one set-up in a scenario, and it is taken away', async () => {
+test('two addresses of one Vault have one set-up in a scenario, and it is removed', async () => {
   const empty = lists();
   const proxy = await startProxy({ at: 0, when: 'before' });
   const targets = [

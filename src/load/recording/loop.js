@@ -28,15 +28,15 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
   for (;;) {
-    const told = reader.watermarkMs();
+    const watermarkMs = reader.watermarkMs();
     const tail = reader.tail();
     const count = reader.take(recorder.record);
-    recorder.advance(told);
+    recorder.advance(watermarkMs);
     onTaken();
     if (tail !== null) return tail;
-    if (onReport !== null && told >= reportMs) {
-      onReport(told);
-      reportMs = told + REPORT_EVERY_MS;
+    if (onReport !== null && watermarkMs >= reportMs) {
+      onReport(watermarkMs);
+      reportMs = watermarkMs + REPORT_EVERY_MS;
     }
     taken += count;
     if (count > 0) continue;

@@ -53,7 +53,7 @@ const TAIL_OFFSET = 64;
 /** Numbers of the Tail before those dropped. */
 const TAIL_HEAD = 4;
 
-/** Time is told in units of 10 ms, so that an Int32 holds 248 days. */
+/** The watermark is stored in units of 10 ms, so that an Int32 holds 248 days. */
 const WATERMARK_UNIT_MS = 10;
 
 /** Instead of the length of a body. */

@@ -1,5 +1,5 @@
 /**
- * Warms the recording code before time zero, as warm-up.js does for the sending code: samples as the run will bring, through a
+ * Warms the recording code before time zero, as ../warm-up.js does for the sending code: samples as the run will bring, through a
  * ring, a recorder and classifiers that are thrown away.
  */
 import { recordAll } from './loop.js';
@@ -8,7 +8,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 
 /**
  * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
- * closure alone is thrown away when another comes (see warm-up.js).
+ * closure alone is thrown away when another comes (see ../warm-up.js).
  */
 const PARTS = 40;
 const SAMPLES = 150;

@@ -30,47 +30,55 @@ const UNSEEN_MS = 0.05;
 export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let sampled = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
   let isTurn = false;
+  /** The loop waits between turns only. */
+  let turnIdleMs = sampled.idleMs;
   /** When the last two turns ended, in time awake: what came before the earlier one was read in the turn before this one, at the latest. */
-  let endedMs = awakeMs();
+  let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
 
-  /** At least so long has this thread been awake, or ready to run. */
-  function awakeMs() {
-    return now() - idleMs() + sampled.queuedMs;
+  /** At least so long had this thread been awake, or ready to run. @param {number} atMs in this turn */
+  function awakeMs(atMs) {
+    return atMs - turnIdleMs + sampled.queuedMs;
   }
   function endTurn() {
     isTurn = false;
     endedBeforeMs = endedMs;
-    endedMs = awakeMs();
+    endedMs = awakeMs(now());
   }
   function beginTurn() {
     if (isTurn) return;
     isTurn = true;
     afterTurn(endTurn);
+    turnIdleMs = idleMs();
     const atMs = now();
-    if (atMs - sampled.atMs >= SAMPLE_EVERY_MS) sampled = { atMs, idleMs: idleMs(), queuedMs: queuedMs() };
+    if (atMs - sampled.atMs >= SAMPLE_EVERY_MS) sampled = { atMs, idleMs: turnIdleMs, queuedMs: queuedMs() };
   }
 
   return {
+    now,
     /**
-     * To be called just before a request is sent.
+     * To be called when a request was sent: what it takes to read the counters then delays no request.
      *
+     * @param {number} beforeMs from `now`, just before it was sent
      * @returns {number} to be given to `lateMs` with its response
      */
-    onSend() {
+    onSent(beforeMs) {
+      const { queuedMs: knownMs } = sampled;
       beginTurn();
-      return awakeMs();
+      // Of what the counter has grown by, at most the time since then was after it.
+      const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
+      return beforeMs - turnIdleMs + queuedThenMs;
     },
     /**
      * To be called when a response was read.
      *
-     * @param {number} sentMs from `onSend`
+     * @param {number} sentMs from `onSent`
      * @returns {number} ms that it waited to be read, at most
      */
     lateMs(sentMs) {
       beginTurn();
-      const unknownMs = idleMs() - sampled.idleMs;
-      return UNSEEN_MS + Math.max(0, awakeMs() + unknownMs - Math.max(endedBeforeMs, sentMs));
+      const unknownMs = turnIdleMs - sampled.idleMs;
+      return UNSEEN_MS + Math.max(0, awakeMs(now()) + unknownMs - Math.max(endedBeforeMs, sentMs));
     },
   };
 }

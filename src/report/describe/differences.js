@@ -118,24 +118,12 @@ const FACTOR_PERCENT = 100;
 export function finding({ groups, metrics, method }, other) {
   const [base, name] = [groups[0].name, groups[other].name];
   const ranked = FINDING_KEYS.flatMap((key) => metrics.filter((metric) => metric.key === key));
-  const allShown = ranked.filter((metric) =>
-    ['good', 'bad'].includes(worthOf(metric, differenceTo(metric, other).verdict)),
-  );
-  const [shown] = allShown;
+  const shown = ranked.find((metric) => isShown(metric, other));
   if (shown !== undefined) {
     const medians = [0, other].map((i) => figureText(shown.unit, groups[i].metrics[shown.key].median));
     const figures = `${shown.label} ${medians[1]} instead of ${medians[0]}`;
-    const shownAt = `shown at ${formatPercent(method.confidence)}`;
-    const isDoubtful = mayBeChance(
-      allShown.map((metric) => differenceTo(metric, other)),
-      ranked.length,
-      method.alpha,
-    );
-    const names = allShown.map(({ label }) => label).join(', ');
-    const doubt = isDoubtful
-      ? `, but of ${ranked.length} metrics only ${names} ${allShown.length === 1 ? 'differs' : 'differ'}; more runs would tell this from chance`
-      : '';
-    return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${shownAt}${doubt}.`;
+    const sure = `shown at ${formatPercent(method.confidence)}${chance(ranked, shown, other, method.alpha)}`;
+    return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${sure}.`;
   }
   const differences = ranked.map((metric) => differenceTo(metric, other));
   if (differences.every(({ verdict }) => verdict === 'not enough runs'))
@@ -149,15 +137,39 @@ export function finding({ groups, metrics, method }, other) {
 }
 
 /**
- * Of ten metrics of two equal groups, one often differs with p < 0.05. Groups that do differ do so in half of the metrics or more, or in
- * one by a p-value that is below alpha even times the number of metrics (Bonferroni).
- *
- * @param {Difference[]} shown
- * @param {number} count of metrics that were compared
- * @param {number} alpha
+ * @param {ComparedMetric} metric
+ * @param {number} other
  */
-function mayBeChance(shown, count, alpha) {
-  return shown.length < count / 2 && shown.every(({ pValue }) => pValue === null || pValue * count >= alpha);
+function isShown(metric, other) {
+  return ['good', 'bad'].includes(worthOf(metric, differenceTo(metric, other).verdict));
+}
+
+/** A difference in so few of the metrics that were compared may be chance. */
+const FEW = 2;
+
+/**
+ * Of ten metrics of two equal groups, one or two (related ones) often differ with p < 0.05. A difference in the share of errors, or one
+ * whose p-value is below alpha even times the number of metrics (Bonferroni), is no such case.
+ *
+ * @param {ComparedMetric[]} metrics
+ * @param {ComparedMetric} shown the one that the finding names
+ * @param {number} other
+ * @param {number} alpha
+ * @returns {string} a clause; empty: no chance
+ */
+function chance(metrics, shown, other, alpha) {
+  const worth = (/** @type {ComparedMetric} */ metric) =>
+    worthOf(metric, differenceTo(metric, other).verdict);
+  const compared = metrics.filter((metric) => worth(metric) !== 'unsure');
+  const alike = compared.filter((metric) => worth(metric) === worth(shown));
+  const isSignificant = alike.some((metric) => {
+    const { pValue } = differenceTo(metric, other);
+    return pValue !== null && pValue * compared.length < alpha;
+  });
+  if (shown.key === 'errors' || alike.length > FEW || isSignificant) return '';
+  const names = alike.map(({ label }) => label).join(' and ');
+  const differ = alike.length === 1 ? 'differs' : 'differ';
+  return `, but of ${compared.length} metrics only ${names} ${differ}: this may be chance, more runs would tell`;
 }
 
 /**

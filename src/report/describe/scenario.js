@@ -24,7 +24,7 @@ import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 /** The worst first. */
 const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
 
-/** With more verdicts than this, the answer has a line a step, and the step's section has them all. */
+/** With more verdicts than this, the answer has one line a step for all that is met, and the run's section lists them. */
 const MAX_VERDICTS = 10;
 
 /**
@@ -138,12 +138,11 @@ function shortItems(step) {
  */
 function requirementOfStep(requirement, { runs }) {
   const { text: name, verdict, verdicts: counts, reason, actual, limit, unit } = requirement;
-  if (runs.length > 1) {
-    return { verdict, name, text: verdictCounts(counts), ...(verdict === 'met' ? {} : { reason }) };
-  }
-  if (actual === undefined || limit === undefined || unit === undefined)
-    return { verdict, name, text: reason };
-  return requirementItem({ ...requirement, actual, limit, unit });
+  const item =
+    actual === undefined || limit === undefined || unit === undefined
+      ? { verdict, name, text: reason }
+      : requirementItem({ ...requirement, actual, limit, unit });
+  return runs.length < 2 ? item : { ...item, text: `${verdictCounts(counts)}, e.g. ${item.text}` };
 }
 
 /**
