@@ -157,7 +157,7 @@ describe('compare --fail-if', () => {
     const limit = ['--fail-if', 'p99 slower'];
     const { code, stderr } = await run(['compare', ...OLD, '--with', ...NEW, ...limit, '--format', 'json']);
     assert.equal(code, 99);
-    assert.match(stderr, /^--fail-if 'p99 slower' came to pass: p99 is 10\.\d % slower/m);
+    assert.match(stderr, /^--fail-if 'p99 slower' fired: p99 is 10\.\d % slower/m);
   });
 });
 

@@ -65,7 +65,7 @@ describe('what would be done', () => {
         env: { VAULT_TOKEN: 'unused', ...tokens },
       });
       assert.equal(code, 0, stderr);
-      assert.match(stdout, /^Sent +nothing: this is what would be$/m);
+      assert.match(stdout, /^Sent +nothing \(dry run\)$/m);
     });
   }
 

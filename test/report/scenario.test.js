@@ -65,7 +65,7 @@ describe('verdicts', () => {
     const [answer] = await answerOf([met], [met], [{ ...met, verdict: 'not met', reason: 'Too slow.' }]);
     assert.match(
       answer,
-      /a: p99<200ms +met in 2 runs, not met in 1 run, e\.g\. 12 ms \(9 to 15\.5 ms\)\n +Too slow\.$/,
+      /a: p99<200ms +met in 2 runs, not met in 1 run, e\.g\. 12 ms \(9 to\n +15\.5 ms\)\n +Too slow\.$/,
     );
   });
 

@@ -64,7 +64,7 @@ const SAYS = [
   [
     'that a set-up stays',
     `${HEAD}setup: {name: load, keep: true}\n`,
-    /^Taken away {4}no, it stays \(keep\) until\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
+    /^Removed {7}no, it stays \(keep\) until\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
   ],
   [
     'what a set-up makes',
@@ -90,7 +90,7 @@ describe('a dry run says', () => {
     assert.match(text, /that of each of the 3 repeats/);
     assert.match(
       await described(HEAD),
-      /^Repeated {6}no\nWritten {7}nothing but the summary\nSent {10}nothing: /m,
+      /^Repeated {6}no\nWritten {7}nothing but the summary\nSent {10}nothing \(dry run\)$/m,
     );
   });
 

@@ -99,7 +99,7 @@ export const Comparison = z
     /** The first is the base. */
     groups: z.array(Group).min(2, 'there are fewer than two groups'),
     metrics: z.array(ComparedMetric),
-    /** `not proven`: it did not come to pass, but with these runs it could not have, or is not to be believed. */
+    /** `not proven`: it did not fire, but with these runs it could not have, or is not to be believed. */
     failIf: z.array(
       z.object({
         text: z.string(),

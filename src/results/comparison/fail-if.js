@@ -1,5 +1,5 @@
 /**
- * What a pipeline must not let pass, as people write it (`p99 slower by 10%`), and whether it came to pass. Judged so that
+ * What a pipeline must not let pass, as people write it (`p99 slower by 10%`), and whether it fired. Judged so that
  * chance alone seldom fails a pipeline: the difference must be shown, and by as much as is said. And so that a gate that could
  * not have failed is not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
  */
