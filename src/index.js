@@ -5,28 +5,28 @@
  *     const result = await run(plan, { token, onEvent: console.error });
  */
 import { loadOperation } from './operations/index.js';
-import { makePlan } from './plan.js';
+import { makePlan } from './plan/plan.js';
 
-export { calibrate } from './calibrate/calibrate.js';
-export { EXIT, PkiLoadError } from './errors.js';
-export { mergeResults } from './merge-results.js';
+export { calibrate } from './campaigns/calibrate/calibrate.js';
+export { measurePropagation } from './campaigns/propagation/propagate.js';
+export { planPropagation } from './campaigns/propagation/propagation-plan.js';
+export { findMax } from './campaigns/search/find-max.js';
+export { openSteps } from './campaigns/search/steps.js';
+export { EXIT, PkiLoadError } from './common/errors.js';
 export { operations } from './operations/index.js';
-export { planPropagation } from './propagation/plan.js';
-export { measurePropagation } from './propagation/propagate.js';
 export { renderDocument, reporters } from './report/index.js';
-export { checkResult } from './results/check/check.js';
-export { compareGroups } from './results/comparison/compare.js';
-export { readDocument } from './results/read-document.js';
-export { makeRunSet } from './results/runs/run-set.js';
-export { createScenarioSummary } from './results/scenario/scenario-result.js';
+export { checkResult } from './result/check/check.js';
+export { compareGroups } from './result/comparison/compare.js';
+export { mergeResults } from './result/parts/merge-results.js';
+export { readDocument } from './result/read-document.js';
+export { makeRunSet } from './result/runs/run-set.js';
+export { createScenarioSummary } from './result/scenario/scenario-result.js';
 export { run } from './run.js';
-export { findMax } from './search/find-max.js';
-export { openSteps } from './search/steps.js';
-export { planSetup } from './setup/plan.js';
-export { setUp } from './setup/setup.js';
-export { tearDown } from './setup/teardown.js';
 export { createVaultClient } from './vault/client.js';
 export { readEnvironment } from './vault/environment.js';
+export { setUp } from './vault/setup/setup.js';
+export { planSetup } from './vault/setup/setup-plan.js';
+export { tearDown } from './vault/setup/teardown.js';
 
 /**
  * Options as the command line takes them, by camelCase or kebab-case name, as text or as values (a bare number of a
@@ -35,8 +35,8 @@ export { readEnvironment } from './vault/environment.js';
  * @param {string} operation e.g. `issue`
  * @param {Record<string, unknown>} options
  * @param {import('./vault/environment.js').VaultEnvironment} [environment] defaults of the target
- * @returns {Promise<Readonly<import('./plan.js').Plan>>}
- * @throws {import('./errors.js').PkiLoadError} naming the option and the remedy
+ * @returns {Promise<Readonly<import('./plan/plan.js').Plan>>}
+ * @throws {import('./common/errors.js').PkiLoadError} naming the option and the remedy
  */
 export async function createPlan(operation, options, environment) {
   return makePlan(await loadOperation(operation), options, environment);

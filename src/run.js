@@ -2,23 +2,23 @@
  * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
  */
 import { cpus } from 'node:os';
-import { conclude } from './conclude.js';
+import { interrupted, orInterrupted } from './common/stop.js';
+import { countWaiting, intervalEvent, startTicking } from './engine/interval.js';
+import { describeSpinning } from './engine/pacing/choose.js';
+import { total } from './engine/recording/merge.js';
+import { createRunSeconds } from './engine/recording/seconds.js';
+import { describeWait, leadMs, untilConnecting } from './engine/start.js';
+import { createShards } from './engine/threads.js';
+import { watchMachine } from './engine/watch/machine.js';
+import { plannedWindow } from './engine/window.js';
 import { loadTls } from './http/tls.js';
-import { countWaiting, intervalEvent, startTicking } from './load/interval.js';
-import { describeSpinning } from './load/pacing/choose.js';
-import { describeWait, leadMs, untilConnecting } from './load/start.js';
-import { createShards } from './load/threads.js';
-import { watchMachine } from './load/watch/machine.js';
-import { plannedWindow } from './load/window.js';
 import { loadMix } from './operations/mix.js';
-import { total } from './results/merge.js';
-import { createRunSeconds } from './results/seconds.js';
-import { interrupted, orInterrupted } from './stop.js';
+import { conclude } from './result/conclude.js';
 import { createVaultClient } from './vault/client.js';
 import { startRenewal } from './vault/preflight.js';
 
-/** @typedef {import('./plan.js').Plan} Plan */
-/** @typedef {import('./results/schema.js').Result} Result */
+/** @typedef {import('./plan/plan.js').Plan} Plan */
+/** @typedef {import('./result/schema.js').Result} Result */
 /**
  * @typedef {object} StartEvent
  * @property {'start'} type
@@ -27,7 +27,7 @@ import { startRenewal } from './vault/preflight.js';
  * @property {number | null} planned measured requests; null: as many as the target answers
  * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are several
  */
-/** @typedef {import('./load/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {import('./engine/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
  * @typedef {object} TimeZero said when sending is about to begin
@@ -165,7 +165,7 @@ async function runPrepared(planned, { target: aim, fixture, tls }, context) {
   const mix = await loadMix(plan);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
-  /** @type {import('./load/shard.js').Shard[]} */
+  /** @type {import('./engine/shard.js').Shard[]} */
   let shards = [];
   try {
     const { threads, startAt } = plan.load;
@@ -203,7 +203,7 @@ function throwIfStopped(stop) {
 }
 
 /**
- * @param {import('./load/shard.js').Shard[]} shards
+ * @param {import('./engine/shard.js').Shard[]} shards
  * @returns {Promise<string[]>} sentences
  */
 async function warmAll(shards) {
@@ -220,7 +220,7 @@ async function warmAll(shards) {
  * @param {object} what
  * @param {Plan} what.plan
  * @param {number | null} what.windowMs planned length of the measured part
- * @param {import('./load/shard.js').Shard[]} what.shards
+ * @param {import('./engine/shard.js').Shard[]} what.shards
  * @param {ReturnType<typeof createRunSeconds>} what.seconds
  * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
  */
@@ -265,7 +265,7 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
 
 /**
  * @param {import('./operations/mix.js').Mix} mix
- * @param {import('./load/shard.js').ShardEnd[]} ends
+ * @param {import('./engine/shard.js').ShardEnd[]} ends
  * @returns {{type: 'notice' | 'warning', text: string}[]} one for each operation that kept something; a warning where not all was
  */
 function describeKept(mix, ends) {

@@ -4,14 +4,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { scenarioSchema } from '../src/campaigns/scenario/declaration.js';
+import { SHAPES } from '../src/campaigns/scenario/stages.js';
+import { schemaOf } from '../src/cli/schemas.js';
 import { loadOperation, operations } from '../src/operations/index.js';
-import { scenarioSchema } from '../src/scenario/declaration.js';
-import { SHAPES } from '../src/scenario/stages.js';
-import { schemaOf } from '../src/schemas.js';
 import { REASONS } from '../src/verdict/reasons.js';
+import { readAndPlan } from './campaigns/scenario/read.js';
+import { compileForText } from './campaigns/scenario/schema-check.js';
 import { runCli, startBatch } from './cli/support.js';
-import { readAndPlan } from './scenario/read.js';
-import { compileForText } from './scenario/schema-check.js';
 
 const run = startBatch({ after });
 const ROOT = new URL('../', import.meta.url);

@@ -1,31 +1,32 @@
 /** Runs that never were: results made by the code that makes those of real runs, from samples that follow from the plan's seed. */
-import { conclude } from '../src/conclude.js';
-import { arrivalsOf } from '../src/load/pacing/arrivals.js';
-import { createRecorder } from '../src/load/recording/recorder.js';
-import { createCells } from '../src/load/shard.js';
-import { plannedWindow } from '../src/load/window.js';
-import { createChooser } from '../src/operations/mix.js';
-import { uniform } from '../src/random.js';
-import { parseRequirement } from '../src/results/requirements/requirements.js';
-import { createRunSeconds } from '../src/results/seconds.js';
-import { shardOfThread } from '../src/shard-part.js';
-import { load as loadOf } from './load/load-plan.js';
-import { classify, sample } from './load/recording.js';
 
-/** @typedef {import('../src/plan.js').LoadPlan} LoadPlan */
-/** @typedef {import('../src/results/schema.js').Result} Result */
+import { uniform } from '../src/common/random.js';
+import { arrivalsOf } from '../src/engine/pacing/arrivals.js';
+import { createRecorder } from '../src/engine/recording/recorder.js';
+import { createRunSeconds } from '../src/engine/recording/seconds.js';
+import { createCells } from '../src/engine/shard.js';
+import { plannedWindow } from '../src/engine/window.js';
+import { createChooser } from '../src/operations/mix.js';
+import { parseRequirement } from '../src/plan/requirements.js';
+import { shardOfThread } from '../src/plan/shard-part.js';
+import { conclude } from '../src/result/conclude.js';
+import { load as loadOf } from './engine/load-plan.js';
+import { classify, sample } from './engine/recording.js';
+
+/** @typedef {import('../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @typedef {import('../src/result/schema.js').Result} Result */
 /**
  * @typedef {object} Synthetic
  * @property {Partial<LoadPlan>} load
  * @property {number} [unsent] of the last arrivals of the whole plan: never sent
  * @property {(string | [text: string, scope: {operation?: string, stage?: string}])[]} [requirements]
  * @property {Record<string, number>} [weights] of several operations; one, `synthetic`
- * @property {(sample: import('../src/load/recording/ring.js').Sample, operation: string) => import('../src/load/recording/ring.js').Sample} [change]
+ * @property {(sample: import('../src/engine/recording/ring.js').Sample, operation: string) => import('../src/engine/recording/ring.js').Sample} [change]
  *   what came of a request otherwise
  * @property {number} [stoppedMs] when it was interrupted, from time zero
  * @property {string} [startedAt]
  * @property {Record<string, any>} [options] the operation's own
- * @property {Partial<import('../src/load/shard.js').ShardEnd>} [end] what the threads say otherwise
+ * @property {Partial<import('../src/engine/shard.js').ShardEnd>} [end] what the threads say otherwise
  * @property {string[][]} [notes] of each operation
  */
 
@@ -126,7 +127,7 @@ export function syntheticParts(given, threads) {
  * @param {LoadPlan} load
  * @param {NonNullable<Synthetic['requirements']>} requirements
  * @param {Record<string, any>} options
- * @returns {import('../src/plan.js').Plan}
+ * @returns {import('../src/plan/plan.js').Plan}
  */
 function planOf(load, requirements, options) {
   const tls = { caCert: null, caPath: null, clientCert: null, clientKey: null, serverName: null };
@@ -158,9 +159,9 @@ function sendAll({ load, memberOf, unsent, stoppedMs }, thread) {
   const place = shardOfThread(load.shard, thread, load.threads);
   const { schedule, shard, shards } = arrivalsOf(load, place.shard, place.shards);
   const count = schedule === null ? Number(load.requests) : schedule.count;
-  /** @type {import('../src/load/recording/ring.js').Sample[]} */
+  /** @type {import('../src/engine/recording/ring.js').Sample[]} */
   const samples = [];
-  /** @type {import('../src/load/recording/ring.js').Sample[]} */
+  /** @type {import('../src/engine/recording/ring.js').Sample[]} */
   const waiting = [];
   /** @type {[intended: number, member: number][]} */
   const dropped = [];

@@ -1,12 +1,12 @@
 /** `calibrate`: what this machine can honestly measure. */
-import { calibrationOptions } from '../calibrate/options.js';
-import { EXIT, usageError } from '../errors.js';
-import { readOptions } from '../options.js';
+import { calibrationOptions } from '../campaigns/calibrate/calibrate-options.js';
+import { EXIT, usageError } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
 import { onInterrupt } from './interrupt.js';
 
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const outputOptions = {
   format: {
     type: 'choice',
@@ -29,7 +29,7 @@ export const command = {
   async run(given) {
     const { isJson, quiet, calibration } = split(given);
     const [{ calibrate }, { createProgress }] = await Promise.all([
-      import('../calibrate/calibrate.js'),
+      import('../campaigns/calibrate/calibrate.js'),
       import('../live/progress.js'),
     ]);
     const { stderr } = process;
@@ -47,9 +47,9 @@ export const command = {
   },
 };
 
-/** @param {import('../calibrate/calibrate.js').Calibration} found */
+/** @param {import('../campaigns/calibrate/calibrate.js').Calibration} found */
 async function textOf(found) {
-  return (await import('../calibrate/report.js')).render(found);
+  return (await import('../campaigns/calibrate/report.js')).render(found);
 }
 
 /** @param {Record<string, unknown>} given */

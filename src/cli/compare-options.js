@@ -1,5 +1,5 @@
 /** What `compare` takes, and what its help says. */
-import { describeExitCodes } from '../errors.js';
+import { describeExitCodes } from '../common/errors.js';
 import { reporters } from '../report/index.js';
 
 const GROUP = 'Comparison';
@@ -9,7 +9,7 @@ const RESULTS = 'Results';
 const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
 const extensions = able.map(([, { extension }]) => extension).join(', ');
 
-/** @type {import('../options.js').OptionSpec} */
+/** @type {import('../common/options.js').OptionSpec} */
 export const withOption = {
   type: 'file',
   group: GROUP,
@@ -18,7 +18,7 @@ export const withOption = {
   describe: 'Results of another group; repeatable',
 };
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const otherOptions = {
   name: {
     type: 'text',

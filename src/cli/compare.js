@@ -1,19 +1,19 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
-import { EXIT, usageError } from '../errors.js';
-import { readOne, readOptions } from '../options.js';
+import { EXIT, usageError } from '../common/errors.js';
+import { readOne, readOptions } from '../common/options.js';
 import { leftOutOf } from '../report/describe/runs.js';
 import { clean } from '../report/layout.js';
-import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
+import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
 import { withoutSecrets } from '../vault/redact.js';
 import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
 import { nameGroups } from './group-names.js';
 import { checkOutputs, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
 
-/** @typedef {import('../results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../results/runs/same-run.js').RunGroup} RunGroup */
+/** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
+/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../result/runs/same-run.js').RunGroup} RunGroup */
 
 /** @type {import('./declare.js').Command} */
 export const command = {
@@ -37,8 +37,8 @@ export const command = {
     refuseOverwrite(out, paths.flat());
     const names = nameGroups(paths, labels);
     const [{ compareGroups }, { parseFailIf }] = await Promise.all([
-      import('../results/comparison/compare.js'),
-      import('../results/comparison/fail-if.js'),
+      import('../result/comparison/compare.js'),
+      import('../result/comparison/fail-if.js'),
     ]);
     // What is wrong with these is said before files are read.
     for (const text of failIf) parseFailIf(text);
@@ -97,8 +97,8 @@ function listOf(value) {
  */
 async function readGroups(paths, names) {
   const [{ readDocuments }, { namedRuns }] = await Promise.all([
-    import('../results/read-document.js'),
-    import('../results/runs/run-summary.js'),
+    import('../result/read-document.js'),
+    import('../result/runs/run-summary.js'),
   ]);
   const read = await readDocuments(paths.flat());
   /** @type {(document: ReadDocument) => NamedRun[]} */

@@ -10,7 +10,7 @@
  */
 /**
  * @typedef {object} Command
- * @property {Record<string, import('../options.js').OptionSpec>} options
+ * @property {Record<string, import('../common/options.js').OptionSpec>} options
  * @property {Positionals} [positionals] none: the command takes options only
  * @property {string[]} examples command lines without the program's name
  * @property {string} [epilogue] for `--help`
@@ -52,7 +52,7 @@ export function declare(parser, name, { options, positionals, examples, epilogue
     );
 }
 
-/** @param {import('../options.js').OptionSpec} spec */
+/** @param {import('../common/options.js').OptionSpec} spec */
 function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
   const notes = [
     choices === undefined ? null : choices.join(' | '),

@@ -1,11 +1,12 @@
 /** `dev`: the embedded PKI server in the foreground, for people to play with. */
+
+import { EXIT } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
-import { EXIT } from '../errors.js';
-import { readOptions } from '../options.js';
 
 const GROUP = 'Server';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   port: {
     type: 'integer',

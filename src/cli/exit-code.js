@@ -1,8 +1,8 @@
 /** What a command ends with. */
-import { EXIT, PkiLoadError } from '../errors.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
 
 /**
- * @param {Pick<import('../results/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
+ * @param {Pick<import('../result/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
  *   measurement
  * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
  *   does not answer for requirements, which are judged on the sum of all parts

@@ -1,6 +1,6 @@
 /** What groups of files are called: as the user says, else by what the names of their files have in common. */
 import { basename } from 'node:path';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /** Where the files have nothing in common. */
 const NAMELESS = 'runs';

@@ -2,7 +2,7 @@
  * Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the
  * process as it is. Once all is reported there is nothing left to interrupt but waiting.
  */
-import { EXIT } from '../errors.js';
+import { EXIT } from '../common/errors.js';
 
 /** What asks for an end. */
 export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));

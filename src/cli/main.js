@@ -1,10 +1,10 @@
 /** The command line: which command, with which flags. Each command's own file is loaded when it is asked for. */
 import yargs from 'yargs';
-import { EXIT, PkiLoadError, usageError } from '../errors.js';
+import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
-import { quoted } from '../setup/command.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
-import { TOOL_VERSION } from '../version.js';
+import { quoted } from '../vault/setup/command.js';
 import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
 import { declare, listFlags, wordsOf } from './declare.js';
 import { handleOutputErrors } from './output-errors.js';

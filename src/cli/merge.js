@@ -1,5 +1,5 @@
 /** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. What adds them is loaded when it does. */
-import { readOptions } from '../options.js';
+import { readOptions } from '../common/options.js';
 import { clean } from '../report/layout.js';
 import { exitCodeOf } from './exit-code.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
@@ -7,7 +7,7 @@ import { refuseOverwrite } from './overwrite.js';
 
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   'allow-interrupted': {
     type: 'flag',
@@ -42,8 +42,8 @@ export const command = {
     checkOutputs(outputs.out, 'result');
     refuseOverwrite(outputs.out, files);
     const [{ readResults }, { mergeResults }] = await Promise.all([
-      import('../results/read-document.js'),
-      import('../merge-results.js'),
+      import('../result/read-document.js'),
+      import('../result/parts/merge-results.js'),
     ]);
     const read = await readResults(files);
     const result = mergeResults(

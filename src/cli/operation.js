@@ -3,10 +3,10 @@
  * `--help` and wrong usage need not wait for it.
  */
 import { setFlagsFromString } from 'node:v8';
-import { commonOptions } from '../common-options.js';
-import { describeExitCodes, EXIT, PkiLoadError } from '../errors.js';
+import { describeExitCodes, EXIT, PkiLoadError } from '../common/errors.js';
 import { loadOperation } from '../operations/index.js';
-import { DEFAULT_URL, makePlan, planOfRun } from '../plan.js';
+import { commonOptions } from '../plan/common-options.js';
+import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
@@ -68,7 +68,7 @@ function namingDev(error) {
 /**
  * Runs a plan as often as is asked, shows how it goes, and writes what it gave.
  *
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {object} how
  * @param {string | null} how.token a secret
  * @param {import('./run-options.js').RunSettings} how.settings

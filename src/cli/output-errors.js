@@ -1,5 +1,5 @@
 /** Standard output and error that cannot be written to. They end nothing: what was set up is still to be removed. */
-import { EXIT } from '../errors.js';
+import { EXIT } from '../common/errors.js';
 
 /** The reader of a pipe or socket has gone away. */
 const GONE = new Set(['EPIPE', 'ECONNRESET']);

@@ -2,17 +2,17 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { usageError } from '../errors.js';
-import { fileFault } from '../file-faults.js';
+import { usageError } from '../common/errors.js';
+import { fileFault } from '../common/file-faults.js';
+import { placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
-import { placeOf, tryWhole, whatIsAt, writeWhole } from '../whole-file.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
-/** @typedef {import('../results/document.js').DocumentKind} DocumentKind */
+/** @typedef {import('../result/document.js').Document} Document */
+/** @typedef {import('../result/document.js').DocumentKind} DocumentKind */
 
 const GROUP = 'Requirements and results';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const outputOptions = {
   out: {
     type: 'file',
@@ -60,7 +60,7 @@ export function checkOutputs(paths, kind) {
  * @param {string} path
  * @param {string} name what to call it in an error
  * @returns {string} the same for two paths of one file
- * @throws {import('../errors.js').PkiLoadError} code `cannot_write`
+ * @throws {import('../common/errors.js').PkiLoadError} code `cannot_write`
  */
 function checkFile(path, name) {
   try {
@@ -103,7 +103,7 @@ export function checkKind({ kinds, extension }, kind, name) {
 
 /**
  * @returns {string} the file that GitHub Actions reads
- * @throws {import('../errors.js').PkiLoadError} where there is none, or none that can be written
+ * @throws {import('../common/errors.js').PkiLoadError} where there is none, or none that can be written
  */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];

@@ -1,6 +1,6 @@
 /** Results that are read are not to be lost by what is made of them: `merge a.json b.json --out a.json` could not be repeated. */
 import { realpathSync, statSync } from 'node:fs';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /** What stands for standard input, and what leads to the file that it is, where there is one. */
 const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
@@ -8,7 +8,7 @@ const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
 /**
  * @param {readonly string[]} outputs paths of `--out`
  * @param {readonly string[]} inputs paths of what will be read; `-` is standard input
- * @throws {import('../errors.js').PkiLoadError} code `out_is_input`, where a path of both leads to one file
+ * @throws {import('../common/errors.js').PkiLoadError} code `out_is_input`, where a path of both leads to one file
  */
 export function refuseOverwrite(outputs, inputs) {
   const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));

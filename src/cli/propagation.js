@@ -1,8 +1,9 @@
 /** `propagation`: how long revocations take to be seen by OCSP, at one node or at several. */
-import { describeExitCodes } from '../errors.js';
-import { camelCase, readOptions } from '../options.js';
-import { propagationOptions } from '../propagation/options.js';
-import { planPropagation } from '../propagation/plan.js';
+
+import { propagationOptions } from '../campaigns/propagation/propagation-options.js';
+import { planPropagation } from '../campaigns/propagation/propagation-plan.js';
+import { describeExitCodes } from '../common/errors.js';
+import { camelCase, readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { readEnvironment } from '../vault/environment.js';
 import { exitCodeOf, withExitCode } from './exit-code.js';
@@ -39,7 +40,7 @@ export const command = {
     const environment = readEnvironment();
     const plan = planPropagation(planned, environment);
     const [{ measurePropagation }, { createProgress }] = await Promise.all([
-      import('../propagation/propagate.js'),
+      import('../campaigns/propagation/propagate.js'),
       import('../live/progress.js'),
     ]);
     const { stderr } = process;

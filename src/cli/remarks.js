@@ -1,7 +1,7 @@
 /** What a reader of any report of a step should know that its figures do not show: requirements that nothing judged. */
-import { isResult, isRunSet, isScenarioResult, isSearch } from '../results/document.js';
+import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
+/** @typedef {import('../result/document.js').Document} Document */
 
 /**
  * @param {{run: string, notJudged: readonly string[]}} step `notJudged`: what is required of its stages, where it does without

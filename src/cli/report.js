@@ -1,19 +1,19 @@
 /** `report`: any form of report, of results that were saved as JSON. What reads and shows them is loaded when it does. */
-import { EXIT, usageError } from '../errors.js';
-import { readOptions } from '../options.js';
+import { EXIT, usageError } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
-import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../results/document.js';
+import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
 import { nameGroups } from './group-names.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { refuseOverwrite } from './overwrite.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
-/** @typedef {import('../results/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../results/runs/run-metrics.js').NamedRun} NamedRun */
+/** @typedef {import('../result/document.js').Document} Document */
+/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
+/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
 
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   out: { ...outputOptions.out, group: GROUP },
   format: { ...outputOptions.format, group: GROUP },
@@ -38,7 +38,7 @@ export const command = {
     checkOutputs(outputs.out, kind);
     refuseOverwrite(outputs.out, files);
     if (kind !== undefined) checkKind(reporters[outputs.format], kind, `--format ${outputs.format}`);
-    const { readDocuments } = await import('../results/read-document.js');
+    const { readDocuments } = await import('../result/read-document.js');
     await writeOutputs(await together(await readDocuments(files)), outputs);
     return EXIT.ok;
   },
@@ -51,10 +51,10 @@ export const command = {
 async function together(read) {
   if (read.length === 1) return read[0].document;
   const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
-    import('../results/runs/run-set.js'),
-    import('../results/runs/run-summary.js'),
-    import('../results/runs/same-run.js'),
-    import('../results/comparison/admit.js'),
+    import('../result/runs/run-set.js'),
+    import('../result/runs/run-summary.js'),
+    import('../result/runs/same-run.js'),
+    import('../result/comparison/admit.js'),
   ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);
   /** @type {(one: ReadDocument) => NamedRun[]} */

@@ -1,13 +1,13 @@
 /** What may be asked of a run beside its plan: where its results go while it goes on and afterwards, and how often it is run. */
-import { usageError } from '../errors.js';
-import { readOptions } from '../options.js';
+import { usageError } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
 import { readSearch, searchOptions } from './search-options.js';
 
 const GROUP = 'Requirements and results';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const runOptions = {
   ...outputOptions,
   'github-summary': {
@@ -64,7 +64,7 @@ export const runOptions = {
  * @param {Record<string, unknown>} given
  * @param {number} [steps] that are run one after the other, each as often as `repeat` says
  * @returns {Promise<RunSettings>}
- * @throws {import('../errors.js').PkiLoadError} what could not be done at the end, said before the run
+ * @throws {import('../common/errors.js').PkiLoadError} what could not be done at the end, said before the run
  */
 export async function readRunOptions(given, steps = 1) {
   const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = readOptions(
@@ -97,7 +97,7 @@ export async function readRunOptions(given, steps = 1) {
 
 /**
  * @param {RunSettings} settings
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  */
 export function checkRepeat({ repeat }, { shard, startAt }) {
   const only = shard ? '--shard sends a part of a run' : startAt ? '--start-at is the time of one run' : null;

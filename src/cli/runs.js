@@ -1,13 +1,13 @@
 /** One run or several, one after the other: what each of them gave is written before the next begins. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT, PkiLoadError } from '../errors.js';
-import { unlessStopped } from '../stop.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
+import { unlessStopped } from '../common/stop.js';
 import { exitCodeOf, withExitCode } from './exit-code.js';
 import { appendSummary, print, writeFiles } from './output.js';
 import { withRemarks } from './remarks.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/document.js').Document} Document */
+/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
  * @typedef {object} Context
@@ -111,7 +111,7 @@ async function documentOf(context, results) {
  * @param {Result[]} results at least one
  */
 async function setOf({ name, remarks = [] }, results) {
-  const { makeRunSet } = await import('../results/runs/run-set.js');
+  const { makeRunSet } = await import('../result/runs/run-set.js');
   return withRemarks(makeRunSet(name, results), remarks);
 }
 

@@ -1,13 +1,13 @@
 /** Files of a scenario with several steps: the summary in the file that was named, each step's own results beside it. */
 import { extname } from 'node:path';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { reporterForFile, reporters } from '../report/index.js';
-import { makeRunSet } from '../results/runs/run-set.js';
+import { makeRunSet } from '../result/runs/run-set.js';
 import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
 import { withRemarks } from './remarks.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../result/schema.js').Result} Result */
+/** @typedef {import('../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 
 /** Several documents may follow one another in these. */

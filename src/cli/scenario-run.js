@@ -1,11 +1,12 @@
 /** A scenario of several steps, run to its end: shown, written after each run, and told together. */
-import { EXIT, PkiLoadError } from '../errors.js';
-import { planOfRun } from '../plan.js';
-import { createScenarioSummary } from '../results/scenario/scenario-result.js';
+
+import { turnsOf } from '../campaigns/scenario/run-order.js';
+import { runScenario } from '../campaigns/scenario/run-scenario.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
+import { interrupted } from '../common/stop.js';
+import { planOfRun } from '../plan/plan.js';
+import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
-import { turnsOf } from '../scenario/run-order.js';
-import { runScenario } from '../scenario/run-scenario.js';
-import { interrupted } from '../stop.js';
 import { exitCodeOf } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { withRemarks } from './remarks.js';
@@ -19,14 +20,14 @@ import { startShowing } from './showing.js';
  * @typedef {object} OfStep
  * @property {string | null} token a secret
  * @property {string | null} [tokenEnv] environment variable that holds it
- * @property {import('../search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
+ * @property {import('../campaigns/search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
  * @property {string[]} notJudged what is required of its stages, where it does without
  * @property {string[]} remarks what reports of it say beside its figures, sentences
  */
-/** @typedef {import('../scenario/run-scenario.js').Step & OfStep} Step */
+/** @typedef {import('../campaigns/scenario/run-scenario.js').Step & OfStep} Step */
 /**
  * @typedef {object} Given
- * @property {import('../scenario/read.js').ReadScenario} scenario
+ * @property {import('../campaigns/scenario/read.js').ReadScenario} scenario
  * @property {readonly Step[]} steps more than one
  * @property {RunSettings} settings
  * @property {string} line the command line

@@ -1,9 +1,9 @@
 /** --find-max-rate and --max-concurrency on a scenario: a search for each run on each target, one after the other. */
-import { EXIT, PkiLoadError } from '../errors.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
 import { worstOf } from './runs.js';
 import { searchPlan } from './search.js';
 
-/** @typedef {import('../search/step-plan.js').SearchSettings} SearchSettings */
+/** @typedef {import('../campaigns/search/step-plan.js').SearchSettings} SearchSettings */
 
 /**
  * @param {object} given

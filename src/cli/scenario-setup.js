@@ -1,9 +1,9 @@
 /** What a scenario wants set up, round its runs: there before them, gone after them, whatever becomes of them. */
-import { EXIT } from '../errors.js';
+import { EXIT } from '../common/errors.js';
 import { HANG_UP, SIGNALS } from './interrupt.js';
 
-/** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
-/** @typedef {import('../errors.js').PkiLoadError} PkiLoadError */
+/** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
+/** @typedef {import('../common/errors.js').PkiLoadError} PkiLoadError */
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
@@ -18,7 +18,7 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 export async function withSetup({ setup }, steps, { quiet }, act) {
   if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map(), new AbortController());
   const [{ createScenarioSetup }, { interruptible }] = await Promise.all([
-    import('../scenario/run-setup.js'),
+    import('../campaigns/scenario/run-setup.js'),
     import('./vault-command.js'),
   ]);
   const tell = (/** @type {string} */ text) => void process.stderr.write(`${text}\n`);

@@ -1,7 +1,8 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked where it is to be searched. */
-import { usageError } from '../errors.js';
-import { planRun } from '../scenario/plan.js';
-import { checkSearched, notJudged, saidOfLoad } from '../scenario/searched.js';
+
+import { planRun } from '../campaigns/scenario/scenario-plan.js';
+import { checkSearched, notJudged, saidOfLoad } from '../campaigns/scenario/searched.js';
+import { usageError } from '../common/errors.js';
 import { readEnvironment } from '../vault/environment.js';
 import { remarksOf } from './remarks.js';
 import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
@@ -10,7 +11,7 @@ import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 
 /**
- * @param {Pick<import('../scenario/read.js').ReadScenario, 'runs' | 'targets'>} scenario
+ * @param {Pick<import('../campaigns/scenario/read.js').ReadScenario, 'runs' | 'targets'>} scenario
  * @param {Record<string, unknown>} flags
  * @param {Pick<RunSettings, 'search' | 'pauseMs'>} settings
  * @returns {Promise<Step[]>} all targets of the first run, then all of the next

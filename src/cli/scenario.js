@@ -1,16 +1,16 @@
 /** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
-import { commonOptions } from '../common-options.js';
-import { EXIT, usageError } from '../errors.js';
-import { readOptions } from '../options.js';
+import { EXIT, usageError } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
+import { commonOptions } from '../plan/common-options.js';
 import { runPlan, splitOptions } from './operation.js';
 import { refuseOverwrite } from './overwrite.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
 import { searchOptions } from './search-options.js';
 
-/** @typedef {import('../scenario/read.js').ReadScenario} ReadScenario */
+/** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('./scenario-run.js').Step} Step */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
@@ -19,7 +19,7 @@ import { searchOptions } from './search-options.js';
  * @property {Parameters<typeof withSetup>[3]} act gives the exit code
  */
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const scenarioOptions = {
   only: {
     type: 'text',
@@ -67,7 +67,7 @@ export const command = {
     const { paths, act } = await prepare(scenario, steps, settings, line);
     refuseOverwrite(paths, [file]);
     if (own.dryRun) {
-      const { describeSteps } = await import('../scenario/describe.js');
+      const { describeSteps } = await import('../campaigns/scenario/describe.js');
       process.stdout.write(await describeSteps(scenario, steps, settings));
       return EXIT.ok;
     }
@@ -83,7 +83,7 @@ export const command = {
  * @param {RunSettings} settings
  * @param {string} line the command line
  * @returns {Promise<Job>}
- * @throws {import('../errors.js').PkiLoadError} what could not be written
+ * @throws {import('../common/errors.js').PkiLoadError} what could not be written
  */
 async function prepare(scenario, steps, settings, line) {
   const { scenarioFiles, searchFiles } = await import('./scenario-files.js');
@@ -140,8 +140,8 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
  */
 async function read(file, only) {
   const [{ readScenario }, { onlyRuns }] = await Promise.all([
-    import('../scenario/read.js'),
-    import('../scenario/only.js'),
+    import('../campaigns/scenario/read.js'),
+    import('../campaigns/scenario/only.js'),
   ]);
   const scenario = await readScenario(await textOf(file), file, process.env);
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };

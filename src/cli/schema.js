@@ -1,8 +1,8 @@
 /** `schema`: the published JSON Schemas of what is written as JSON. */
-import { EXIT, usageError } from '../errors.js';
-import { DOCUMENT_KINDS } from '../results/document.js';
+import { EXIT, usageError } from '../common/errors.js';
+import { DOCUMENT_KINDS } from '../result/document.js';
 
-/** @typedef {import('../schemas.js').SchemaKind} SchemaKind */
+/** @typedef {import('./schemas.js').SchemaKind} SchemaKind */
 
 const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
 const NAMES = KINDS.join(', ');
@@ -30,7 +30,7 @@ export const command = {
       );
     }
     // Loads the library of the declarations, which --help need not wait for.
-    const { schemaOf } = await import('../schemas.js');
+    const { schemaOf } = await import('./schemas.js');
     process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);
     return EXIT.ok;
   },

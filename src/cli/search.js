@@ -1,12 +1,13 @@
 /** --find-max-rate, --max-concurrency: steps one after the other; what is known is written after each. */
-import { EXIT, PkiLoadError } from '../errors.js';
+
+import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
+import { openSteps } from '../campaigns/search/steps.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
+import { unlessStopped } from '../common/stop.js';
+import { formatDuration } from '../common/units.js';
 import { createProgress } from '../live/progress.js';
 import { stepPhrase } from '../report/describe/search.js';
-import { brokenOff, levelText } from '../results/search/explain.js';
-import { checkSearchable, findMax } from '../search/find-max.js';
-import { openSteps } from '../search/steps.js';
-import { unlessStopped } from '../stop.js';
-import { formatDuration } from '../units.js';
+import { brokenOff, levelText } from '../result/search/explain.js';
 import { withExitCode } from './exit-code.js';
 import { onInterrupt } from './interrupt.js';
 import { appendSummary, print, writeFiles } from './output.js';
@@ -14,8 +15,8 @@ import { withRemarks } from './remarks.js';
 import { withoutQuery } from './run-options.js';
 import { startShowing } from './showing.js';
 
-/** @typedef {import('../plan.js').Plan} Plan */
-/** @typedef {import('../results/search/search-schema.js').Search} Search */
+/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @typedef {import('../result/search/search-schema.js').Search} Search */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
 
@@ -29,7 +30,7 @@ const CLOSING = 'What was made for the search is being removed. Press Ctrl-C aga
  * @param {string | null} how.token a secret
  * @param {RunSettings} how.settings
  * @param {string} how.line the command line
- * @param {import('../search/step-plan.js').SearchSettings} how.asked
+ * @param {import('../campaigns/search/step-plan.js').SearchSettings} how.asked
  * @param {AbortController} [how.heard] see onInterrupt
  * @param {readonly string[]} [how.remarks] see withRemarks
  * @returns {Promise<{code: number, search: Search}>}
@@ -61,7 +62,7 @@ export async function searchPlan(plan, { token, settings, line, asked, heard, re
 /**
  * @param {object} what
  * @param {Plan} what.plan
- * @param {import('../search/step-plan.js').SearchSettings} what.asked
+ * @param {import('../campaigns/search/step-plan.js').SearchSettings} what.asked
  * @param {string} what.command
  * @param {RunSettings} what.settings
  * @param {readonly string[]} what.remarks
@@ -170,11 +171,11 @@ function showSteps(settings, command) {
     /**
      * @template T
      * @param {Plan} plan
-     * @param {import('../search/find-max.js').StepPlace} place
+     * @param {import('../campaigns/search/find-max.js').StepPlace} place
      * @param {Search['searched']} of
      * @param {AbortSignal} stop
-     * @param {(how: {onEvent: typeof event, live?: import('../run.js').LiveHook}) => Promise<T & import('../search/steps.js').StepEnd>} run
-     * @returns {Promise<(T & import('../search/steps.js').StepEnd) | null>} null: stopped before anything was sent
+     * @param {(how: {onEvent: typeof event, live?: import('../run.js').LiveHook}) => Promise<T & import('../campaigns/search/steps.js').StepEnd>} run
+     * @returns {Promise<(T & import('../campaigns/search/steps.js').StepEnd) | null>} null: stopped before anything was sent
      */
     async during(plan, { number, level, phase }, of, stop, run) {
       await unlessStopped(closeLast(), stop);

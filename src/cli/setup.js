@@ -1,7 +1,7 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
-import { EXIT, PkiLoadError } from '../errors.js';
-import { teardownCommand } from '../setup/command.js';
-import { readSetupOptions, setupOptions } from '../setup/options.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
+import { teardownCommand } from '../vault/setup/command.js';
+import { readSetupOptions, setupOptions } from '../vault/setup/setup-options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
@@ -25,12 +25,12 @@ export const command = {
   ],
   epilogue: EPILOGUE,
   run(given) {
-    /** @type {import('../setup/setup.js').SetupReport & {mount?: string, policy?: string}} */
+    /** @type {import('../vault/setup/setup.js').SetupReport & {mount?: string, policy?: string}} */
     const report = { made: [], there: [] };
     return runOnVault({ name: 'setup', specs: setupOptions, given }, report, async (work) => {
       const [{ planSetup }, { setUp }] = await Promise.all([
-        import('../setup/plan.js'),
-        import('../setup/setup.js'),
+        import('../vault/setup/setup-plan.js'),
+        import('../vault/setup/setup.js'),
       ]);
       const plan = planSetup(readSetupOptions(given));
       try {
@@ -46,8 +46,8 @@ export const command = {
 };
 
 /**
- * @param {import('../setup/plan.js').SetupPlan} plan
- * @param {import('../setup/setup.js').SetupReport} report
+ * @param {import('../vault/setup/setup-plan.js').SetupPlan} plan
+ * @param {import('../vault/setup/setup.js').SetupReport} report
  * @param {import('./vault-command.js').Work} work
  */
 function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {

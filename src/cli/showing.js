@@ -6,7 +6,7 @@ import { reporterForFile } from '../report/index.js';
 /** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: import('../run.js').LiveHook}} Live */
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {import('./run-options.js').RunSettings} settings
  * @param {string} command the command line, for the result
  * @param {{stderr?: import('node:tty').WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]

@@ -1,6 +1,6 @@
 /** `teardown`: takes away what `setup` has made, and nothing else. */
-import { EXIT } from '../errors.js';
-import { nameOption } from '../setup/options.js';
+import { EXIT } from '../common/errors.js';
+import { nameOption } from '../vault/setup/setup-options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
@@ -13,10 +13,10 @@ export const command = {
   examples: ['teardown', 'teardown --name load --format json'],
   epilogue: EPILOGUE,
   run(given) {
-    /** @type {import('../setup/teardown.js').TeardownReport} */
+    /** @type {import('../vault/setup/teardown.js').TeardownReport} */
     const report = { gone: [], left: [] };
     return runOnVault({ name: 'teardown', specs: nameOption, given }, report, async (work) => {
-      const { takeAway } = await import('../setup/teardown.js');
+      const { takeAway } = await import('../vault/setup/teardown.js');
       const { name } = work.options;
       const { gone, left } = await takeAway(work.client, name, work.say, report);
       const isEmpty = gone.length + left.length === 0;

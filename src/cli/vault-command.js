@@ -1,10 +1,11 @@
 /** What `setup` and `teardown` share: single calls on a Vault that can be interrupted between any two, and what is said of them. */
-import { commonOptions } from '../common-options.js';
-import { EXIT, PkiLoadError, usageError } from '../errors.js';
-import { readOptions } from '../options.js';
-import { quoted } from '../setup/command.js';
-import { orInterrupted } from '../stop.js';
+
+import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { readOptions } from '../common/options.js';
+import { orInterrupted } from '../common/stop.js';
+import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
+import { quoted } from '../vault/setup/command.js';
 import { HANG_UP, SIGNALS } from './interrupt.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
@@ -14,14 +15,14 @@ const PATIENCE_MS = 3000;
 
 const NEVER = new AbortController().signal;
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const target = Object.fromEntries(
   Object.entries(commonOptions).filter(
     ([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name),
   ),
 );
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const vaultOptions = {
   ...target,
   format: {
@@ -43,7 +44,7 @@ export const vaultOptions = {
 
 /**
  * @template Report
- * @param {{name: string, specs: Record<string, import('../options.js').OptionSpec>, given: Record<string, unknown>}} command
+ * @param {{name: string, specs: Record<string, import('../common/options.js').OptionSpec>, given: Record<string, unknown>}} command
  * @param {Report} report what there is to say in JSON, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: what is said last, in text
  * @returns {Promise<number>} exit code
@@ -53,8 +54,8 @@ export async function runOnVault({ name: command, specs, given }, report, work) 
   const common = readOptions(vaultOptions, given);
   const environment = readEnvironment();
   const [{ planTarget }, { connect, limitsOf }] = await Promise.all([
-    import('../plan.js'),
-    import('../setup/connect.js'),
+    import('../plan/plan.js'),
+    import('../vault/setup/connect.js'),
   ]);
   const { url, namespace, tls } = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   const { token } = environment;

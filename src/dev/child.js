@@ -2,7 +2,7 @@
  * Entry of the forked process. The first message is the options; it answers `{ready: server}` or `{failed: error}`. It
  * ends when the parent does: the IPC channel closes however the parent died.
  */
-import { PkiLoadError } from '../errors.js';
+import { PkiLoadError } from '../common/errors.js';
 import { createDevServer } from './server.js';
 
 /** @param {import('./spawn.js').ChildMessage} message */

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { PkiLoadError, usageError } from '../errors.js';
+import { PkiLoadError, usageError } from '../common/errors.js';
 import { createAuthorities, createServerCertificate } from './authority.js';
 import { createCrlBuilder } from './crl.js';
 import { createListener } from './http.js';

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 const ENTRY = fileURLToPath(new URL('child.js', import.meta.url));
 const START_MS = 20_000;
@@ -25,7 +25,7 @@ const STOP_MS = 2000;
  *
  * @param {DevServerOptions} [options]
  * @returns {Promise<SpawnedDevServer>}
- * @throws {import('../errors.js').PkiLoadError} when it cannot start, e.g. because the port is in use
+ * @throws {import('../common/errors.js').PkiLoadError} when it cannot start, e.g. because the port is in use
  */
 export async function startDevServer(options = {}) {
   const child = fork(ENTRY, [], {

@@ -7,7 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect as connectSocket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { targetError, usageError } from '../errors.js';
+import { targetError, usageError } from '../common/errors.js';
 import { describeTransportError, transportFailure } from './failures.js';
 import { connectOptions } from './tls.js';
 

@@ -5,7 +5,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /**
  * @typedef {object} TlsFiles Vault's names for them; a path each

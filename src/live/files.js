@@ -1,9 +1,9 @@
 /** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
-import { fileFault } from '../file-faults.js';
+import { fileFault } from '../common/file-faults.js';
+import { whatIsAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
-import { whatIsAt, writeWhole } from '../whole-file.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 
 /**
  * Writing takes a tenth of the time at most, as long as files are no older than FRESH_MS for that; where they are so long that

@@ -1,15 +1,15 @@
 /** How a run goes, a line at a time: for logs, and for terminals that are too narrow for more. */
 
+import { formatCount, formatDuration, formatLatency } from '../common/units.js';
 import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
 import { clean } from '../report/layout.js';
-import { formatCount, formatDuration, formatLatency } from '../units.js';
 
-/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
-/** @typedef {Pick<import('../plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<import('../plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
-/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
-/** @typedef {{type: 'result', result: import('../results/schema.js').Result}} ResultEvent */
+/** @typedef {{type: 'result', result: import('../result/schema.js').Result}} ResultEvent */
 /** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
 
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last answers ' };

@@ -1,6 +1,6 @@
 /** The address that `--metrics` listens on, as people write it. */
 import { isIP, isIPv6 } from 'node:net';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /** Where nothing else is said: only this machine can read what is served there. */
 const DEFAULT_HOST = '127.0.0.1';
@@ -16,7 +16,7 @@ const REMEDY = 'Give a port or an address with one, such as 9464, 127.0.0.1:9464
  * @param {string} text
  * @param {string} [name] what to call it in an error
  * @returns {{host: string, port: number}} an IPv6 host without its brackets
- * @throws {import('../errors.js').PkiLoadError} code `bad_listen_address`
+ * @throws {import('../common/errors.js').PkiLoadError} code `bad_listen_address`
  */
 export function parseListenAddress(text, name = '--metrics') {
   const source = text.trim();

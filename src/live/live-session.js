@@ -1,9 +1,9 @@
 /** Where everything about a run that goes on comes together, to be shown, written and sent: what the live thread does. */
-import { scheduleOf } from '../load/due.js';
-import { loadOfRun } from '../plan-load.js';
+import { scheduleOf } from '../plan/due.js';
+import { loadOfRun } from '../plan/load.js';
 import { createResultSoFar } from './result-so-far.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {Pick<import('node:worker_threads').MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
 /**
  * @typedef {object} Outlets
@@ -13,7 +13,7 @@ import { createResultSoFar } from './result-so-far.js';
  * @property {import('./otlp.js').OtlpPusher | null} pusher
  */
 
-/** @typedef {{mix: import('../operations/mix.js').Mix, load: import('../plan.js').LoadPlan}} Aim */
+/** @typedef {{mix: import('../operations/mix.js').Mix, load: import('../plan/plan.js').LoadPlan}} Aim */
 
 /** Recorders report at about the same time: what comes so soon after the first is waited for. */
 const TOGETHER_MS = 150;
@@ -21,7 +21,7 @@ const TOGETHER_MS = 150;
 /**
  * @param {object} options
  * @param {import('../operations/mix.js').Mix} options.mix
- * @param {import('../plan.js').LoadPlan} options.load of the first run
+ * @param {import('../plan/plan.js').LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs that there will be, one after the other
  * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] what files show
@@ -171,7 +171,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     /**
      * Another run comes.
      *
-     * @param {import('../results/runs/run-set.js').RunSet['summary'] | null} summary of all that are over; null: they are no set
+     * @param {import('../result/runs/run-set.js').RunSet['summary'] | null} summary of all that are over; null: they are no set
      * @param {Aim | null} [other] what it is of, where that is another plan than those before
      * @returns {Promise<void>} when nothing of what is over is under way any more
      */

@@ -1,10 +1,10 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
 import { createServer } from 'node:http';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
+import { TOOL_VERSION } from '../common/version.js';
 import { render } from '../report/data/prometheus.js';
-import { TOOL_VERSION } from '../version.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 /**
  * @typedef {object} MetricsServer
  * @property {string} address what it listens on, with the port it got: `127.0.0.1:9464`, `[::1]:9464`
@@ -35,7 +35,7 @@ const BEFORE_FIRST = [
 /**
  * @param {{host: string, port: number}} where as parseListenAddress gives it; port 0 takes a free one
  * @returns {Promise<MetricsServer>} once it listens
- * @throws {import('../errors.js').PkiLoadError} where it cannot
+ * @throws {import('../common/errors.js').PkiLoadError} where it cannot
  */
 export async function createMetricsServer({ host, port }) {
   /** @type {Result | null} */

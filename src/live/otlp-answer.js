@@ -1,5 +1,5 @@
 /** What a receiver's answer to a push means, by the OTLP specification: https://opentelemetry.io/docs/specs/otlp/ */
-import { PkiLoadError } from '../errors.js';
+import { PkiLoadError } from '../common/errors.js';
 import { counted } from '../report/describe/words.js';
 import { redact } from '../vault/redact.js';
 

@@ -2,7 +2,7 @@
  * Metrics in the JSON form of opentelemetry/proto/metrics/v1/metrics.proto: lowerCamelCase names, 64-bit integers as
  * strings, enums as integers (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
  */
-import { decodeHistogram } from '../histogram.js';
+import { decodeHistogram } from '../common/histogram.js';
 import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
 import { BOUNDS_SECONDS } from '../report/data/metrics.js';
 
@@ -107,7 +107,7 @@ export function encodeAttributes(labels) {
  * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an ExponentialHistogram (powers of
  * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text.
  *
- * @param {import('../results/schema.js').LatencyBlock} latency milliseconds
+ * @param {import('../result/schema.js').LatencyBlock} latency milliseconds
  * @returns {Pick<HistogramDataPoint, 'count' | 'sum' | 'bucketCounts' | 'explicitBounds' | 'min' | 'max'> | null} seconds
  */
 function encodeLatency({ count, min, mean, max, histogram }) {

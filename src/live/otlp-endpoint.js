@@ -1,5 +1,5 @@
 /** Where OTLP metrics go and with which headers, as OpenTelemetry's own exporters are told. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the one for metrics wins over the one for all signals. */
 const HEADER_VARIABLES = /** @type {const} */ ([
@@ -28,7 +28,7 @@ const SCHEMES = new Set(['basic', 'bearer', 'digest', 'apikey', 'api-key', 'toke
  * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it is /v1/metrics
  * @param {string} [name] what to call it in an error
  * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
- * @throws {import('../errors.js').PkiLoadError} code `bad_url`
+ * @throws {import('../common/errors.js').PkiLoadError} code `bad_url`
  */
 export function parseOtlpUrl(text, name = '--otlp') {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -56,7 +56,7 @@ export function parseOtlpUrl(text, name = '--otlp') {
  *
  * @param {Record<string, string | undefined>} env
  * @returns {Record<string, string>} by lower-case name; values are secrets: never to be shown
- * @throws {import('../errors.js').PkiLoadError} code `bad_otlp_headers`, without any value
+ * @throws {import('../common/errors.js').PkiLoadError} code `bad_otlp_headers`, without any value
  */
 export function readOtlpHeaders(env) {
   const variable = HEADER_VARIABLES.find((name) => (env[name] ?? '').trim() !== '');

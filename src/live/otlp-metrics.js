@@ -5,7 +5,7 @@
 import { metricsOf, QUANTILES } from '../report/data/metrics.js';
 import { createEncoder, encodeAttributes } from './otlp-encoding.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {import('./otlp-encoding.js').Encoder} Encoder */
 /** @typedef {import('./otlp-encoding.js').KeyValue} KeyValue */
 /** @typedef {import('./otlp-encoding.js').Metric} Metric */

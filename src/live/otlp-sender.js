@@ -1,12 +1,13 @@
 /** One push of OTLP metrics: a result becomes bytes, an answer becomes a verdict, and trouble is told once for each kind. */
+
+import { formatDuration } from '../common/units.js';
+import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
-import { formatDuration } from '../units.js';
-import { TOOL_VERSION } from '../version.js';
 import { judgeAnswer, judgeFailure } from './otlp-answer.js';
 import { parseOtlpUrl, readOtlpHeaders, secretsOf } from './otlp-endpoint.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {import('./otlp-answer.js').Verdict} Verdict */
 /**
  * @typedef {object} SenderOptions
@@ -26,7 +27,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * @param {SenderOptions} options
- * @throws {import('../errors.js').PkiLoadError} where the URL or the headers will not do
+ * @throws {import('../common/errors.js').PkiLoadError} where the URL or the headers will not do
  */
 export function createSender({
   url,

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender } from './otlp-sender.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
+/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {(ms: number, signal: AbortSignal) => Promise<unknown>} Wait rejects where the signal ends it */
 /**
  * @typedef {object} OtlpPusher
@@ -47,7 +47,7 @@ const BETWEEN_DOWN_MS = 1000;
 /**
  * @param {OtlpOptions} options
  * @returns {OtlpPusher}
- * @throws {import('../errors.js').PkiLoadError} where the URL or the headers will not do
+ * @throws {import('../common/errors.js').PkiLoadError} where the URL or the headers will not do
  */
 export function createOtlpPusher({
   onNotice = () => {},

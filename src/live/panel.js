@@ -1,14 +1,14 @@
 /** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
 import { styleText } from 'node:util';
+import { formatCount, formatLatency } from '../common/units.js';
 import { clean } from '../report/layout.js';
-import { formatPercent, rateTexter } from '../results/wording.js';
-import { formatCount, formatLatency } from '../units.js';
+import { formatPercent, rateTexter } from '../result/wording.js';
 import { errorParts, rateTexts, wholeSeconds } from './lines.js';
 
-/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
- * @typedef {Pick<import('../results/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
- *   Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
+ * @typedef {Pick<import('../result/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
+ *   Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
  */
 /**
  * @typedef {object} Picture

@@ -1,19 +1,20 @@
 /** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
-import { lagsOf, wordsOf } from '../conclude.js';
-import { createDueCounter, createDuePerSecond, scheduleOf } from '../load/due.js';
-import { emptySnapshot } from '../load/recording/recorder.js';
-import { spansOf, stagesOf } from '../load/stages.js';
-import { buildBlock } from '../results/build.js';
-import { foldStages, mergeSnapshots, settledOf, total, withPlanned } from '../results/merge.js';
-import { mergeBlockOf } from '../results/parts/merge-block.js';
-import { buildResult } from '../results/result.js';
-import { createRunSeconds } from '../results/seconds.js';
-import { shareOf } from '../shard-part.js';
 
-/** @typedef {import('../load/recording/recorder.js').Report} Report */
-/** @typedef {import('../load/pacing/schedule.js').Schedule} Schedule */
-/** @typedef {import('../results/merge.js').MergedOperation} MergedOperation */
-/** @typedef {import('../results/schema.js').Result} Result */
+import { foldStages, mergeSnapshots, settledOf, total, withPlanned } from '../engine/recording/merge.js';
+import { emptySnapshot } from '../engine/recording/recorder.js';
+import { createRunSeconds } from '../engine/recording/seconds.js';
+import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
+import { shareOf } from '../plan/shard-part.js';
+import { spansOf, stagesOf } from '../plan/stages.js';
+import { buildBlock } from '../result/build.js';
+import { lagsOf, wordsOf } from '../result/conclude.js';
+import { mergeBlockOf } from '../result/parts/merge-block.js';
+import { buildResult } from '../result/result.js';
+
+/** @typedef {import('../engine/recording/recorder.js').Report} Report */
+/** @typedef {import('../plan/schedule.js').Schedule} Schedule */
+/** @typedef {import('../engine/recording/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../result/schema.js').Result} Result */
 
 /** What a thread and its machine say of themselves they say at the end; a part of a plan that was killed is merged without. */
 const NOT_WATCHED = Object.freeze({
@@ -122,13 +123,13 @@ function leftOf(cells, { planned, plannedCells, mix }) {
  * As if the run had been planned to end now. Dropped arrivals are told at the end, so until then they count as not sent yet.
  *
  * @param {object} known
- * @param {import('../plan.js').LoadPlan} known.load
+ * @param {import('../plan/plan.js').LoadPlan} known.load
  * @param {number | null} known.planned
  * @param {import('../run.js').TimeZero} known.zero
  * @param {MergedOperation[]} known.operations
  * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
  * @param {number | null} known.answeredMs see createAnsweredUntil
- * @returns {Omit<import('../results/build.js').RunFacts, 'things' | 'meanings'>}
+ * @returns {import('../engine/window.js').WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
   const settled = countSettled(operations);
@@ -168,7 +169,7 @@ function countSettled(operations) {
  * long enough ago to be answered. By Little's law rate x mean response time are under way; twice that, and two, are let pass
  * (see rateWindowMs). More means a backlog, and then all the time counts.
  *
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  * @param {Schedule} schedule
  */
 function createAnsweredUntil(load, schedule) {

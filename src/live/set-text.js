@@ -2,10 +2,10 @@
  * The JSON of a set of runs (`--repeat`) of which one goes on. Runs that are over are kept as text, and what they say together comes
  * from whoever has them: rewriting the file while a run goes on then costs no more work than with a single run.
  */
-import { makeRunSet } from '../results/runs/run-set.js';
+import { makeRunSet } from '../result/runs/run-set.js';
 
-/** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('../results/runs/run-set.js').RunSet['summary']} Summary */
+/** @typedef {import('../result/schema.js').Result} Result */
+/** @typedef {import('../result/runs/run-set.js').RunSet['summary']} Summary */
 
 /** @param {string} name of the set */
 export function createSetText(name) {

@@ -1,9 +1,9 @@
 /** Which stage of its plan a run is in, and what the plan asks for then. */
-import { createInFlight } from '../load/pacing/in-flight.js';
-import { createProfile } from '../load/pacing/profile.js';
-import { spansOf } from '../load/stages.js';
+import { createInFlight } from '../plan/in-flight.js';
+import { createProfile } from '../plan/profile.js';
+import { spansOf } from '../plan/stages.js';
 
-/** @typedef {Pick<import('../plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
+/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
 /**
  * @typedef {object} StageNow
  * @property {string} name

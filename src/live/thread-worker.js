@@ -4,7 +4,7 @@
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { packError } from '../errors.js';
+import { packError } from '../common/errors.js';
 import { loadMix } from '../operations/mix.js';
 import { createWriter } from './descriptor.js';
 import { createFiles, createSetFiles } from './files.js';

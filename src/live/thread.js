@@ -3,15 +3,15 @@
  * draws nor encodes nor writes.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { unpackError } from '../errors.js';
-import { HELPER_LIMITS } from '../load/thread-memory.js';
+import { unpackError } from '../common/errors.js';
+import { HELPER_LIMITS } from '../engine/thread-memory.js';
 
 /** @typedef {import('node:worker_threads').MessagePort} MessagePort */
-/** @typedef {import('../results/schema.js').Result} Result */
-/** @typedef {import('../results/runs/run-set.js').RunSet['summary']} Summary */
+/** @typedef {import('../result/schema.js').Result} Result */
+/** @typedef {import('../result/runs/run-set.js').RunSet['summary']} Summary */
 /**
  * @typedef {object} LiveOptions plain data
- * @property {import('../plan.js').Plan} plan
+ * @property {import('../plan/plan.js').Plan} plan
  * @property {string} command the command line, for the result; no secrets
  * @property {number} runs one after the other; more than one make a run set
  * @property {string[]} outs files to be rewritten while a run goes on; of several runs, JSON only
@@ -20,7 +20,7 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
  * @property {import('./view.js').Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
+/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan/plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
 /** @typedef {AnsweredOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
  *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
 /**
@@ -29,7 +29,7 @@ import { HELPER_LIMITS } from '../load/thread-memory.js';
  * @property {import('../run.js').LiveHook} hook for `run`
  * @property {(columns: number, rows: number) => void} resize
  * @property {(result: Result) => Promise<void>} finish a run: resolves when nothing of it is drawn or written any more
- * @property {(summary: Summary | null, plan?: import('../plan.js').Plan) => Promise<void>} next another run comes, of that plan where it
+ * @property {(summary: Summary | null, plan?: import('../plan/plan.js').Plan) => Promise<void>} next another run comes, of that plan where it
  *   is another; `summary` is of those before it, null where they are no set. Resolves when nothing of them is under way any more
  * @property {() => Promise<void>} abandon the run that goes on has broken off: resolves when nothing of it is drawn or written any more
  * @property {() => void} cutShort close() does not wait for metrics any longer
@@ -46,7 +46,7 @@ const ANSWERS = { finish: 'finished', next: 'ready for next', abandon: 'abandone
  * @param {LiveOptions} options
  * @param {(error: Error) => void} onLost the thread has failed while a run went on, which goes on without it
  * @returns {Promise<Live>}
- * @throws {import('../errors.js').PkiLoadError} what keeps it from starting, e.g. a port that is taken
+ * @throws {import('../common/errors.js').PkiLoadError} what keeps it from starting, e.g. a port that is taken
  */
 export async function startLive(options, onLost) {
   let { plan } = options;

@@ -9,7 +9,7 @@ import { liveScreen, plainScreen } from './screen.js';
 import { createStageAt } from './stage-at.js';
 
 /** @typedef {import('./lines.js').LiveEvent} LiveEvent */
-/** @typedef {import('../load/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
  * @typedef {object} Terminal
  * @property {boolean} isTTY that lines can be drawn over
@@ -20,7 +20,7 @@ import { createStageAt } from './stage-at.js';
 /**
  * @typedef {object} View
  * @property {(event: LiveEvent) => void} event
- * @property {(result: Pick<import('../results/schema.js').Result, 'requirements'>) => void} soFar shown with the next second
+ * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar shown with the next second
  * @property {(text: string) => void} say a line, whatever is quiet
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} close leaves the terminal as it was found
@@ -34,7 +34,7 @@ import { createStageAt } from './stage-at.js';
  * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
- * @property {readonly Pick<import('../results/requirements/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
+ * @property {readonly Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
  * @property {import('./panel.js').JudgedRequirement[]} requirements as far as they can be judged
  * @property {IntervalEvent | null} interval the last one
  */

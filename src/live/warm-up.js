@@ -46,7 +46,7 @@ export async function warmUp(terminal) {
 
 /**
  * @param {number} i
- * @returns {import('../results/schema.js').RequirementVerdict[]}
+ * @returns {import('../result/schema.js').RequirementVerdict[]}
  */
 function requirementsAt(i) {
   const verdict = (/** @type {number} */ n) => VERDICTS[(i + n) % VERDICTS.length];
@@ -61,7 +61,7 @@ function requirementsAt(i) {
  * All that can be shown appears, and no two are alike.
  *
  * @param {number} i
- * @returns {import('../load/interval.js').IntervalEvent}
+ * @returns {import('../engine/interval.js').IntervalEvent}
  */
 function intervalAt(i) {
   return {

@@ -2,11 +2,11 @@
  * `approle-login`: logins by AppRole, with a method and a role of its own that are removed after the run: tokens, and the entity that
  * Vault makes of whoever logs in, which outlives the method.
  */
-import { PkiLoadError, targetError } from '../errors.js';
-import { formatDuration } from '../units.js';
+import { PkiLoadError, targetError } from '../common/errors.js';
+import { formatDuration } from '../common/units.js';
+import { longestRunMs } from '../plan/expected.js';
+import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { apiHeaders, apiPath } from './issuance.js';
-import { makeOwnMount, untilReady } from './own-mount.js';
-import { longestRunMs } from './planned.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'AppRole';
@@ -18,7 +18,7 @@ const POLICIES = Object.freeze(['default']);
 /** The secret ID outlives the run, and several that share it; but not for ever, should the method be left behind. */
 const SECRET_ID_MS = 24 * 3_600_000;
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   'token-type': {
     type: 'choice',
@@ -133,7 +133,7 @@ async function removeEntity({ client }, entity) {
 /**
  * As many logins as will be, from anywhere.
  *
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  */
 function roleFields({ load, options: { tokenType, tokenTtl } }) {
   const ttl = `${Math.round(tokenTtl / 1000)}s`;

@@ -1,5 +1,5 @@
 /** A choice by weight that follows from a seed and an index alone, so that every thread and every machine makes the same. */
-import { uniform } from '../random.js';
+import { uniform } from '../common/random.js';
 
 /** Keeps the choice apart from what else is drawn. */
 const STREAM = 51;

@@ -1,8 +1,8 @@
 /** `crl`: the mount's revocation list (`MOUNT/crl`), read and checked; its size and age are told. No token. */
 import { X509Certificate } from 'node:crypto';
+import { formatCount, formatDuration } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { parseCrl, verifyCrl } from '../pki/crl.js';
-import { formatCount, formatDuration } from '../units.js';
 import { checkIssuer, checkMount } from '../vault/preflight.js';
 import { apiPath } from './issuance.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';

@@ -1,5 +1,5 @@
 /** `issue --sign`: CSRs made before the run, each with a key of its own that is thrown away at once. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { namesOf } from './names.js';
 
 /** What `--key-type` takes. */

@@ -1,5 +1,5 @@
 /** `health`: `sys/health`, as load balancers ask it. No token. */
-import { PkiLoadError } from '../errors.js';
+import { PkiLoadError } from '../common/errors.js';
 import { parseTargetUrl } from '../http/request.js';
 import { apiHeaders } from './issuance.js';
 import { REFUSAL_OUTCOMES } from './refusals.js';
@@ -7,7 +7,7 @@ import { createJsonClassifier, prepareCalls } from './vault-call.js';
 
 const GROUP = 'Health';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   'standby-ok': {
     type: 'flag',

@@ -1,10 +1,10 @@
 /** The path of any request, as it will stand in the request line. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /**
  * @param {string} path
  * @param {string} flag
- * @throws {import('../errors.js').PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
+ * @throws {import('../common/errors.js').PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
  */
 export function checkPathOf(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;

@@ -1,6 +1,6 @@
 /** `http`: any request, for what is not listed, and for traffic that should be refused: each has the status that it should get. */
 import { readFileSync } from 'node:fs';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { checkPathOf } from './http-path.js';
 import { apiHeaders } from './issuance.js';
 import { expandName, hasPlaceholder } from './names.js';
@@ -13,7 +13,7 @@ const TOKENS = Object.freeze(['own', 'none', 'bad']);
 /** A token that no server has given out: shaped like one, so that it is looked up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   method: { type: 'choice', group: GROUP, choices: METHODS, default: 'GET', describe: 'HTTP method' },
   path: {
@@ -135,7 +135,7 @@ export const operation = {
     const wanted = new Set(statuses.map(Number));
     const good = contains === null ? EXPECTED : null;
     const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : OTHER_STATUS);
-    /** @type {import('../load/recording/recorder.js').Classify} */
+    /** @type {import('./index.js').Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);
       if (verdict !== null) return verdict;
@@ -147,11 +147,11 @@ export const operation = {
   },
 };
 
-/** @type {import('../load/recording/recorder.js').Verdict} */
+/** @type {import('./index.js').Verdict} */
 const EXPECTED = Object.freeze({ outcome: 'expected', success: true, verification: 'passed' });
-/** @type {import('../load/recording/recorder.js').Verdict} */
+/** @type {import('./index.js').Verdict} */
 const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, verification: 'failed' });
-/** @type {import('../load/recording/recorder.js').Verdict} */
+/** @type {import('./index.js').Verdict} */
 const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
 
 /**

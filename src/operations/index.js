@@ -2,11 +2,11 @@
  * The operations, a line each. An operation knows how to ask and how to judge an answer; it knows nothing of clocks,
  * sockets or histograms. A new one is a new file and a line here: its command, flags and help follow.
  */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /**
  * @typedef {object} PrepareContext
- * @property {import('../plan.js').Plan} plan
+ * @property {import('../plan/plan.js').Plan} plan
  * @property {import('../vault/client.js').VaultClient} client for set-up calls
  * @property {string | null} token a secret: goes into request headers, nowhere else
  * @property {import('../http/tls.js').Tls} tls
@@ -28,23 +28,33 @@ import { usageError } from '../errors.js';
  */
 /** @typedef {{status: number, body: Uint8Array}} FirstAnswer */
 /**
+ * @typedef {object} Verdict what an operation says of one answer
+ * @property {string} outcome
+ * @property {boolean} success
+ * @property {'passed' | 'failed' | null} verification null: there was nothing to verify, e.g. an HTTP 503
+ * @property {unknown} [kept] something the user asked to keep of it, e.g. a serial; plain data
+ */
+/** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
+ *   notes?: () => string[]}} Classify `byStatus`: of an answer whose body was not kept, where the status tells enough, else null; without it
+ *   HTTP 2xx does not. `notes`: at the end, what the checks left out, in the same words on every thread */
+/**
  * @typedef {object} Operation
  * @property {string} name
  * @property {string} things plural: what is counted, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
- * @property {Record<string, import('../options.js').OptionSpec>} options
+ * @property {Record<string, import('../common/options.js').OptionSpec>} options
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
  * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target when the run is over, a phrase; null or
  *   without it: nothing
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
- * @property {(plan: import('../plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
- * @property {(plan: import('../plan.js').Plan, fixture: any) => import('../load/recording/recorder.js').Classify} createClassifier
+ * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
+ * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => Classify} createClassifier
  * @property {(fixture: any) => string[]} [takeNotes] on the main thread, when all that classify have ended: what their checks have found
  *   out together, sentences. Another run with the same fixture begins anew
- * @property {(plan: import('../plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
- * @property {(plan: import('../plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
+ * @property {(plan: import('../plan/plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
+ * @property {(plan: import('../plan/plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
  * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
  *   preparing and sending have made, or says what is left; may throw
  */

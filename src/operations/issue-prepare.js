@@ -1,12 +1,12 @@
 /** `issue` before time zero: whether the run can work, what it will leave behind, and the CSRs. */
 import { parseTargetUrl } from '../http/request.js';
+import { expectedRequests, longestRunMs } from '../plan/expected.js';
 import { describeFootprint } from '../vault/preflight.js';
 import { describeKeyType, makeCsrs } from './csrs.js';
 import { apiHeaders, apiPath } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
 import { openKeepFile } from './keep.js';
 import { namesOf } from './names.js';
-import { expectedRequests, longestRunMs } from './planned.js';
 import { createSerialMemory } from './serial-set.js';
 
 /**
@@ -37,7 +37,7 @@ export async function prepare(context) {
   };
 }
 
-/** @param {import('../plan.js').Plan} plan */
+/** @param {import('../plan/plan.js').Plan} plan */
 function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
   return {
     operation: /** @type {'issue' | 'sign'} */ (sign ? 'sign' : 'issue'),

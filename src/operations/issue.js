@@ -3,11 +3,11 @@
  * run is loaded for it: neither `--help` nor the threads that judge answers need it.
  */
 import { isIP } from 'node:net';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
+import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { decodePem, encodePem } from '../pki/pem.js';
 import { serialHex } from '../pki/serial.js';
-import { formatCount } from '../units.js';
 import { DEFAULT_POOL, KEY_TYPES } from './csrs.js';
 import { certificateParameters } from './issuance.js';
 import { openKeepFile } from './keep.js';
@@ -17,7 +17,7 @@ import { MAX_SERIALS, openSerialSet } from './serial-set.js';
 
 const GROUP = 'Certificates';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   role: {
     type: 'text',
@@ -150,7 +150,7 @@ export const operation = {
 };
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {IssueFixture} fixture
  * @returns {(index: number) => import('../http/exchange.js').Request}
  */
@@ -174,13 +174,13 @@ function createRequester({ options: given, load: { seed } }, { path, headers, cs
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {IssueFixture} fixture
- * @returns {import('../load/recording/recorder.js').Classify}
+ * @returns {import('./index.js').Classify}
  */
 function createClassifier({ options: given, load: { seed, shard } }, { serials, csrs }) {
   const seen = openSerialSet(serials);
-  /** @type {import('../load/recording/recorder.js').Classify} */
+  /** @type {import('./index.js').Classify} */
   const classify = (status, body, index) => {
     if (status < 200 || status > 299) return refusal(status);
     const data = readAnswer(body);
@@ -197,7 +197,7 @@ function createClassifier({ options: given, load: { seed, shard } }, { serials, 
     if (failure !== null) return failed(failure);
     if (csr === null && !data.private_key) return failed('no_private_key');
     if (serial !== null && seen.add(serial) === 'repeated') return failed('serial_repeated');
-    /** @type {import('../load/recording/recorder.js').Verdict} */
+    /** @type {import('./index.js').Verdict} */
     const verdict = { outcome: 'issued', success: true, verification: 'passed' };
     if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;
@@ -233,7 +233,7 @@ function readAnswer(body) {
 
 /**
  * @param {string} outcome
- * @returns {import('../load/recording/recorder.js').Verdict}
+ * @returns {import('./index.js').Verdict}
  */
 function failed(outcome) {
   return { outcome, success: false, verification: 'failed' };

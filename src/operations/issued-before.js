@@ -1,10 +1,10 @@
 /** Certificates that are issued before a run, to be revoked or asked about in it. */
-import { targetError } from '../errors.js';
-import { formatDuration } from '../units.js';
+import { targetError } from '../common/errors.js';
+import { formatDuration } from '../common/units.js';
+import { longestRunMs } from '../plan/expected.js';
 import { certificateParameters } from './issuance.js';
 import { manyCalls } from './many-calls.js';
 import { expandName } from './names.js';
-import { longestRunMs } from './planned.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -16,7 +16,7 @@ const LONG_MS = 24 * HOUR_MS;
 /**
  * Short-lived, so that storage and CRL can be tidied soon.
  *
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  * @returns {number} a lifetime that outlasts the run
  */
 export function lifetimeMs(load) {
@@ -24,7 +24,7 @@ export function lifetimeMs(load) {
   return runMs === null ? LONG_MS : runMs + HOUR_MS;
 }
 
-/** @param {import('../plan.js').LoadPlan} load */
+/** @param {import('../plan/plan.js').LoadPlan} load */
 export function describeLifetime(load) {
   return `for ${formatDuration(lifetimeMs(load))}, or as the role limits it`;
 }

@@ -1,6 +1,6 @@
 /** `--keep FILE`: serial and certificate of what was issued, one JSON line each, never a key. */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /**
  * Opens the file at once, so that a path that cannot be written to is known before anything is sent. Lines are

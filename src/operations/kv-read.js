@@ -1,6 +1,6 @@
 /** `kv-read`: secrets out of a key-value store; each must be the one that was written, before this run or by an earlier one. */
-import { PkiLoadError, targetError, usageError } from '../errors.js';
-import { shuffled } from '../random.js';
+import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { shuffled } from '../common/random.js';
 import {
   createPaths,
   describeLeft,
@@ -15,7 +15,7 @@ import { manyCalls } from './many-calls.js';
 import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   ...kvOptions,
   filled: {
@@ -86,7 +86,7 @@ export const operation = {
 };
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @returns {(index: number) => number} which secret a request reads
  */
 function createPick({ options: { paths, pick }, load: { seed } }) {

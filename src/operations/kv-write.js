@@ -1,6 +1,7 @@
 /** `kv-write`: random secrets into a key-value store, made for the run or there already. */
+
+import { allRequests, expectedRequests } from '../plan/expected.js';
 import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
-import { allRequests, expectedRequests } from './planned.js';
 import { secretValue } from './secret-value.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
 

@@ -2,9 +2,9 @@
  * What `kv-write` and `kv-read` share: a key-value store, the run's own or one that is there, and secrets that follow from
  * --data-seed and their number, so that another run can read and check what one has left.
  */
-import { PkiLoadError, targetError, usageError } from '../errors.js';
+import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { apiPath } from './issuance.js';
-import { makeOwnMount, PREFIX, untilReady } from './own-mount.js';
 import { MOST_BYTES } from './secret-value.js';
 
 export const GROUP = 'Secrets';
@@ -16,7 +16,7 @@ const DEFAULT_DATA_SEED = 1;
 /** @typedef {{mount: string, version: KvVersion}} Store */
 /** @typedef {import('./vault-call.js').CallFixture & Store} KvFixture */
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const kvOptions = {
   'kv-mount': {
     type: 'text',
@@ -181,7 +181,7 @@ export function valueIn(version, data) {
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {KvFixture} fixture
  * @returns {(number: number) => string} path of a request about that secret
  */
@@ -191,7 +191,7 @@ export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {Store} store
  * @param {number} count of secrets that may have been written
  * @param {object} [more]

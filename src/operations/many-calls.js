@@ -1,5 +1,5 @@
 /** Many set-up calls of one kind: certificates to issue, secrets to write. */
-import { PkiLoadError } from '../errors.js';
+import { PkiLoadError } from '../common/errors.js';
 
 /**
  * The client has one connection. While a call is under way on it the next one waits; more would wait so long that their time, which counts

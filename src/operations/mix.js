@@ -2,13 +2,13 @@
  * What a run sends: one operation, or several by weight. Which of them request `index` is follows from the plan's seed and the index
  * alone, so that every thread and every machine says the same.
  */
-import { targetError } from '../errors.js';
+import { targetError } from '../common/errors.js';
 import { createChooser } from './chooser.js';
 import { loadOperation } from './index.js';
 
 export { createChooser } from './chooser.js';
 
-/** @typedef {import('../plan.js').Plan} Plan */
+/** @typedef {import('../plan/plan.js').Plan} Plan */
 /** @typedef {import('./index.js').Fixture} Fixture */
 /** @typedef {import('./index.js').Kept} Kept */
 /** @typedef {import('./index.js').Operation} Operation */
@@ -89,7 +89,7 @@ export function mixOf(plan, members) {
 
     /**
      * @param {MixFixture} fixture
-     * @returns {{name: string, classify: import('../load/recording/recorder.js').Classify}[]} in the order of the members
+     * @returns {{name: string, classify: import('./index.js').Classify}[]} in the order of the members
      */
     createClassifiers(fixture) {
       const fixtures = fixturesOf(fixture);
@@ -166,7 +166,7 @@ async function cleanupAll(members, context, fixtures) {
 
 /**
  * @param {Plan} plan
- * @returns {readonly Readonly<import('../plan.js').MixEntry>[]}
+ * @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]}
  */
 function entriesOf({ operation, options, mix }) {
   return mix ?? [{ name: operation, operation, weight: 1, options }];

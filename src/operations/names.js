@@ -1,5 +1,5 @@
 /** Names with placeholders: `{n}` is the request's index, `{random}` twelve hex digits that follow from the seed. */
-import { hash32 } from '../random.js';
+import { hash32 } from '../common/random.js';
 
 const PLACEHOLDER = /\{(n|random)\}/g;
 

@@ -3,10 +3,10 @@
  * responder does not know; by weight, each with the answer that it should get. Which kind request `index` is of follows from the seed
  * and the index alone.
  */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { OCSP_VERDICTS } from '../pki/ocsp-verdicts.js';
 
-/** @typedef {import('../load/recording/recorder.js').Verdict} Verdict */
+/** @typedef {import('./index.js').Verdict} Verdict */
 /** @typedef {import('../pki/ocsp-verdicts.js').OcspVerdict} OcspVerdict */
 /** @typedef {'good' | 'revoked' | 'unknown' | 'unauthorized'} ExpectedAnswer */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
@@ -37,7 +37,7 @@ const EXAMPLE = 'Write it as good=90,revoked=5,never-issued=3,wrong-issuer=2.';
  * @param {readonly string[]} about texts such as `revoked=5`; none: only what is given, or issued, is asked about
  * @param {readonly string[]} expect one answer; with `about` texts such as `never-issued=unknown`
  * @returns {Kind[]} at least one
- * @throws {import('../errors.js').PkiLoadError}
+ * @throws {import('../common/errors.js').PkiLoadError}
  */
 export function readKinds(about, expect) {
   if (about.length === 0) return [{ name: null, weight: 1, expect: onlyAnswer(expect) }];

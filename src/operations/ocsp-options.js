@@ -1,5 +1,5 @@
 /** Options of `ocsp`, and which of them contradict each other. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { ANSWERS, KINDS, readKinds } from './ocsp-kinds.js';
 
 const GROUP = 'OCSP';
@@ -7,7 +7,7 @@ const GROUP = 'OCSP';
 /** Certificates of a kind that are issued where --pool does not say. */
 export const DEFAULT_POOL = 10;
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const options = {
   cert: {
     type: 'file',

@@ -1,6 +1,7 @@
 /** `ocsp` before time zero: which certificates, which responder, and whether it is one. */
+
+import { shuffled } from '../common/random.js';
 import { parseTargetUrl } from '../http/request.js';
-import { shuffled } from '../random.js';
 import { checkHealth, checkMount } from '../vault/preflight.js';
 import { readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
@@ -48,7 +49,7 @@ export async function prepare(context, { createRequester, createClassifier, mean
  * A responder that looks at the serial alone would take those of a wrong issuer for its own: they are serials that it knows, where there
  * are any.
  *
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {import('./ocsp-kinds.js').Kind[]} kinds
  * @param {{serials: Uint8Array[], revoked?: Uint8Array[], issuerDer: Uint8Array}} subjects
  * @returns {Promise<import('./ocsp.js').AskedKind[]>}

@@ -3,9 +3,9 @@
  * request loop copies it and writes the serial and the nonce into their places. What travels to the threads is plain.
  */
 import { createHash } from 'node:crypto';
+import { fillBytes } from '../common/random.js';
 import { parseCertId } from '../pki/ocsp-fields.js';
 import { createCertId, createOcspRequestTemplate } from '../pki/ocsp-request.js';
-import { fillBytes } from '../random.js';
 
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;

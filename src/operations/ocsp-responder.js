@@ -1,5 +1,5 @@
 /** Which responder `ocsp` asks, and whether it is one. */
-import { targetError, usageError } from '../errors.js';
+import { targetError, usageError } from '../common/errors.js';
 import { createRequester } from '../http/request.js';
 import { ocspUrls } from '../pki/certificate.js';
 import { apiPath } from './issuance.js';
@@ -18,7 +18,7 @@ const NO_RESPONDER = new Set([
 const MIN_TIMEOUT_MS = 5000;
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {import('./ocsp-subjects.js').Subjects} subjects
  * @returns {{url: string, isVault: boolean}}
  */
@@ -42,7 +42,7 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
  *
  * @param {import('./index.js').PrepareContext} context
  * @param {import('./index.js').Fixture} fixture
- * @param {{request: import('../http/exchange.js').Request, classify: import('../load/recording/recorder.js').Classify,
+ * @param {{request: import('../http/exchange.js').Request, classify: import('./index.js').Classify,
  *   meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<import('./index.js').FirstAnswer>}
  */

@@ -1,5 +1,5 @@
 /** What `ocsp --about` asks about: certificates from files, or issued and revoked for the purpose. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
 import { checkPermission } from '../vault/preflight.js';
 import { checkIssuance } from './issuance-check.js';

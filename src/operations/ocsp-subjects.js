@@ -2,14 +2,14 @@
 import { createReadStream } from 'node:fs';
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { decodePem } from '../pki/pem.js';
+import { longestRunMs } from '../plan/expected.js';
 import { checkIssuer } from '../vault/preflight.js';
 import { certificateParameters } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
-import { longestRunMs } from './planned.js';
 
 /** @typedef {import('../pki/certificate.js').Certificate} Certificate */
 /**

@@ -65,7 +65,7 @@ export const operation = {
 };
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {OcspFixture} fixture
  * @returns {(index: number) => import('../http/exchange.js').Request}
  */
@@ -118,15 +118,15 @@ function requesterOf(set, { origin, path, method, namespace }) {
 }
 
 /**
- * @param {import('../plan.js').Plan} plan
+ * @param {import('../plan/plan.js').Plan} plan
  * @param {OcspFixture} fixture
- * @returns {import('../load/recording/recorder.js').Classify}
+ * @returns {import('./index.js').Classify}
  */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
   const checker = createOcspChecker({ issuerDer });
   const judges = kinds.map((kind) => createJudge(kind, checker, seed));
   const kindOf = kindChooser(kinds, seed);
-  /** @type {import('../load/recording/recorder.js').Classify} */
+  /** @type {import('./index.js').Classify} */
   const classify = (status, body, index) => judges[kindOf(index)].judge(status, body, index);
   classify.notes = () => (judges.some(({ isOther }) => isOther()) ? [OTHER_CERT_ID] : []);
   return classify;
@@ -161,7 +161,7 @@ function createJudge(kind, checker, seed) {
   };
   return {
     isOther: () => isOther,
-    /** @type {(status: number, body: Uint8Array, index: number) => import('../load/recording/recorder.js').Verdict} */
+    /** @type {(status: number, body: Uint8Array, index: number) => import('./index.js').Verdict} */
     judge(status, body, index) {
       const { certId, ownCertId, nonce } = set.expectation(index);
       expected.certId = certId;

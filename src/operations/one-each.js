@@ -1,12 +1,12 @@
 /** Things made before a run of which each request takes one that no other takes, on whatever thread or machine. */
-import { allRequests } from './planned.js';
+import { allRequests } from '../plan/expected.js';
 
 /** So many indexes are looked at, 50 ns each, or so many for each thing: whoever has next to no share of a mix gets fewer things. */
 const LOOKED_AT = 10_000_000;
 const LOOKED_AT_EACH = 1000;
 
 /**
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  * @param {object} what
  * @param {(index: number) => boolean} [what.owns] which requests are about these things; none: all
  * @param {number} what.most things

@@ -28,7 +28,7 @@ const BY_STATUS = {
   504: 'bad_gateway',
 };
 
-/** @type {Record<string, import('../load/recording/recorder.js').Verdict>} */
+/** @type {Record<string, import('./index.js').Verdict>} */
 const VERDICTS = Object.fromEntries(
   Object.keys(REFUSAL_OUTCOMES).map((outcome) => [
     outcome,
@@ -38,7 +38,7 @@ const VERDICTS = Object.fromEntries(
 
 /**
  * @param {number} status not 2xx
- * @returns {import('../load/recording/recorder.js').Verdict}
+ * @returns {import('./index.js').Verdict}
  */
 export function refusal(status) {
   if (status >= 300 && status < 400) return VERDICTS.redirected;

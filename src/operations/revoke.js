@@ -1,13 +1,13 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { parseTargetUrl } from '../http/request.js';
+import { allRequests, expectedRequests, longestRunMs } from '../plan/expected.js';
 import { checkPermission } from '../vault/preflight.js';
 import { apiHeaders, apiPath } from './issuance.js';
 import { checkIssuance } from './issuance-check.js';
 import { describeLifetime, issueBefore, lifetimeMs } from './issued-before.js';
 import { expandName } from './names.js';
 import { ownIndexes, placeOf } from './one-each.js';
-import { allRequests, expectedRequests, longestRunMs } from './planned.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './vault-call.js';
 
 const GROUP = 'Revocation';
@@ -15,7 +15,7 @@ const GROUP = 'Revocation';
 /** Certificates that may be issued before a run. */
 export const MOST_POOL = 100_000;
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   role: {
     type: 'text',
@@ -88,7 +88,7 @@ export const operation = {
     const first = createJsonClassifier('revoked', whyNotRevoked);
     const judgeAgain = createJsonClassifier('revoked_again', whyNotRevoked);
     let hasAgain = false;
-    /** @type {import('../load/recording/recorder.js').Classify} */
+    /** @type {import('./index.js').Classify} */
     const classify = (status, body, index) => {
       if (placeOf(indexes, index) >= 0) return first(status, body, index);
       hasAgain = true;
@@ -110,7 +110,7 @@ function whyNotRevoked({ data }) {
 /**
  * A closed loop's warm-up sends as many as are answered, beside those that are counted.
  *
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  * @param {((index: number) => boolean) | undefined} owns
  */
 function defaultPool(load, owns) {

@@ -1,5 +1,5 @@
 /** Random contents that follow from a seed, so that what comes back can be checked in full. */
-import { fillBytes } from '../random.js';
+import { fillBytes } from '../common/random.js';
 
 /** Keeps them apart from what else is drawn. */
 const STREAM = 4000;

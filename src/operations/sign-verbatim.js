@@ -1,10 +1,11 @@
 /** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
+
+import { expectedRequests } from '../plan/expected.js';
 import { checkIssuer, checkMount, checkPermission, describeFootprint } from '../vault/preflight.js';
 import { makeCsrs } from './csrs.js';
 import { apiPath } from './issuance.js';
 import { operation as issue } from './issue.js';
 import { openKeepFile } from './keep.js';
-import { expectedRequests } from './planned.js';
 import { createSerialMemory } from './serial-set.js';
 import { operation as sign } from './sign.js';
 import { prepareCalls } from './vault-call.js';
@@ -14,8 +15,8 @@ const GROUP = 'Certificates';
 const { role: _role, 'ip-sans': _ipSans, ...options } = sign.options;
 
 /**
- * @param {import('../plan.js').Plan} plan
- * @returns {import('../plan.js').Plan} as `issue --sign` would have it; addresses are not in these CSRs
+ * @param {import('../plan/plan.js').Plan} plan
+ * @returns {import('../plan/plan.js').Plan} as `issue --sign` would have it; addresses are not in these CSRs
  */
 function asIssue(plan) {
   return { ...plan, options: { ...plan.options, sign: true, ipSans: [] } };

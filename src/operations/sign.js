@@ -4,8 +4,8 @@ import { operation as issue } from './issue.js';
 const { sign: _sign, ...options } = issue.options;
 
 /**
- * @param {import('../plan.js').Plan} plan
- * @returns {import('../plan.js').Plan} as `issue --sign` would have it
+ * @param {import('../plan/plan.js').Plan} plan
+ * @returns {import('../plan/plan.js').Plan} as `issue --sign` would have it
  */
 function asIssue(plan) {
   return { ...plan, options: { ...plan.options, sign: true } };

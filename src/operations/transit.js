@@ -1,8 +1,8 @@
 /** `transit`: encryption as a service, with a key that is made for the run; what comes back is held against what was sent. */
-import { targetError, usageError } from '../errors.js';
+import { targetError, usageError } from '../common/errors.js';
+import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { apiPath } from './issuance.js';
 import { manyCalls } from './many-calls.js';
-import { makeOwnMount, untilReady } from './own-mount.js';
 import { MOST_BYTES, secretValue } from './secret-value.js';
 import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES, longestText } from './transit-keys.js';
 import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
@@ -15,7 +15,7 @@ const MOST_POOL_BYTES = 64 * 1024 * 1024;
 
 const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
 
-/** @type {Record<string, import('../options.js').OptionSpec>} */
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   action: {
     type: 'choice',

@@ -1,11 +1,11 @@
 /** What operations on Vault's JSON API share: the checks before a run, the headers, and how an answer is read. */
 import { parseTargetUrl } from '../http/request.js';
+import { expectedRequests, longestRunMs } from '../plan/expected.js';
 import { checkHealth, checkToken } from '../vault/preflight.js';
 import { apiHeaders } from './issuance.js';
-import { expectedRequests, longestRunMs } from './planned.js';
 import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
 
-/** @typedef {import('../load/recording/recorder.js').Verdict} Verdict */
+/** @typedef {import('./index.js').Verdict} Verdict */
 /** @typedef {import('./index.js').Fixture & {basePath: string, headers: Record<string, string>}} CallFixture `headers` may hold the token */
 
 /** @type {Readonly<Record<string, string>>} */
@@ -20,7 +20,7 @@ export const CALL_OUTCOMES = Object.freeze({
  * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; how often
  *   it is used, where it can be used so often only: in preparing, and whether requests under load use it
  * @returns {Promise<CallFixture>}
- * @throws {import('../errors.js').PkiLoadError} where the target cannot be used
+ * @throws {import('../common/errors.js').PkiLoadError} where the target cannot be used
  */
 export async function prepareCalls(
   { plan, client, token, keepAlive, warn },
@@ -52,7 +52,7 @@ export async function prepareCalls(
 /**
  * @param {string} success outcome
  * @param {(json: Record<string, any>, index: number) => string | null} check the outcome that says what is wrong; null: nothing is
- * @returns {import('../load/recording/recorder.js').Classify}
+ * @returns {import('./index.js').Classify}
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);

@@ -1,6 +1,6 @@
 /** Certificates that people give in files: read, named, and matched with each other before anything is sent. */
 import { X509Certificate } from 'node:crypto';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
 import { DerError, DerReader, TAG } from './der.js';
 import { pemBlocks } from './pem.js';
@@ -27,7 +27,7 @@ const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.'
  * @param {Uint8Array} bytes PEM, one or a chain, with any text around it; or DER of one
  * @param {string} name of the file, for messages
  * @returns {Certificate[]} at least one, in the order of the file
- * @throws {import('../errors.js').PkiLoadError}
+ * @throws {import('../common/errors.js').PkiLoadError}
  */
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES) {
@@ -162,7 +162,7 @@ function tagsOf(reader) {
  * @param {Certificate} leaf
  * @param {Certificate} issuer
  * @param {{leaf: string, issuer: string}} names of the files
- * @throws {import('../errors.js').PkiLoadError} unless the issuer's key signed the leaf
+ * @throws {import('../common/errors.js').PkiLoadError} unless the issuer's key signed the leaf
  */
 export function assertIssued(leaf, issuer, names) {
   if (isIssuedBy(leaf, issuer)) return;

@@ -5,7 +5,7 @@
 import { generateKeyPair, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 import { OID } from './certificate-der.js';
 import { dnsForm, emailForm, ipBytes } from './names.js';
 import { encodePem } from './pem.js';

@@ -1,5 +1,5 @@
 /** Serial numbers: the raw contents of a DER INTEGER here, hexadecimal text where people and Vault's API meet them. */
-import { usageError } from '../errors.js';
+import { usageError } from '../common/errors.js';
 
 /** RFC 5280 section 4.1.2.2 allows 20 octets; some CAs are more generous. */
 const MAX_SERIAL_BYTES = 64;

@@ -1,10 +1,10 @@
 /** The formats of reports and the kinds of documents each can show. A new one is a file and a line here. */
 import { extname } from 'node:path';
-import { usageError } from '../errors.js';
-import { kindOf } from '../results/document.js';
+import { usageError } from '../common/errors.js';
+import { kindOf } from '../result/document.js';
 
-/** @typedef {import('../results/document.js').Document} Document */
-/** @typedef {import('../results/document.js').DocumentKind} DocumentKind */
+/** @typedef {import('../result/document.js').Document} Document */
+/** @typedef {import('../result/document.js').DocumentKind} DocumentKind */
 /**
  * @typedef {object} RenderOptions
  * @property {boolean} [color] escape sequences for a terminal
@@ -107,7 +107,7 @@ export const KIND_NAMES = {
 /**
  * @param {string} path of a report, e.g. given to `--out`
  * @returns {ReporterEntry & {name: string}}
- * @throws {import('../errors.js').PkiLoadError} code `unknown_report_format`, listing the extensions there are
+ * @throws {import('../common/errors.js').PkiLoadError} code `unknown_report_format`, listing the extensions there are
  */
 export function reporterForFile(path) {
   const extension = extname(path).toLowerCase();
@@ -126,7 +126,7 @@ export function reporterForFile(path) {
  * @param {Document} document
  * @param {RenderOptions} [options]
  * @returns {Promise<string>} ends with a newline
- * @throws {import('../errors.js').PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
+ * @throws {import('../common/errors.js').PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
  */
 export async function renderDocument(name, document, options) {
   const kind = kindOf(document);

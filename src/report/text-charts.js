@@ -1,11 +1,11 @@
 /** The charts that have a form in text: the distribution of response times, and the levels of a search. */
-import { decodeHistogram } from '../histogram.js';
-import { formatLatency } from '../units.js';
+import { decodeHistogram } from '../common/histogram.js';
+import { formatLatency } from '../common/units.js';
 import { clean, padStart, WIDTH, wrap } from './layout.js';
 import { textHistogram } from './text-histogram.js';
 
 /** @typedef {import('./sections.js').Chart} Chart */
-/** @typedef {import('../results/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {import('../result/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {{axis: string, series: {name: string, latency: Pick<LatencyBlock, 'histogram'>}[]}} Percentiles */
 /** @typedef {{heading: string, unit: string, levels: {name: string, verdict: string}[], series: {name: string, values: (number | null)[]}[]}} Levels */
 

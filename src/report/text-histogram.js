@@ -2,12 +2,13 @@
  * A small histogram of response times in text. Bars are of full and half blocks, which every font has that draws frames
  * (they are in code page 437 too); count and share stand beside each, so that nothing is told by the bar alone.
  */
-import { formatPercent } from '../results/wording.js';
-import { formatCount, formatLatency } from '../units.js';
+
+import { formatCount, formatLatency } from '../common/units.js';
+import { formatPercent } from '../result/wording.js';
 import { bucketsOf, countsBetween } from './data/buckets.js';
 import { WIDTH } from './layout.js';
 
-/** @typedef {import('../histogram.js').Histogram} Histogram */
+/** @typedef {import('../common/histogram.js').Histogram} Histogram */
 /** @typedef {import('./data/buckets.js').Bucket} Bucket */
 /** @typedef {{fromUs: number, toUs: number | null, count: number}} Bin `toUs` is not in it; null: no end */
 

@@ -2,7 +2,7 @@
  * Vault's JSON API for the few calls before and after a run. Standby redirects are followed, within limits; what Vault
  * refuses becomes a PkiLoadError with a remedy.
  */
-import { PkiLoadError, targetError, usageError } from '../errors.js';
+import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkToken } from './environment.js';
 import { redact } from './redact.js';

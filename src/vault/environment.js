@@ -2,13 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { usageError } from '../errors.js';
-import { parseDuration } from '../units.js';
+import { usageError } from '../common/errors.js';
+import { parseDuration } from '../common/units.js';
 
 /** Go's strconv.ParseBool. */
 const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
+/**
+ * @typedef {object} TargetPlan
+ * @property {string} url Vault's address
+ * @property {string} mount
+ * @property {string | null} namespace
+ * @property {{caCert: string|null, caPath: string|null, clientCert: string|null, clientKey: string|null, serverName: string|null, skipVerify: boolean}} tls
+ *   paths, never contents
+ */
 /**
  * @typedef {object} VaultEnvironment
  * @property {string | null} address

@@ -1,5 +1,5 @@
 /** What Vault's API refuses, as errors with a remedy. */
-import { targetError } from '../errors.js';
+import { targetError } from '../common/errors.js';
 import { redact } from './redact.js';
 
 /** @typedef {{status: number, json: Record<string, any> | null, method: string, path: string, origin: string,
@@ -68,7 +68,7 @@ const BY_STATUS = {
 
 /**
  * @param {Refusal} refusal
- * @returns {import('../errors.js').PkiLoadError}
+ * @returns {import('../common/errors.js').PkiLoadError}
  */
 export function apiError(refusal) {
   const said = spoken(refusal);

@@ -1,6 +1,6 @@
 /** Had latency and rate settled? */
-import { isEven, stagesOf } from '../load/stages.js';
-import { findDrift } from '../results/trend.js';
+import { isEven, stagesOf } from '../plan/stages.js';
+import { findDrift } from './trend.js';
 
 /** A median that moves by less than this has not moved: machines are not steadier. */
 const LEAST_DRIFT_MS = 0.1;
@@ -9,11 +9,11 @@ const LEAST_DRIFT_MS = 0.1;
  * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is
  * the schedule that says how many are answered. Of a plan in stages, each that is the same all the time is looked at by itself.
  *
- * @typedef {import('../results/trend.js').Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
+ * @typedef {import('./trend.js').Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
  *
- * @param {import('../plan.js').LoadPlan} load
+ * @param {import('../plan/plan.js').LoadPlan} load
  * @param {{windowMs: number}} facts
- * @param {import('../results/seconds.js').Second[]} seconds
+ * @param {import('../engine/recording/seconds.js').Second[]} seconds
  * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}}
  */
 export function driftsOf(load, { windowMs }, seconds) {
@@ -24,8 +24,8 @@ export function driftsOf(load, { windowMs }, seconds) {
 }
 
 /**
- * @param {import('../results/seconds.js').Second[]} seconds
- * @param {Pick<import('../plan.js').LoadPlan, 'model'>} load
+ * @param {import('../engine/recording/seconds.js').Second[]} seconds
+ * @param {Pick<import('../plan/plan.js').LoadPlan, 'model'>} load
  */
 function driftsIn(seconds, { model }) {
   const medians = seconds.flatMap(({ p50 }) => p50 ?? []);
@@ -36,9 +36,9 @@ function driftsIn(seconds, { model }) {
 }
 
 /**
- * @param {import('../plan.js').LoadPlan} load in stages
+ * @param {import('../plan/plan.js').LoadPlan} load in stages
  * @param {{windowMs: number}} facts
- * @param {import('../results/seconds.js').Second[]} seconds
+ * @param {import('../engine/recording/seconds.js').Second[]} seconds
  * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}} of the first stage that has one
  */
 function stageDrifts(load, { windowMs }, seconds) {

@@ -1,11 +1,11 @@
 /** What the threads and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
-import { sumHistograms, valueAtRank, valueAtShare } from '../histogram.js';
-import { mergeBacklogs } from '../load/watch/backlog.js';
-import { total } from '../results/merge.js';
+import { sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
+import { total } from '../engine/recording/merge.js';
+import { mergeBacklogs } from '../engine/watch/backlog.js';
 import { driftsOf } from './drift.js';
 
-/** @typedef {import('../histogram.js').Histogram} Histogram */
+/** @typedef {import('../common/histogram.js').Histogram} Histogram */
 /**
  * @typedef {object} Observed
  * @property {'open' | 'closed'} model
@@ -33,7 +33,7 @@ import { driftsOf } from './drift.js';
  * @property {{processCores: number | null, idleShare: number | null, pressureShare: number | null}} machine CPU time as a number of
  *   cores, and shares of time; null: not known
  * @property {boolean} targetIsLocal on this machine
- * @property {import('../load/watch/backlog.js').BacklogEnd} backlog
+ * @property {import('../engine/watch/backlog.js').BacklogEnd} backlog
  * @property {import('./drift.js').RunDrift | null} latencyDrift of the median second by second; null: none found
  * @property {import('./drift.js').RunDrift | null} rateDrift of the successes, in a closed loop
  * @property {{text: string, remedy: string, grade: 'invalid' | 'remark'} | null} [apart] of merged parts: they did not send at the same time
@@ -50,9 +50,9 @@ import { driftsOf } from './drift.js';
 /** @typedef {Counted & Late & Pick<Observed, 'machine'>} Watched */
 
 /**
- * @param {import('../load/shard.js').ShardEnd[]} ends of one run
+ * @param {import('../engine/shard.js').ShardEnd[]} ends of one run
  * @param {Late} late
- * @param {import('../load/watch/machine.js').MachineEnd} machine
+ * @param {import('../engine/watch/machine.js').MachineEnd} machine
  * @returns {Watched}
  */
 export function watchedOf(ends, late, machine) {
@@ -99,7 +99,7 @@ export function mergeCounted(parts) {
 }
 
 /**
- * @param {import('../load/watch/machine.js').MachineEnd[]} machines one, or one of each part
+ * @param {import('../engine/watch/machine.js').MachineEnd[]} machines one, or one of each part
  * @returns {Observed['machine']}
  */
 export function machineOf(machines) {
@@ -141,7 +141,7 @@ export function failedAtLimits(outcomes) {
 }
 
 /**
- * @param {import('../results/merge.js').MergedOperation[]} operations
+ * @param {import('../engine/recording/merge.js').MergedOperation[]} operations
  * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @returns {number} errors that are the tool's or its machine's, not the target's, at most
  */
@@ -153,11 +153,12 @@ export function ownLossesOf(operations, { droppedLate, forgone }) {
 
 /**
  * @param {object} run
- * @param {import('../plan.js').LoadPlan} run.load
- * @param {import('../results/merge.js').MergedOperation[]} run.operations
- * @param {import('../results/schema.js').OperationBlock} run.block
- * @param {import('../results/build.js').RunFacts} run.facts
- * @param {import('../results/seconds.js').Second[]} run.seconds
+ * @param {import('../plan/plan.js').LoadPlan} run.load
+ * @param {import('../engine/recording/merge.js').MergedOperation[]} run.operations
+ * @param {{totals: {planned: number, neverSent: number, sent: number, succeeded: number}, verification: {unchecked: number},
+ *   outcomes: Record<string, number>}} run.block of the result
+ * @param {import('../engine/window.js').WindowFacts} run.facts
+ * @param {import('../engine/recording/seconds.js').Second[]} run.seconds
  * @param {Watched} run.watched
  * @param {boolean} run.targetIsLocal
  * @param {Observed['apart']} [run.apart]
@@ -188,7 +189,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
 
 /**
  * @param {Observed} observed
- * @returns {NonNullable<import('../results/schema.js').Measurement['observed']>}
+ * @returns {NonNullable<import('./measurement-schema.js').Measurement['observed']>}
  */
 export function describeObserved(observed) {
   const { lag, readLate, ownResponse, gc, machine, backlog } = observed;

@@ -3,8 +3,9 @@
  * remedy. Invalid means that the load that was asked for was not offered, or that the books do not balance; all else is a
  * remark. What a remark says of a figure is in its error bar already.
  */
-import { percentileBar } from '../results/bars.js';
-import { formatCount, formatDuration, formatLatency, formatRate } from '../units.js';
+
+import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
+import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
 /** @typedef {import('./observed.js').Observed} Observed */
@@ -120,7 +121,7 @@ export const REASONS = Object.freeze({
 
 /**
  * @param {Observed} observed
- * @returns {import('../results/schema.js').Measurement}
+ * @returns {import('./measurement-schema.js').Measurement}
  */
 export function judgeMeasurement(observed) {
   const reasons = Object.entries(REASONS).flatMap(([code, { find }]) => {

@@ -1,5 +1,5 @@
 /** When our tool's Poisson arrivals are due, as it computes them itself from the seed. */
-import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { createSchedule } from '../../src/plan/schedule.js';
 
 /** @param {number} rate @param {number} seconds @param {number} seed @returns {Float64Array} ms */
 export function dueTimes(rate, seconds, seed) {

@@ -115,7 +115,7 @@ function runOf(name, { stdout, stderr, code, peakMb }) {
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
     return { peakMb, sent: null, waiting: null };
   }
-  const { totals } = /** @type {import('../../src/results/schema.js').Result} */ (JSON.parse(stdout));
+  const { totals } = /** @type {import('../../src/result/schema.js').Result} */ (JSON.parse(stdout));
   return { peakMb, sent: totals.sent, waiting: totals.neverSentDue };
 }
 

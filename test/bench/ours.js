@@ -10,7 +10,7 @@ const CODES_WITH_RESULT = [0, 98, 99];
 
 /**
  * @typedef {object} Measured
- * @property {import('../../src/results/schema.js').Result} result
+ * @property {import('../../src/result/schema.js').Result} result
  * @property {number} cpuSeconds
  */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { uniform } from '../../src/random.js';
+import { uniform } from '../../src/common/random.js';
 import { truthOf } from './freeze.js';
 import { lateness } from './lateness.js';
 import { lindleyWaits, meanWait, SERVICE_MS, typicalSeeds } from './queue.js';

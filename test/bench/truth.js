@@ -3,7 +3,7 @@
  * in an open loop it also waits for a free connection, first come, first served, from when it was due. A target that is a single
  * server answers faster when a late tool leaves it idle; there, what was on the wire beyond that server's own time counts.
  */
-import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { createSchedule } from '../../src/plan/schedule.js';
 import { quantile } from './statistics.js';
 
 /**
@@ -22,7 +22,7 @@ import { quantile } from './statistics.js';
 
 /**
  * @param {readonly import('./wire.js').Exchange[]} exchanges in order of the requests; at least one
- * @param {Pick<import('../../src/results/schema.js').Result, 'load' | 'totals' | 'startedAtMonotonicNs'>} result of a run without
+ * @param {Pick<import('../../src/result/schema.js').Result, 'load' | 'totals' | 'startedAtMonotonicNs'>} result of a run without
  *   warm-up
  * @param {number} [serverMs] of a target that is a single server
  * @returns {Truth}
@@ -41,7 +41,7 @@ export function truthOf(exchanges, { load, totals, startedAtMonotonicNs }, serve
     const perSecond = closedRate(respondedMs, windowMs);
     return { responses: Float64Array.from(onWireMs).sort(), perSecond };
   }
-  const plan = /** @type {import('../../src/plan.js').LoadPlan} */ ({ stages: null, ...load });
+  const plan = /** @type {import('../../src/plan/plan.js').LoadPlan} */ ({ stages: null, ...load });
   const { dueMs, endMs } = createSchedule(plan);
   const open = { planned: totals.planned, dueMs, connections: concurrency, giveUpMs: endMs + timeoutMs };
   const own = serverMs === undefined ? onWireMs : beyondServer(wire, onWireMs, serverMs);

@@ -72,7 +72,7 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
 }
 
 /**
- * @param {import('../../src/results/schema.js').Result} result
+ * @param {import('../../src/result/schema.js').Result} result
  * @param {Figures} truth
  */
 function judgeBars(result, truth) {
@@ -90,7 +90,7 @@ function judgeBars(result, truth) {
 }
 
 /**
- * @param {import('../../src/results/schema.js').Result} result
+ * @param {import('../../src/result/schema.js').Result} result
  * @param {import('./grid.js').Limit[]} limits
  * @param {Figures} truth
  * @returns {JudgedRequirement[]}

@@ -37,7 +37,7 @@ describe('values of one occurrence are joined:', () => {
 });
 
 test('a command says which options take several values, and what its words are called', () => {
-  /** @type {import('../../src/options.js').OptionSpec} */
+  /** @type {import('../../src/common/options.js').OptionSpec} */
   const spec = { type: 'file', describe: '', group: '' };
   /** @type {import('../../src/cli/declare.js').Command} */
   const command = {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { isHonest } from '../../src/calibrate/honest-rate.js';
+import { isHonest } from '../../src/campaigns/calibrate/honest-rate.js';
 import { assertNoStack, runCli, scratch, startCli } from './support.js';
 
 const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
 
-/** @typedef {import('../../src/calibrate/calibrate.js').Calibration} Calibration */
-/** @typedef {import('../../src/calibrate/quantiles.js').Quantiles} Quantiles */
+/** @typedef {import('../../src/campaigns/calibrate/calibrate.js').Calibration} Calibration */
+/** @typedef {import('../../src/campaigns/calibrate/quantiles.js').Quantiles} Quantiles */
 
 /** @param {Quantiles} quantiles @param {number} samples */
 function assertQuantiles({ count, p50, p99, max }, samples) {

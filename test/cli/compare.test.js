@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { compareGroups } from '../../src/results/comparison/compare.js';
-import { validateComparison } from '../../src/results/comparison/comparison-schema.js';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { runOf, runsOf, slower, TEN } from '../results/runs.js';
+import { compareGroups } from '../../src/result/comparison/compare.js';
+import { validateComparison } from '../../src/result/comparison/comparison-schema.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../result/runs.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
 
 const run = startBatch({ after });

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
-import { parseDocument } from '../../src/results/read-document.js';
+import { validatePropagation } from '../../src/result/propagation/propagation-schema.js';
+import { parseDocument } from '../../src/result/read-document.js';
 import {
   assertDone,
   assertNoStack,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nameGroups } from '../../src/cli/group-names.js';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 
 describe('groups of files are called', () => {
   /** @type {[string, string[][], string[], string[]][]} what, files, labels, names */

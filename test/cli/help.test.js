@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { operations } from '../../src/operations/index.js';
-import { DOCUMENT_KINDS } from '../../src/results/document.js';
+import { DOCUMENT_KINDS } from '../../src/result/document.js';
 import { compile } from '../json-schema.js';
 import { assertRefused, startBatch } from './support.js';
 

@@ -21,16 +21,25 @@ const HEAVY = ['pkijs', 'asn1js', 'hdr-histogram-js', 'zod', 'p-limit', 'log-upd
 const PACKAGES = HEAVY.map((name) => `node_modules/${name}/`);
 const RUN = [
   'src/run.js',
-  'src/load/',
+  'src/engine/',
   'src/http/',
   'src/dev/',
-  'src/calibrate/',
+  'src/campaigns/calibrate/',
   'src/vault/client.js',
-  'src/results/judge',
-  'src/results/run-set.js',
-  ...['thread', 'station', 'view', 'screen', 'files', 'progress', 'metrics', 'otlp', 'listen', 'result'].map(
-    (name) => `src/live/${name}`,
-  ),
+  'src/result/requirements/',
+  'src/result/runs/run-set.js',
+  ...[
+    'thread',
+    'live-session',
+    'view',
+    'screen',
+    'files',
+    'progress',
+    'metrics',
+    'otlp',
+    'listen',
+    'result',
+  ].map((name) => `src/live/${name}`),
 ];
 
 /** @type {[string, string[], {needed: string[], without: string[]}][]} what, arguments, how addresses in the repository begin */
@@ -59,7 +68,11 @@ const COMMANDS = [
       ],
     },
   ],
-  ['misuse of ocsp', ['ocsp', '--rate', 'fast'], { needed: ['src/plan.js'], without: [...PACKAGES, ...RUN] }],
+  [
+    'misuse of ocsp',
+    ['ocsp', '--rate', 'fast'],
+    { needed: ['src/plan/plan.js'], without: [...PACKAGES, ...RUN] },
+  ],
   [
     'the help of report: nothing that reads or shows a result',
     ['report', '--help'],
@@ -70,7 +83,7 @@ const COMMANDS = [
     ['run', '--help'],
     {
       needed: ['src/cli/scenario.js'],
-      without: [...PACKAGES, ...RUN, 'src/scenario/', 'src/operations/issue'],
+      without: [...PACKAGES, ...RUN, 'src/campaigns/scenario/', 'src/operations/issue'],
     },
   ],
   [
@@ -78,7 +91,7 @@ const COMMANDS = [
     ['schema', '--help'],
     {
       needed: ['src/cli/schema.js'],
-      without: [...PACKAGES, ...RUN, 'src/schemas.js', 'src/scenario/', 'src/operations/issue'],
+      without: [...PACKAGES, ...RUN, 'src/cli/schemas.js', 'src/campaigns/scenario/', 'src/operations/issue'],
     },
   ],
 ];

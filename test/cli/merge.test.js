@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
 import { syntheticParts, syntheticRun, withoutBars } from '../synthetic-run.js';
 import { assertRefused, rightResult, scratch, startBatch } from './support.js';
 
@@ -31,8 +31,8 @@ describe('merge', () => {
 });
 
 /**
- * @param {import('../../src/results/schema.js').Result} part
- * @returns {import('../../src/results/schema.js').Result} with one request more, which was never sent
+ * @param {import('../../src/result/schema.js').Result} part
+ * @returns {import('../../src/result/schema.js').Result} with one request more, which was never sent
  */
 function withOneMore(part) {
   const whole = JSON.parse(JSON.stringify(part));

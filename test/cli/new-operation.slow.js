@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { compileForText } from '../scenario/schema-check.js';
+import { compileForText } from '../campaigns/scenario/schema-check.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [

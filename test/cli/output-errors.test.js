@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { handleOutputErrors } from '../../src/cli/output-errors.js';
-import { fakeVault } from '../setup/fake-vault.js';
-import { serveFakeVault } from '../setup/serve-fake-vault.js';
+import { fakeVault } from '../vault/setup/fake-vault.js';
+import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch } from './support.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { refuseOverwrite } from '../../src/cli/overwrite.js';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-overwrite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

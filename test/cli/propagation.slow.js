@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { checkPropagation } from '../../src/results/propagation/check-propagation.js';
-import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
+import { checkPropagation } from '../../src/result/propagation/check-propagation.js';
+import { validatePropagation } from '../../src/result/propagation/propagation-schema.js';
 import {
   assertNoStack,
   assertRefused,
@@ -14,7 +14,7 @@ import {
   startCli,
 } from './support.js';
 
-/** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
 
 const server = devServer();
 

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { remarksOf, withRemarks } from '../../src/cli/remarks.js';
 import { renderDocument } from '../../src/report/index.js';
-import { parseDocument } from '../../src/results/read-document.js';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { runOf } from '../results/runs.js';
-import { mixedRun, scenarioOf } from '../results/scenario-sample.js';
-import { sampleSearch } from '../search/sample.js';
+import { parseDocument } from '../../src/result/read-document.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { sampleSearch } from '../campaigns/search/sample.js';
+import { runOf } from '../result/runs.js';
+import { mixedRun, scenarioOf } from '../result/scenario-sample.js';
 
-/** @typedef {import('../../src/results/document.js').Document} Document */
+/** @typedef {import('../../src/result/document.js').Document} Document */
 
 const SAID = 'its stages are left out, and what is required of them is not judged: up: p99';
 const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });

@@ -6,10 +6,10 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { reporters } from '../../src/report/index.js';
-import { compareGroups } from '../../src/results/comparison/compare.js';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
+import { compareGroups } from '../../src/result/comparison/compare.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../result/runs.js';
+import { openLoad, sampleResult, spread } from '../result/sample.js';
 import { syntheticParts } from '../synthetic-run.js';
 import { assertRefused, runCli, scratch, startBatch } from './support.js';
 

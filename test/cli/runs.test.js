@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { runAll } from '../../src/cli/runs.js';
-import { PkiLoadError, usageError } from '../../src/errors.js';
-import { runOf } from '../results/runs.js';
+import { PkiLoadError, usageError } from '../../src/common/errors.js';
+import { runOf } from '../result/runs.js';
 import { scratch } from './support.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
-/** @type {import('../../src/results/schema.js').Result['requirements'][number]} */
+/** @type {import('../../src/result/schema.js').Result['requirements'][number]} */
 const NOT_MET = {
   text: 'p99<1ms',
   verdict: 'not met',

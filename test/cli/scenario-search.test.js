@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { searchFiles } from '../../src/cli/scenario-files.js';
 import { searchSteps } from '../../src/cli/scenario-search.js';
-import { PkiLoadError, targetError } from '../../src/errors.js';
+import { PkiLoadError, targetError } from '../../src/common/errors.js';
 import { assertRefused, scratch, startBatch } from './support.js';
 
 /**

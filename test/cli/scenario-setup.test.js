@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
 import { holdSignals } from '../../src/cli/scenario-setup.js';
-import { fakeVault } from '../setup/fake-vault.js';
-import { serveFakeVault } from '../setup/serve-fake-vault.js';
+import { fakeVault } from '../vault/setup/fake-vault.js';
+import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch, startCli } from './support.js';
 
 const NAME = 'load';

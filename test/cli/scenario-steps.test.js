@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { readScenario } from '../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../src/cli/scenario-steps.js';
-import { PkiLoadError } from '../../src/errors.js';
-import { readScenario } from '../../src/scenario/read.js';
-import { HEAD } from '../scenario/read.js';
+import { PkiLoadError } from '../../src/common/errors.js';
+import { HEAD } from '../campaigns/scenario/read.js';
 
 const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
 const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });

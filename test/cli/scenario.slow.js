@@ -6,12 +6,12 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { deferred } from '../deferred.js';
 import { validatorOf } from '../json-schema.js';
 import { assertNoStack, assertRefused, rightResult, runCli, scratch, serve, startCli } from './support.js';
 
-/** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
 const problemIn = await validatorOf('scenario-result');
 

@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { parseDocument } from '../../src/results/read-document.js';
+import { parseDocument } from '../../src/result/read-document.js';
 import { deferred } from '../deferred.js';
 import { assertSearched, devServer, EC, environmentOf, runCli, scratch, serve, startCli } from './support.js';
 
-/** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
+/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
 
 /** @param {string} text @returns {Search} validated, its answer and its steps held against each other */
 const searchIn = (text) => /** @type {Search} */ (parseDocument(Buffer.from(text), 'the search'));

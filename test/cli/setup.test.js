@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { flagsOf, interruptible } from '../../src/cli/vault-command.js';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { planSetup } from '../../src/setup/plan.js';
-import { setUp } from '../../src/setup/setup.js';
-import { fakeVault } from '../setup/fake-vault.js';
-import { serveFakeVault } from '../setup/serve-fake-vault.js';
+import { setUp } from '../../src/vault/setup/setup.js';
+import { planSetup } from '../../src/vault/setup/setup-plan.js';
+import { fakeVault } from '../vault/setup/fake-vault.js';
+import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, assertRefused, environmentOf, runCli, startBatch, startCli } from './support.js';
 
 const run = startBatch({ after });

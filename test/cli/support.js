@@ -10,10 +10,10 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { operations } from '../../src/operations/index.js';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { validatorOf } from '../json-schema.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 /** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));

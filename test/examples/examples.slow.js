@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startDevServer } from '../../src/dev/spawn.js';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { assertAddsUp } from '../cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

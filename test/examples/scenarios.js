@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { assertNoStack, runCli } from '../cli/support.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
 /**
  * Runs of one target, by name, and variables that make them short: the same lines stand in their READMEs.

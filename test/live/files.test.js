@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFiles } from '../../src/live/files.js';
 import { scratch } from '../cli/support.js';
-import { sampleResult } from '../results/sample.js';
+import { sampleResult } from '../result/sample.js';
 
 /** Files whose writing a test brings to its end. @param {string[]} paths */
 function stage(paths) {

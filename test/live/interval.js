@@ -1,6 +1,6 @@
 /** What a run says once a second, for tests of the view. */
 
-/** @typedef {import('../../src/load/interval.js').IntervalEvent} IntervalEvent */
+/** @typedef {import('../../src/engine/interval.js').IntervalEvent} IntervalEvent */
 
 /** @param {Partial<IntervalEvent>} [changes] @returns {IntervalEvent} */
 export function interval(changes) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 import { parseListenAddress } from '../../src/live/listen-address.js';
 
 /** @type {[string, string, string, number][]} what, text, host, port */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
 import { createLiveSession } from '../../src/live/live-session.js';
-import { checkResult } from '../../src/results/check/check.js';
-import { sampleResult } from '../results/sample.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { sampleResult } from '../result/sample.js';
 import { interval } from './interval.js';
 import { MIX, reportAt, startRun } from './running.js';
 
@@ -18,7 +18,7 @@ class Port extends EventEmitter {
 }
 
 /**
- * @param {Partial<import('../../src/plan.js').LoadPlan>} changes
+ * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
  * @param {{requirements?: string[], runs?: number, outlets?: ('files' | 'server' | 'pusher')[]}} [options]
  */
 function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'server', 'pusher'] } = {}) {

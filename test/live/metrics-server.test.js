@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { request as open } from 'node:http';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
+import { TOOL_VERSION } from '../../src/common/version.js';
 import { createMetricsServer } from '../../src/live/metrics-server.js';
 import { render } from '../../src/report/data/prometheus.js';
-import { TOOL_VERSION } from '../../src/version.js';
-import { sampleResult, spread } from '../results/sample.js';
+import { sampleResult, spread } from '../result/sample.js';
 
 /** @typedef {import('../../src/live/metrics-server.js').MetricsServer} MetricsServer */
 /** @typedef {import('node:test').TestContext} TestContext */

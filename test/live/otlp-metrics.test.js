@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import { toMetricsRequest } from '../../src/live/otlp-metrics.js';
 import { BOUNDS_SECONDS } from '../../src/report/data/metrics.js';
 import { render } from '../../src/report/data/prometheus.js';
-import { block, closedLoad, sampleResult, spread } from '../results/sample.js';
+import { block, closedLoad, sampleResult, spread } from '../result/sample.js';
 import { otlpFaults } from './otlp-proto.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 /** @typedef {import('../../src/live/otlp-encoding.js').Metric} Metric */
 /** @typedef {import('../../src/live/otlp-encoding.js').KeyValue} KeyValue */
 

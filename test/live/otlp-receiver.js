@@ -1,6 +1,6 @@
 /** For tests of pushing: time that passes only when a test says so, and a receiver that answers as it is told. */
-import { targetError } from '../../src/errors.js';
-import { sampleResult, spread } from '../results/sample.js';
+import { targetError } from '../../src/common/errors.js';
+import { sampleResult, spread } from '../result/sample.js';
 
 /** @typedef {import('../../src/http/request.js').Asked} Asked */
 /** @typedef {import('../../src/http/request.js').Answer} Answer */

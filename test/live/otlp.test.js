@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
-import { targetError } from '../../src/errors.js';
+import { targetError } from '../../src/common/errors.js';
+import { TOOL_VERSION } from '../../src/common/version.js';
 import { createOtlpPusher } from '../../src/live/otlp.js';
-import { TOOL_VERSION } from '../../src/version.js';
 import { otlpFaults } from './otlp-proto.js';
 import { createReceiver, createTime, numberOf, result, START_MS, settle } from './otlp-receiver.js';
 

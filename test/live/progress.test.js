@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createProgress } from '../../src/live/progress.js';
 import { createView } from '../../src/live/view.js';
-import { sampleResult } from '../results/sample.js';
+import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 
 /** @typedef {import('./interval.js').IntervalEvent} IntervalEvent */

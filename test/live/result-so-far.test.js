@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createResultSoFar } from '../../src/live/result-so-far.js';
-import { checkResult } from '../../src/results/check/check.js';
-import { validateResult } from '../../src/results/schema.js';
-import { sample, setUp } from '../load/recording.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { validateResult } from '../../src/result/schema.js';
+import { sample, setUp } from '../engine/recording.js';
 import { MIX, reportAt, STARTED_AT, startRun } from './running.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
 /** As a reader of the file gets it: whole, valid, and in agreement with itself. @param {Result} result */
 function assertRight(result) {
@@ -128,7 +128,7 @@ describe('the result so far', () => {
 });
 
 describe('the rate so far', () => {
-  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
+  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
   const TABLE = [
     ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
     ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
@@ -193,7 +193,7 @@ describe('the rate so far', () => {
 });
 
 describe('a requirement on the rate, while the run goes on,', () => {
-  /** @type {[string, Partial<import('../../src/plan.js').LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
+  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
   const TABLE = [
     ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
     ['is met in between two arrivals, too', { ratePerSecond: 20 }, 5, 8033, 'met'],

@@ -1,16 +1,17 @@
 /** A run that goes on, as its recorders would report it, without threads, clocks or a target. */
+
+import { plannedWindow } from '../../src/engine/window.js';
 import { createResultSoFar } from '../../src/live/result-so-far.js';
-import { createSchedule } from '../../src/load/pacing/schedule.js';
-import { plannedWindow } from '../../src/load/window.js';
-import { parseRequirement } from '../../src/results/requirements/requirements.js';
-import { shardOfThread } from '../../src/shard-part.js';
-import { load as loadOf } from '../load/load-plan.js';
-import { sample, setUp } from '../load/recording.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { createSchedule } from '../../src/plan/schedule.js';
+import { shardOfThread } from '../../src/plan/shard-part.js';
+import { load as loadOf } from '../engine/load-plan.js';
+import { sample, setUp } from '../engine/recording.js';
 
-/** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */
-/** @typedef {import('../../src/load/recording/recorder.js').Report} Report */
+/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @typedef {import('../../src/engine/recording/recorder.js').Report} Report */
 
-/** Named as the recorders of test/load/recording.js call theirs. @type {import('../../src/operations/mix.js').Mix} */
+/** Named as the recorders of test/engine/recording.js call theirs. @type {import('../../src/operations/mix.js').Mix} */
 export const MIX = /** @type {any} */ ({
   members: [{ name: 'operation 0' }],
   things: { 'operation 0': 'answers' },

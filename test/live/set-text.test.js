@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSetText } from '../../src/live/set-text.js';
 import { render } from '../../src/report/data/json.js';
-import { makeRunSet, validateRunSet } from '../../src/results/runs/run-set.js';
-import { runOf } from '../results/runs.js';
+import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
+import { runOf } from '../result/runs.js';
 import { reportAt, startRun } from './running.js';
 
 const RUNS = [

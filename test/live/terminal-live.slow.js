@@ -91,7 +91,7 @@ function startOnTerminal(args, { env, first = 'stty cols 100 rows 30', size = { 
   };
 }
 
-/** @param {string} path of a result @param {(result: import('../../src/results/schema.js').Result) => boolean} isSo */
+/** @param {string} path of a result @param {(result: import('../../src/result/schema.js').Result) => boolean} isSo */
 async function written(path, isSo) {
   for (;;) {
     if (existsSync(path)) {

@@ -5,13 +5,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 import { startLive } from '../../src/live/thread.js';
-import { checkResult } from '../../src/results/check/check.js';
-import { makeRunSet, validateRunSet } from '../../src/results/runs/run-set.js';
-import { validateResult } from '../../src/results/schema.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { makeRunSet, validateRunSet } from '../../src/result/runs/run-set.js';
+import { validateResult } from '../../src/result/schema.js';
 import { scratch } from '../cli/support.js';
-import { sampleResult } from '../results/sample.js';
+import { sampleResult } from '../result/sample.js';
 import { reportAt, startRun } from './running.js';
 
 /** @param {Partial<import('../../src/live/thread.js').LiveOptions>} changes */

@@ -4,8 +4,8 @@ import { afterEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { createView } from '../../src/live/view.js';
-import { parseRequirement } from '../../src/results/requirements/requirements.js';
-import { sampleResult } from '../results/sample.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 
 /** A terminal that remembers. @param {Partial<import('../../src/live/view.js').Terminal>} [changes] */

@@ -1,7 +1,7 @@
 /**
  * Breaks the product, one small fault at a time, and counts how many of the faults the fast tests notice.
  *
- *   node test/mutants/main.js                                 # 100 faults in each of src/load, src/pki and src/results
+ *   node test/mutants/main.js                                 # 100 faults in each of src/engine, src/pki and src/result
  *   node test/mutants/main.js src/pki --count 30 --seed 2     # 30 others in one folder
  *   node test/mutants/main.js src/pki/der.js --count 1000     # all of one file
  *
@@ -25,7 +25,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { shuffled } from '../../src/random.js';
+import { shuffled } from '../../src/common/random.js';
 import { mutantsOf } from './mutators.js';
 
 /** @typedef {import('./mutators.js').Mutant & {file: string}} Fault `file` from the top of the repository */
@@ -56,7 +56,7 @@ const { values, positionals } = parseArgs({
     threads: { type: 'string', default: String(availableParallelism()) },
   },
 });
-const places = positionals.length > 0 ? positionals : ['src/load', 'src/pki', 'src/results'];
+const places = positionals.length > 0 ? positionals : ['src/engine', 'src/pki', 'src/result'];
 const missing = places.find((place) => !existsSync(join(TOP, place)));
 const notWhole = Object.entries(values).find(([, value]) => !/^[1-9]\d*$/.test(value));
 if (missing !== undefined || notWhole !== undefined) {

@@ -1,6 +1,6 @@
 /** Shared by the tests of operations on Vault's JSON API. */
 import assert from 'node:assert/strict';
-import { makePlan } from '../../src/plan.js';
+import { makePlan } from '../../src/plan/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
 
 /** @typedef {import('../../src/operations/index.js').Operation} Operation */
@@ -39,7 +39,7 @@ export const REFUSALS = [
 const bytesOf = (body) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
 /**
- * @param {import('../../src/load/recording/recorder.js').Classify} classify
+ * @param {import('../../src/engine/recording/recorder.js').Classify} classify
  * @param {Row} row
  * @param {{good: string[], index?: number}} options `good`: the outcomes that are successes
  * @returns {string} the outcome

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChooser, mixOf } from '../../src/operations/mix.js';
-import { load } from '../load/load-plan.js';
+import { load } from '../engine/load-plan.js';
 
 /** @typedef {import('../../src/operations/mix.js').Member} Member */
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { shuffled } from '../../src/common/random.js';
 import { loadOperation } from '../../src/operations/index.js';
 import { readKinds } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
 import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
 import { parseSerial } from '../../src/pki/serial.js';
-import { shuffled } from '../../src/random.js';
 import { buildResponse, bytesOf, der, extension, refusal, single } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
 import { planOf } from './calls-support.js';

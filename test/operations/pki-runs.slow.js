@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { formatCount } from '../../src/common/units.js';
 import { createDevServer } from '../../src/dev/server.js';
 import { createPlan, readEnvironment, run } from '../../src/index.js';
-import { formatCount } from '../../src/units.js';
 import { ask } from '../dev/support.js';
 import { TestCa } from '../pki/openssl-ca.js';
 

@@ -1,16 +1,16 @@
 /** What a plan has for an operation: held against the schedule that is sent, and against arithmetic done by hand. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSchedule } from '../../src/load/pacing/schedule.js';
 import { createChooser } from '../../src/operations/chooser.js';
 import { operation as write } from '../../src/operations/kv-write.js';
 import { loadMix } from '../../src/operations/mix.js';
-import { allRequests, expectedRequests, longestRunMs } from '../../src/operations/planned.js';
 import { operation as revoke } from '../../src/operations/revoke.js';
 import { prepareCalls } from '../../src/operations/vault-call.js';
+import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/expected.js';
+import { createSchedule } from '../../src/plan/schedule.js';
 import { planOf } from './calls-support.js';
 
-/** @typedef {import('../../src/plan.js').LoadPlan} LoadPlan */
+/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
 
 /** @param {Record<string, unknown>} given @returns {LoadPlan} */
 const loadOf = (given) => planOf(revoke, { timeout: '10s', ...given }).load;

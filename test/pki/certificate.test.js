@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 import {
   assertIssued,
   ocspUrls,

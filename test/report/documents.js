@@ -1,11 +1,12 @@
 /** Documents of every kind, by what they show. */
-import { targetError } from '../../src/errors.js';
-import { compareGroups as compareAll } from '../../src/results/comparison/compare.js';
-import { makeRunSet } from '../../src/results/runs/run-set.js';
-import { brokenOff } from '../../src/results/search/explain.js';
-import { clusterSample, revokedRow, sampleOf, troubledSample } from '../propagation/sample.js';
-import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../results/runs.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
+import { targetError } from '../../src/common/errors.js';
+import { compareGroups as compareAll } from '../../src/result/comparison/compare.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { brokenOff } from '../../src/result/search/explain.js';
+import { clusterSample, revokedRow, sampleOf, troubledSample } from '../campaigns/propagation/sample.js';
+import { generatorSearch, samplePeak, sampleSearch } from '../campaigns/search/sample.js';
+import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../result/runs.js';
+import { openLoad, sampleResult, spread } from '../result/sample.js';
 import {
   mixedRun,
   REQUIRED,
@@ -14,15 +15,14 @@ import {
   stagedRun,
   startScenario,
   troubledRun,
-} from '../results/scenario-sample.js';
-import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
+} from '../result/scenario-sample.js';
 import { SAMPLES } from './samples.js';
 
-/** @typedef {import('../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../src/results/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../src/results/search/search-schema.js').Search} Search */
-/** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../src/result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../src/result/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
+/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
 
 /** Resamples enough for a report to look at. @type {typeof compareAll} */
 const compareGroups = (groups, options) => compareAll(groups, { resamples: 400, ...options });
@@ -32,7 +32,7 @@ const HOSTILE_PAGE = '</script><b>\u001b[2J|`*\u202e "&\'';
 const LONG =
   'a-storage-backend-with-a-name-that-is-much-longer-than-any-column-could-ever-be-wide-enough-for';
 
-/** @type {import('../../src/results/schema.js').Result['measurement']} */
+/** @type {import('../../src/result/schema.js').Result['measurement']} */
 const INVALID_MEASUREMENT = {
   verdict: 'invalid',
   reasons: [{ code: 'send_lag', text: 'Requests went out late.', remedy: 'Use less load.' }],
@@ -42,7 +42,7 @@ export const INVALID = { measurement: INVALID_MEASUREMENT };
 
 export const old = { name: 'old', runs: runsOf(TEN, 0) };
 
-/** Answers nothing, and at once. @type {import('../../src/results/runs/run-metrics.js').NamedRun[]} */
+/** Answers nothing, and at once. @type {import('../../src/result/runs/run-metrics.js').NamedRun[]} */
 const REFUSED = TEN.map((factor, i) => ({
   name: `down.json, run ${i + 1}`,
   result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {
@@ -196,7 +196,7 @@ export const SCENARIOS = {
 
 const HOSTILE = '<b>\u001b[2J| `x` | [y](http://z) "q",';
 
-/** @type {Record<string, import('../../src/results/propagation/propagation-schema.js').Propagation>} */
+/** @type {Record<string, import('../../src/result/propagation/propagation-schema.js').Propagation>} */
 export const PROPAGATIONS = {
   'propagation-cluster': clusterSample(),
   'propagation-troubled': troubledSample(),

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import { renderDocument, reporters } from '../../src/report/index.js';
-import { kindOf } from '../../src/results/document.js';
+import { kindOf } from '../../src/result/document.js';
 import { allDocuments } from './documents.js';
 import { HARD_RESULTS } from './hard-results.js';
 import { assertMarkdown } from './markdown-document.js';

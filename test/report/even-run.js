@@ -1,8 +1,8 @@
 /** Results with a timeline in which the same happens all the time. */
-import { sampleResult, timelineOf } from '../results/sample.js';
+import { sampleResult, timelineOf } from '../result/sample.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../results/sample.js').Group & {fromSecond?: number}} Group `fromSecond`: no answer comes before */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @typedef {import('../result/sample.js').Group & {fromSecond?: number}} Group `fromSecond`: no answer comes before */
 /** @typedef {NonNullable<Parameters<typeof sampleResult>[1]>} Changes */
 
 /**

@@ -1,10 +1,10 @@
 /** Results that are hard to draw. */
 
-import { closedLoad, sampleResult } from '../results/sample.js';
+import { closedLoad, sampleResult } from '../result/sample.js';
 import { noise, simulate } from './simulation.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../src/results/schema.js').TimelineRow} TimelineRow */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').TimelineRow} TimelineRow */
 
 /**
  * @param {number} second

@@ -1,9 +1,9 @@
 /** A histogram as a report meets it: encoded and decoded. */
-import { createHistogram, decodeHistogram, encodeHistogram, recordMs } from '../../src/histogram.js';
+import { createHistogram, decodeHistogram, encodeHistogram, recordMs } from '../../src/common/histogram.js';
 
 /**
  * @param {number[]} values ms
- * @returns {import('../../src/histogram.js').Histogram}
+ * @returns {import('../../src/common/histogram.js').Histogram}
  */
 export function histogramOf(values) {
   const histogram = createHistogram();

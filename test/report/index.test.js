@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PkiLoadError } from '../../src/errors.js';
+import { PkiLoadError } from '../../src/common/errors.js';
 import { renderDocument, reporterForFile, reporters } from '../../src/report/index.js';
-import { sampleResult, spread } from '../results/sample.js';
+import { sampleResult, spread } from '../result/sample.js';
 
 /** @type {[string, string, string][]} */
 const KNOWN = [

@@ -1,12 +1,12 @@
 /** What was recorded -> what so many shards would have recorded that each saw the same: ten million samples, made of few. */
-import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/histogram.js';
+import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 
-/** @typedef {import('../../src/histogram.js').Histogram} Histogram */
+/** @typedef {import('../../src/common/histogram.js').Histogram} Histogram */
 
 /**
- * @param {import('../../src/results/merge.js').MergedOperation} operation
+ * @param {import('../../src/engine/recording/merge.js').MergedOperation} operation
  * @param {number} times
- * @returns {import('../../src/results/merge.js').MergedOperation}
+ * @returns {import('../../src/engine/recording/merge.js').MergedOperation}
  */
 export function manyOperations(operation, times) {
   if (times === 1) return operation;
@@ -28,7 +28,7 @@ export function manyOperations(operation, times) {
 }
 
 /**
- * @param {import('../../src/results/seconds.js').Second} row
+ * @param {import('../../src/engine/recording/seconds.js').Second} row
  * @param {number} times
  */
 export function manyInSecond(row, times) {

@@ -1,6 +1,6 @@
 /** Reports made by hand, to see what a renderer makes of each part. */
 
-import { sampleResult, spread } from '../results/sample.js';
+import { sampleResult, spread } from '../result/sample.js';
 import { row, timeline } from './hard-results.js';
 
 /** @typedef {import('../../src/report/sections.js').Report} Report */

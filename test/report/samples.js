@@ -1,9 +1,9 @@
 /** Results that reports are looked at with: the usual, and what breaks a layout. */
-import { closedLoad, openLoad, sampleResult, spread } from '../results/sample.js';
+import { closedLoad, openLoad, sampleResult, spread } from '../result/sample.js';
 import { syntheticRun } from '../synthetic-run.js';
 import { runOf, withoutDetails } from './even-run.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
 /**
  * @param {string} text

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkResult } from '../../src/results/check/check.js';
-import { validateResult } from '../../src/results/schema.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { validateResult } from '../../src/result/schema.js';
 import { HARD_RESULTS } from './hard-results.js';
 import { SAMPLES } from './samples.js';
 

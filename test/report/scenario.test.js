@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describe as describeDocument } from '../../src/report/describe/index.js';
 import { renderDocument } from '../../src/report/index.js';
-import { mixedRun, REQUIRED, scenarioOf, stagedRun, troubledRun } from '../results/scenario-sample.js';
+import { mixedRun, REQUIRED, scenarioOf, stagedRun, troubledRun } from '../result/scenario-sample.js';
 import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 
-/** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
 const INVALID = INVALID_RUN.measurement;
 
@@ -44,7 +44,7 @@ describe('verdicts', () => {
       stage: undefined,
       ...(i === count - 1 ? { verdict: /** @type {const} */ ('not met'), reason: 'Too slow.' } : {}),
     }));
-  /** @param {import('../../src/results/schema.js').Result['requirements'][]} runs of target a */
+  /** @param {import('../../src/result/schema.js').Result['requirements'][]} runs of target a */
   const answerOf = async (...runs) => {
     const results = runs.map((requirements, i) => stagedRun(1, i, { requirements }));
     const text = await renderDocument('text', scenarioOf({ a: results, b: [] }));

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describe as describeDocument } from '../../src/report/describe/index.js';
 import { renderDocument } from '../../src/report/index.js';
-import { parseDocument } from '../../src/results/read-document.js';
-import { explain } from '../../src/results/search/explain.js';
-import { generatorSearch, samplePeak, sampleSearch } from '../search/sample.js';
+import { parseDocument } from '../../src/result/read-document.js';
+import { explain } from '../../src/result/search/explain.js';
+import { generatorSearch, samplePeak, sampleSearch } from '../campaigns/search/sample.js';
 import { SEARCHES } from './documents.js';
 
 test('JSON of a search is read back', async () => {

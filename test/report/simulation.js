@@ -1,16 +1,17 @@
 /** Results of runs that might have been: arrivals queue for connections, and the tool's own recorder counts what comes of them. */
-import { createRecorder } from '../../src/load/recording/recorder.js';
-import { uniform } from '../../src/random.js';
-import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/results/build.js';
-import { mergeSnapshots } from '../../src/results/merge.js';
-import { judgeRequirement } from '../../src/results/requirements/judge.js';
-import { parseRequirement } from '../../src/results/requirements/requirements.js';
-import { createSeconds } from '../../src/results/seconds.js';
-import { openLoad, sampleResult } from '../results/sample.js';
+
+import { uniform } from '../../src/common/random.js';
+import { mergeSnapshots } from '../../src/engine/recording/merge.js';
+import { createRecorder } from '../../src/engine/recording/recorder.js';
+import { createSeconds } from '../../src/engine/recording/seconds.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/result/build.js';
+import { judgeRequirement } from '../../src/result/requirements/judge.js';
+import { openLoad, sampleResult } from '../result/sample.js';
 import { manyInSecond, manyOperations } from './many-times.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../src/load/recording/ring.js').Sample} Sample */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @typedef {import('../../src/engine/recording/ring.js').Sample} Sample */
 
 /**
  * @typedef {object} Story
@@ -42,7 +43,7 @@ export function simulate({
   const { facts, dueIn } = factsOf({ samples, dueMs, load, command, meanings, times });
   const block = buildBlock(operations, facts);
   const offered = { ...load, ratePerSecond: load.ratePerSecond === null ? null : load.ratePerSecond * times };
-  const plan = /** @type {import('../../src/plan.js').LoadPlan} */ ({
+  const plan = /** @type {import('../../src/plan/plan.js').LoadPlan} */ ({
     ...offered,
     shard: null,
     startAt: null,

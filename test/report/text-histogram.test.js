@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createHistogram } from '../../src/histogram.js';
+import { createHistogram } from '../../src/common/histogram.js';
 import { binsOf, textHistogram } from '../../src/report/text-histogram.js';
 import { histogramOf } from './histogram-of.js';
 

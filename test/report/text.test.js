@@ -4,10 +4,10 @@ import { nextSteps } from '../../src/report/describe/next-steps.js';
 import { describeResult } from '../../src/report/describe/result.js';
 import { render as renderMarkdown } from '../../src/report/markdown.js';
 import { render as renderReport } from '../../src/report/text.js';
-import { openLoad, sampleResult, spread } from '../results/sample.js';
+import { openLoad, sampleResult, spread } from '../result/sample.js';
 import { SAMPLES } from './samples.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
 /** @param {Result} result */
 const render = (result) => renderReport(describeResult(result));

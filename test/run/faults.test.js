@@ -7,14 +7,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createAuthorities } from '../../src/dev/authority.js';
+import { createSlots } from '../../src/engine/slots.js';
 import { createConnection } from '../../src/http/connection.js';
-import { createSlots } from '../../src/load/slots.js';
 import { loadOperation } from '../../src/operations/index.js';
 import { readKinds } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet } from '../../src/operations/ocsp-requests.js';
 import { createSerialMemory } from '../../src/operations/serial-set.js';
 import { parseSerial } from '../../src/pki/serial.js';
-import { makePlan } from '../../src/plan.js';
+import { makePlan } from '../../src/plan/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
 import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 

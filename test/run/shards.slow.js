@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan } from '../../src/index.js';
-import { createSchedule } from '../../src/load/pacing/schedule.js';
+import { createSchedule } from '../../src/plan/schedule.js';
 import { EC, measure } from '../cli/support.js';
 import { startFaultProxy } from './support.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { linesOf } from '../../src/campaigns/scenario/stages.js';
 import { checkResult, createPlan, readEnvironment, run } from '../../src/index.js';
-import { createInFlight } from '../../src/load/pacing/in-flight.js';
-import { createProfile } from '../../src/load/pacing/profile.js';
-import { linesOf } from '../../src/scenario/stages.js';
+import { createInFlight } from '../../src/plan/in-flight.js';
+import { createProfile } from '../../src/plan/profile.js';
 import { startTarget } from '../targets/start.js';
 
 /** What the checks before a run take for a Vault. */
@@ -31,7 +31,7 @@ const MIX = [
   { name: 'write', weight: 1, path: '/write' },
 ];
 
-/** @param {import('../../src/plan-load.js').StagePlan[]} stages @param {'rate' | 'concurrency'} level */
+/** @param {import('../../src/plan/load.js').StagePlan[]} stages @param {'rate' | 'concurrency'} level */
 async function planOf(stages, level) {
   const lines = stages.flatMap((stage) => stage.lines);
   const most = Math.max(...lines.flatMap(({ from, to }) => [from, to]));
@@ -61,7 +61,7 @@ async function planOf(stages, level) {
 /** @param {string} name @param {string} shape @param {Record<string, unknown>} given @param {'rate' | 'concurrency'} level */
 const stage = (name, shape, given, level) => ({ name, lines: linesOf(shape, given, level) });
 
-/** @param {import('../../src/results/schema.js').Result} result */
+/** @param {import('../../src/result/schema.js').Result} result */
 async function arrivalsOf(result) {
   const start = BigInt(String(result.startedAtMonotonicNs));
   const seen = (await target.arrivals({ clear: true })).filter(({ path }) => /^\/(read|write)/.test(path));
@@ -70,7 +70,7 @@ async function arrivalsOf(result) {
     .filter(({ ms }) => ms >= -1);
 }
 
-/** @param {import('../../src/results/schema.js').Result} result */
+/** @param {import('../../src/result/schema.js').Result} result */
 function assertWhole(result) {
   const wrong = result.measurement.reasons.filter(({ code }) => code === 'bookkeeping');
   assert.deepEqual([...checkResult(result), ...wrong], []);

@@ -101,7 +101,7 @@ export async function runChecked(plan, options) {
  * @param {string} operation
  * @param {Record<string, unknown>} options
  * @param {string} [token]
- * @returns {Promise<import('../../src/results/schema.js').Result>} whose numbers agree with each other
+ * @returns {Promise<import('../../src/result/schema.js').Result>} whose numbers agree with each other
  */
 export async function runHere(operation, options, token) {
   const result = await runChecked(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
-import { validateResult } from '../../src/results/schema.js';
+import { validateResult } from '../../src/result/schema.js';
 import { cannedOcsp, runHere } from './support.js';
 
 /**
@@ -34,7 +34,7 @@ async function target(t, { delayMs = 0, queue = false, headers = {} }) {
   return { cert, issuer, 'ocsp-url': `http://127.0.0.1:${port}/` };
 }
 
-/** @param {import('../../src/results/schema.js').Result} result */
+/** @param {import('../../src/result/schema.js').Result} result */
 function codes({ measurement }) {
   return measurement.reasons.map(({ code }) => code);
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { validatorOf } from '../json-schema.js';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -14,7 +14,7 @@ const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));
 /** No run in these tests takes half as long; one that hangs must fail by its own name. */
 const KILL_AFTER_MS = 150_000;
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 /**
  * @typedef {object} Ended
  * @property {number | null} code

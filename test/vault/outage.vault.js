@@ -6,7 +6,7 @@ import { assertRan, startCommand, withResult } from './command.js';
 import { setUpPki } from './pki.js';
 import { startVault, unseal } from './start.js';
 
-/** @typedef {import('../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../src/result/schema.js').Result} Result */
 
 /** @type {import('./start.js').RunningVault} */
 let vault;

@@ -5,14 +5,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { checkPropagation } from '../../src/results/propagation/check-propagation.js';
-import { validatePropagation } from '../../src/results/propagation/propagation-schema.js';
+import { checkPropagation } from '../../src/result/propagation/check-propagation.js';
+import { validatePropagation } from '../../src/result/propagation/propagation-schema.js';
 import { runCli } from '../cli/support.js';
 import { setUpPki } from './pki.js';
 import { startRaftCluster } from './raft.js';
 import { startVault } from './start.js';
 
-/** @typedef {import('../../src/results/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
 
 const CERTIFICATES = 10;
 

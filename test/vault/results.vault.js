@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js';
-import { checkResult } from '../../src/results/check/check.js';
+import { checkResult } from '../../src/result/check/check.js';
 import { openAudit } from './audit.js';
 import { assertRan, runToResult } from './command.js';
 import { setUpPki } from './pki.js';

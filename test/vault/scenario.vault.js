@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readDocument } from '../../src/results/read-document.js';
+import { readDocument } from '../../src/result/read-document.js';
 import { startCli } from '../cli/support.js';
 import { startVault } from './start.js';
 
-/** @typedef {import('../../src/results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {Awaited<ReturnType<typeof startVault>>} Vault */
 
 const NAME = 'vpl-scenario-test';

@@ -15,7 +15,7 @@ const KILL_AFTER_MS = 280_000;
 /**
  * @param {string[]} args
  * @param {Record<string, string>} env the whole environment but for PATH and HOME
- * @returns {Promise<{code: number | null, search: import('../../src/results/search/search-schema.js').Search, stderr: string}>}
+ * @returns {Promise<{code: number | null, search: import('../../src/result/search/search-schema.js').Search, stderr: string}>}
  */
 export async function runSearch(args, env) {
   const home = mkdtempSync(join(tmpdir(), 'vault-pki-load-home-'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { validateSearch } from '../../src/results/search/search-schema.js';
+import { validateSearch } from '../../src/result/search/search-schema.js';
 import { setUpPki } from './pki.js';
 import { runSearch } from './search-command.js';
 import { startVault } from './start.js';

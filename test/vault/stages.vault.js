@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readDocument } from '../../src/results/read-document.js';
+import { readDocument } from '../../src/result/read-document.js';
 import { startCli } from '../cli/support.js';
 import { startVault } from './start.js';
 
@@ -48,7 +48,7 @@ test('a ramp, a hold and a pause of logins and writes: what was planned was sent
   );
   assert.ok(!readFileSync(out, 'utf8').includes(vault.token), 'the token is written');
   // It is read only if it adds up: stages to the whole, operations to each of them.
-  const result = /** @type {import('../../src/results/schema.js').Result} */ (await readDocument(out));
+  const result = /** @type {import('../../src/result/schema.js').Result} */ (await readDocument(out));
   const { totals, stages = [], operations, verification, requirements } = result;
   assert.deepEqual(
     stages.map(({ name, totals: { planned, sent } }) => [name, planned, sent]),

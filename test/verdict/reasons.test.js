@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
-import { createHistogram, recordMs } from '../../src/histogram.js';
+import { createHistogram, recordMs } from '../../src/common/histogram.js';
 import { isThisMachine, machineOf, mergeCounted, watchedOf } from '../../src/verdict/observed.js';
 import { judgeMeasurement, REASONS } from '../../src/verdict/reasons.js';
 
@@ -199,7 +199,7 @@ test('which addresses are of this machine', () => {
 test('what threads saw adds up: counts are sums, shares those of the worst', () => {
   /** @param {Record<string, unknown>} watch */
   const endOf = (watch) =>
-    /** @type {import('../../src/load/shard.js').ShardEnd} */ (
+    /** @type {import('../../src/engine/shard.js').ShardEnd} */ (
       /** @type {unknown} */ ({
         droppedLate: 1,
         forgone: 3,

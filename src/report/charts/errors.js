@@ -1,5 +1,5 @@
 /** Failed requests over time, stacked by outcome. */
-import { formatCount, formatDuration } from '../../units.js';
+import { formatCount, formatDuration } from '../../common/units.js';
 import { counted } from '../describe/words.js';
 import { compactLabel, linearAxis } from './draw/axes.js';
 import { clockOf } from './draw/clock.js';
@@ -7,8 +7,8 @@ import { binned, spanFor } from './draw/thin.js';
 import { timeChart } from './draw/time-chart.js';
 import { sentences } from './draw/words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').TimelineRow} TimelineRow */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
 /** @typedef {{second: number, span: number, counts: number[]}} Bar one count per outcome, the lowest first */
 /** @typedef {{name: string, style: number, count: (row: TimelineRow) => number}} Outcome */
 

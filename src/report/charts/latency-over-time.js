@@ -1,13 +1,14 @@
 /** Response times over time: p50, p90, p99, max, and the limits that were required. */
-import { latencySpans } from '../../results/latency-spans.js';
-import { formatCount, formatDuration, formatLatency } from '../../units.js';
+
+import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
+import { latencySpans } from '../../result/latency-spans.js';
 import { latencyAxis } from './draw/axes.js';
 import { clockOf } from './draw/clock.js';
 import { hasAfter, isDense, timeChart } from './draw/time-chart.js';
 import { AFTER_NOTE, between, DENSE_NOTE, extent, sentences } from './draw/words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/latency-spans.js').LatencySpan} LatencySpan */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/latency-spans.js').LatencySpan} LatencySpan */
 /** @typedef {import('./draw/time-chart.js').Series<LatencySpan>} Series */
 
 /** @type {Series[]} */

@@ -1,5 +1,5 @@
 /** The knee of a search: what a target does as the level rises. One value a level for each series. */
-import { figureText } from '../../results/runs/figures.js';
+import { figureText } from '../../result/runs/figures.js';
 import { compactLabel, latencyAxis, linearAxis, logAxis } from './draw/axes.js';
 import { frames } from './draw/frame.js';
 import { drawLevels, drawPoints, lineClass } from './draw/lines.js';

@@ -2,8 +2,8 @@
  * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine takes the same room. The
  * first series carries its error bars as whiskers.
  */
-import { decodeHistogram, valueAtShare } from '../../histogram.js';
-import { formatCount, formatLatency } from '../../units.js';
+import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
+import { formatCount, formatLatency } from '../../common/units.js';
 import { latencyAxis } from './draw/axes.js';
 import { frames, round } from './draw/frame.js';
 import { drawBand, drawPoints, lineClass } from './draw/lines.js';
@@ -13,7 +13,7 @@ import { sentences } from './draw/words.js';
 /** @typedef {import('./draw/axes.js').Axis} Axis */
 /** @typedef {import('./draw/frame.js').Place} Place */
 /** @typedef {{low: number, high: number | null}} Bar milliseconds; null: no upper bound */
-/** @typedef {import('../../results/schema.js').LatencyBlock} Latency */
+/** @typedef {import('../../result/schema.js').LatencyBlock} Latency */
 /** @typedef {{name: string, latency: Latency}} Series */
 /** @typedef {import('./draw/lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
 /** @typedef {Bar & {share: number, nines: number}} Whisker */

@@ -1,13 +1,13 @@
 /** Rates over time: offered, sent, succeeded. */
-import { formatCount, formatDuration } from '../../units.js';
+import { formatCount, formatDuration } from '../../common/units.js';
 import { counted, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './draw/axes.js';
 import { binned, spanFor } from './draw/thin.js';
 import { hasAfter, isDense, timeChart } from './draw/time-chart.js';
 import { AFTER_NOTE, DENSE_NOTE, extent, sentences } from './draw/words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').TimelineRow} TimelineRow */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
 /** @typedef {Pick<Result, 'timeline' | 'totals' | 'load' | 'windowSeconds' | 'stages'>} Data */
 /** @typedef {{second: number, span: number, due: number, sent: number, succeeded: number}} RateRow */
 

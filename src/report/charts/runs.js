@@ -1,5 +1,5 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
-import { figureText } from '../../results/runs/figures.js';
+import { figureText } from '../../result/runs/figures.js';
 import { fitText } from '../html/escape.js';
 import {
   compactLabel,

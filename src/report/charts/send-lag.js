@@ -1,12 +1,13 @@
 /** Send lag over time: how late requests were sent. */
-import { latencySpanLength } from '../../results/latency-spans.js';
-import { formatDuration, formatLatency } from '../../units.js';
+
+import { formatDuration, formatLatency } from '../../common/units.js';
+import { latencySpanLength } from '../../result/latency-spans.js';
 import { latencyAxis } from './draw/axes.js';
 import { binned } from './draw/thin.js';
 import { hasAfter, isDense, timeChart } from './draw/time-chart.js';
 import { AFTER_NOTE, between, DENSE_NOTE, sentences } from './draw/words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').Result} Result */
 
 /**
  * @param {Pick<Result, 'timeline' | 'windowSeconds' | 'stages'>} result
@@ -42,7 +43,7 @@ export function sendLag({ timeline, windowSeconds, stages }, setting) {
 }
 
 /**
- * @param {import('../../results/schema.js').TimelineRow[]} timeline
+ * @param {import('../../result/schema.js').TimelineRow[]} timeline
  * @param {number} span seconds
  * @returns {{second: number, span: number, lag: number | null | undefined}[]} undefined: nothing was due
  */

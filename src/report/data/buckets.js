@@ -1,6 +1,6 @@
 /** A histogram's own buckets, and how many values lie below given bounds: for drawing and for exposition. */
 
-/** @typedef {import('../../histogram.js').Histogram} Histogram */
+/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /** @typedef {{fromUs: number, toUs: number, count: number}} Bucket both ends are in it; at most 0.1 % wide */
 
 /**

@@ -3,13 +3,13 @@
  * milliseconds; a field is empty where nothing was measured, or where an older file does not say. RFC 4180: CRLF, fields with a comma
  * or quote in quotes, quotes doubled.
  */
-import { kindOf } from '../../results/document.js';
+import { kindOf } from '../../result/document.js';
 import { distinct } from '../layout.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').TimelineRow} TimelineRow */
-/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../results/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
+/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {string | number | null | undefined} Field */
 
 /** By kind. @type {Record<string, (document: any) => Field[][]>} */

@@ -3,13 +3,13 @@
  * ticks for each halving of the distance to 100 %, values in milliseconds. Nothing is added, as plotters read it line by
  * line.
  */
-import { createHistogram, decodeHistogram } from '../../histogram.js';
+import { createHistogram, decodeHistogram } from '../../common/histogram.js';
 
 const TICKS_PER_HALF_DISTANCE = 5;
 const US_PER_MS = 1000;
 
 /**
- * @param {import('../../results/schema.js').Result} result
+ * @param {import('../../result/schema.js').Result} result
  * @returns {string} ends with a newline
  */
 export function render({ latencyMs: { response } }) {

@@ -11,13 +11,13 @@
  * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor takes values
  *   for nanoseconds and divides by 1,000,000 to print milliseconds; -outputValueUnitRatio 1000 makes that right.
  */
-import { createHistogram, encodeHistogram } from '../../histogram.js';
-import { FINE_SECONDS } from '../../results/spans.js';
-import { formatCount } from '../../units.js';
+import { createHistogram, encodeHistogram } from '../../common/histogram.js';
+import { formatCount } from '../../common/units.js';
+import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { subjectPhrase } from '../describe/words.js';
 import { clean } from '../layout.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {{tag?: string, start: number, seconds: number, maxMs: number | null, histogram: string | null}} Interval */
 
 const UNITS =
@@ -59,7 +59,7 @@ function wholeIntervals({ latencyMs, durationSeconds }) {
 
 /**
  * @param {Result} result
- * @returns {Interval[]} one a second, in the first hour (see results/spans.js); of an older result, which has no histograms by
+ * @returns {Interval[]} one a second, in the first hour (see engine/recording/spans.js); of an older result, which has no histograms by
  *   the second, one of the whole run
  */
 function responseIntervals(result) {

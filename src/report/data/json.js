@@ -1,7 +1,7 @@
 /** The whole document as JSON, one object, indented. */
 
 /**
- * @param {import('../../results/document.js').Document} document
+ * @param {import('../../result/document.js').Document} document
  * @returns {string} ends with a newline
  */
 export function render(document) {

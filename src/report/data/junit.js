@@ -6,7 +6,7 @@
  * - the measurement is invalid: a failure of a case of its own.
  * - interrupted, unfinished, or with runs missing: an error of a case of its own.
  */
-import { kindOf } from '../../results/document.js';
+import { kindOf } from '../../result/document.js';
 import { describe } from '../describe/index.js';
 import { verdictCounts } from '../describe/runs.js';
 import { measurementText, stepPhrase, targetOfStep } from '../describe/scenario.js';
@@ -23,14 +23,14 @@ import {
 import { render as renderText } from '../text.js';
 import { junitXml } from './junit-xml.js';
 
-/** @typedef {import('../../results/document.js').Document} Document */
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/search/search-schema.js').Search} Search */
-/** @typedef {import('../../results/propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
+/** @typedef {import('../../result/document.js').Document} Document */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../result/search/search-schema.js').Search} Search */
+/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
 /** @typedef {import('./junit-xml.js').Case} Case */
 /** @typedef {import('./junit-xml.js').Suite} Suite */
 /** @typedef {{code?: string, text: string, remedy?: string}} Reason */

@@ -4,8 +4,8 @@
  * never depend on what was measured.
  */
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {{labels: Labels, value: number}} NumberPoint */
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */

@@ -1,10 +1,10 @@
 /** Latencies as samples of Prometheus: histograms to add up and compare, and the run's own percentiles. */
-import { decodeHistogram } from '../../histogram.js';
+import { decodeHistogram } from '../../common/histogram.js';
 import { bucketsOf, countsUpTo } from './buckets.js';
 import { BOUNDS_SECONDS, exact, QUANTILES } from './metrics.js';
 import { sample } from './prometheus-text.js';
 
-/** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {import('./metrics.js').Labels} Labels */
 /** @typedef {import('./prometheus-text.js').Sample} Sample */
 

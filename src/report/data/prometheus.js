@@ -6,7 +6,7 @@ import { metricsOf } from './metrics.js';
 import { exposition, sample } from './prometheus-text.js';
 import { histogramSamples, percentileSamples } from './prometheus-times.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('./metrics.js').Metric} Metric */
 /** @typedef {import('./prometheus-text.js').Family} Family */
 

@@ -1,9 +1,10 @@
 /** Figures with their error bars, in words. A file from before there were bars has none. */
-import { formatPercent, rateTexter } from '../../results/wording.js';
-import { formatCount, formatDuration, formatRate } from '../../units.js';
 
-/** @typedef {import('../../results/schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {Omit<import('../../results/schema.js').RequirementVerdict, 'operation' | 'stage'>} RequirementVerdict */
+import { formatCount, formatDuration, formatRate } from '../../common/units.js';
+import { formatPercent, rateTexter } from '../../result/wording.js';
+
+/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {Omit<import('../../result/schema.js').RequirementVerdict, 'operation' | 'stage'>} RequirementVerdict */
 /** @typedef {import('../sections.js').Bar} Bar */
 /** @typedef {(value: number) => string} Format */
 

@@ -1,7 +1,7 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
-import { differenceText, figureText, intervalText, pText } from '../../results/runs/figures.js';
-import { VARIANCE_KEYS } from '../../results/runs/run-metrics.js';
-import { formatPercent } from '../../results/wording.js';
+import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
+import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
+import { formatPercent } from '../../result/wording.js';
 import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
 import {
   chart,
@@ -30,8 +30,8 @@ import {
 } from './runs.js';
 import { titled } from './words.js';
 
-/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
 /** @typedef {import('../sections.js').Part} Part */
 
 /** Longer names of groups give way to letters in the headings of columns. */

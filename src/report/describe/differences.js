@@ -1,10 +1,10 @@
 /** The differences of a comparison in words. */
-import { differenceText, figureText, intervalText, sizeText } from '../../results/runs/figures.js';
-import { formatPercent } from '../../results/wording.js';
+import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
+import { formatPercent } from '../../result/wording.js';
 
-/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../../results/comparison/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../result/comparison/comparison-schema.js').Difference} Difference */
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 

@@ -1,8 +1,8 @@
 /** Document -> Report, by its kind. */
-import { kindOf } from '../../results/document.js';
+import { kindOf } from '../../result/document.js';
 
-/** @typedef {import('../../results/document.js').Document} Document */
-/** @typedef {import('../../results/document.js').DocumentKind} DocumentKind */
+/** @typedef {import('../../result/document.js').Document} Document */
+/** @typedef {import('../../result/document.js').DocumentKind} DocumentKind */
 /** @typedef {import('../sections.js').Report} Report */
 
 /** @type {Record<DocumentKind, () => Promise<(document: any) => Report>>} */

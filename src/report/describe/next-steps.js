@@ -1,7 +1,7 @@
 /** The commands and flags to try next: a few rules on a result. */
-import { formatDuration } from '../../units.js';
+import { formatDuration } from '../../common/units.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {{command: string, text: string}} Step a flag, or a command; `text`: why */
 
 /** Kinds of errors that get a step, the most frequent first. */

@@ -1,12 +1,12 @@
 /** How long revocations took to be seen, as a report: the answer first, then each node. */
-import { formatCount, formatDuration, formatLatency } from '../../units.js';
+import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
 import { spanText } from './bars.js';
 import { chart, facts, figures, notes, report, section, sentence, table, texts, verdicts } from './parts.js';
 import { invalidItem, requirementItem } from './result.js';
 import { counted, targetPhrase, timeText } from './words.js';
 
-/** @typedef {import('../../results/propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../../results/propagation/propagation-schema.js').DelayBlock} DelayBlock */
+/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
 /** @typedef {import('../sections.js').Part} Part */
 /** @typedef {{name: string, delay: DelayBlock}} Place where a revocation is seen */
 

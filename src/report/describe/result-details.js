@@ -1,7 +1,8 @@
 /** The sections of a result below its answer. */
-import { invalidReasonOf } from '../../results/measurement.js';
-import { formatPercent } from '../../results/wording.js';
-import { formatCount, formatDuration } from '../../units.js';
+
+import { formatCount, formatDuration } from '../../common/units.js';
+import { invalidReasonOf } from '../../result/measurement.js';
+import { formatPercent } from '../../result/wording.js';
 import { nextSteps } from './next-steps.js';
 import { chart, details, facts, figures, notes, sentence, table, texts } from './parts.js';
 import {
@@ -20,8 +21,8 @@ import {
   verificationPhrase,
 } from './words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/schema.js').OperationBlock} OperationBlock */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').OperationBlock} OperationBlock */
 /** @typedef {import('../sections.js').Part} Part */
 
 /** @param {Result} result @returns {Part[]} */

@@ -1,7 +1,8 @@
 /** The result of one run as a report. */
-import { invalidReasonOf } from '../../results/measurement.js';
-import { formatPercent } from '../../results/wording.js';
-import { formatCount, formatDuration } from '../../units.js';
+
+import { formatCount, formatDuration } from '../../common/units.js';
+import { invalidReasonOf } from '../../result/measurement.js';
+import { formatPercent } from '../../result/wording.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
 import { chart, notes, report, section, sentence, verdicts } from './parts.js';
 import {
@@ -26,7 +27,7 @@ import {
   thingsName,
 } from './words.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+/** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('../sections.js').Part} Part */
 /** @typedef {import('../sections.js').Verdicts['items'][number]} VerdictItem */
 

@@ -1,7 +1,7 @@
 /** A set of runs as a report: the medians first, then a row for each run. */
-import { figureText } from '../../results/runs/figures.js';
-import { METRICS } from '../../results/runs/run-metrics.js';
-import { namedRuns } from '../../results/runs/run-summary.js';
+import { figureText } from '../../result/runs/figures.js';
+import { METRICS } from '../../result/runs/run-metrics.js';
+import { namedRuns } from '../../result/runs/run-summary.js';
 import { spanText } from './bars.js';
 import {
   chart,
@@ -19,7 +19,7 @@ import {
 import { requirementOverRuns, runSetCount, runSetPhrase, SPREAD_COLUMNS, spreadCells } from './runs.js';
 import { counted, titled } from './words.js';
 
-/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('../sections.js').Part} Part */
 
 /** In the line of key figures, and in the first columns of the runs. */

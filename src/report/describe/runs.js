@@ -1,15 +1,15 @@
 /** Several runs in words and figures: operation and load, target, time, files; spreads over them. */
-import { deviationText, figureText, varianceText } from '../../results/runs/figures.js';
+import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
 import { figures } from './parts.js';
 import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
 
-/** @typedef {import('../../results/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../results/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
-/** @typedef {import('../../results/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../results/runs/run-summary.js').RunSetSummary} RunSetSummary */
-/** @typedef {import('../../results/schema.js').Result} Result */
-/** @typedef {import('../../results/runs/run-metrics.js').MetricSummary} MetricSummary */
-/** @typedef {import('../../results/runs/run-metrics.js').Unit} Unit */
+/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
+/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
+/** @typedef {import('../../result/runs/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {import('../../result/runs/run-metrics.js').MetricSummary} MetricSummary */
+/** @typedef {import('../../result/runs/run-metrics.js').Unit} Unit */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
 /** Of one product and version, that are named one by one. */

@@ -1,14 +1,15 @@
 /** The tables of a scenario's result. Shares of errors are all that is computed here. */
-import { differenceText, figureText } from '../../results/runs/figures.js';
-import { formatPercent } from '../../results/wording.js';
-import { formatCount, formatDuration, formatRate } from '../../units.js';
+
+import { formatCount, formatDuration, formatRate } from '../../common/units.js';
+import { differenceText, figureText } from '../../result/runs/figures.js';
+import { formatPercent } from '../../result/wording.js';
 import { details, figures, table, texts } from './parts.js';
 import { SPREAD_COLUMNS, spreadCells } from './runs.js';
 import { errorKinds } from './words.js';
 
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioRow} ScenarioRow */
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioRow} ScenarioRow */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
 /** @typedef {import('../sections.js').Part} Part */
 
 /** Stands where there is no figure. */

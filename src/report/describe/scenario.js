@@ -1,5 +1,5 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
-import { formatDuration } from '../../units.js';
+import { formatDuration } from '../../common/units.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
 import { chart, facts, notes, report, section, sentence, verdicts } from './parts.js';
 import { requirementItem } from './result.js';
@@ -16,8 +16,8 @@ import {
 } from './scenario-tables.js';
 import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../results/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
 /** @typedef {import('../sections.js').Part} Part */
 /** @typedef {import('../sections.js').Verdicts['items'][number]} VerdictItem */
 

@@ -1,7 +1,8 @@
 /** A search for the highest rate, or the peak, as a report: its finding first, then level by level. */
-import { levelText } from '../../results/search/explain.js';
-import { formatPercent } from '../../results/wording.js';
-import { formatCount, formatDuration } from '../../units.js';
+
+import { formatCount, formatDuration } from '../../common/units.js';
+import { levelText } from '../../result/search/explain.js';
+import { formatPercent } from '../../result/wording.js';
 import { requirementClause } from './bars.js';
 import {
   chart,
@@ -17,8 +18,8 @@ import {
 } from './parts.js';
 import { perHourText, perSecondText, targetPhrase, timeText } from './words.js';
 
-/** @typedef {import('../../results/search/search-schema.js').Search} Search */
-/** @typedef {import('../../results/search/search-schema.js').SearchStep} SearchStep */
+/** @typedef {import('../../result/search/search-schema.js').Search} Search */
+/** @typedef {import('../../result/search/search-schema.js').SearchStep} SearchStep */
 /** @typedef {import('../sections.js').Part} Part */
 
 /**

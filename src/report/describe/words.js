@@ -1,8 +1,9 @@
 /** What reports say in words; shared by those for people. */
-import { formatPercent } from '../../results/wording.js';
-import { formatCount, formatDuration, formatLatency, formatRate } from '../../units.js';
 
-/** @typedef {import('../../results/schema.js').Result} Result */
+import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { formatPercent } from '../../result/wording.js';
+
+/** @typedef {import('../../result/schema.js').Result} Result */
 
 /** Columns of a table of latencies: heading and key. */
 export const LATENCY_COLUMNS = /** @type {const} */ ([

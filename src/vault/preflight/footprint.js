@@ -1,5 +1,5 @@
 /** What a run of issuing will leave behind on the server. */
-import { formatCount } from '../../units.js';
+import { formatCount } from '../../common/units.js';
 
 /** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) speaks up. */
 const STORED_WARNING = 50_000;

@@ -1,5 +1,5 @@
 /** Is it a Vault, and does it serve? */
-import { targetError } from '../../errors.js';
+import { targetError } from '../../common/errors.js';
 import { notVault } from '../client.js';
 import { redact } from '../redact.js';
 

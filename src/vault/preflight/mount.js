@@ -1,6 +1,6 @@
 /** Is the mount there, is it PKI, and has it a CA that still lives? */
 import { X509Certificate } from 'node:crypto';
-import { PkiLoadError, targetError } from '../../errors.js';
+import { PkiLoadError, targetError } from '../../common/errors.js';
 
 /**
  * @typedef {object} MountFacts

@@ -1,6 +1,6 @@
 /** Keeps a token alive during a run that is longer than its life. */
-import { PkiLoadError } from '../../errors.js';
-import { formatDuration } from '../../units.js';
+import { PkiLoadError } from '../../common/errors.js';
+import { formatDuration } from '../../common/units.js';
 
 /** Vault counts TTLs in whole seconds; renewing more often helps nobody. */
 const MIN_RENEWAL_MS = 1000;

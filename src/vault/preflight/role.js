@@ -1,6 +1,6 @@
 /** Is the role there, may the token use it, and would it allow what will be asked? */
-import { PkiLoadError, targetError } from '../../errors.js';
-import { formatDuration, parseDuration } from '../../units.js';
+import { PkiLoadError, targetError } from '../../common/errors.js';
+import { formatDuration, parseDuration } from '../../common/units.js';
 import { isCommonNameChecked, listOf, whyNotAllowed } from './names.js';
 
 /**

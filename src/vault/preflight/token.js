@@ -1,6 +1,6 @@
 /** Is there a token, is it good, and does it live as long as the run? */
-import { PkiLoadError, targetError, usageError } from '../../errors.js';
-import { formatDuration } from '../../units.js';
+import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
+import { formatDuration } from '../../common/units.js';
 import { renewAfterMs } from './renewal.js';
 
 /** The token must outlive the run by this much: draining and tidying up need it too. */

@@ -2,7 +2,7 @@
  * Ways to damage an OCSP response, most of them where the structure is: one element is changed and the lengths around it
  * are made to fit. Which way, where and how much follows from a seed and a number.
  */
-import { hash32 } from '../../../src/random.js';
+import { hash32 } from '../../../src/common/random.js';
 import { cloneNode, listNodes, writeNode } from './tree.js';
 
 /** @typedef {import('./tree.js').Node} Node */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createHistogram, recordMs } from '../../../src/histogram.js';
-import { buildLatency } from '../../../src/results/build.js';
-import { openLoad, sampleResult } from '../../results/sample.js';
+import { createHistogram, recordMs } from '../../../src/common/histogram.js';
+import { buildLatency } from '../../../src/result/build.js';
+import { openLoad, sampleResult } from '../../result/sample.js';
 import { HARD_RESULTS, row, timeline } from '../hard-results.js';
 import { chartsIn, collisions } from '../svg.js';
 import { chartsOf } from './draw.js';

@@ -27,7 +27,7 @@ export function legendOf({ legend }) {
   return legend.map(({ name }) => name);
 }
 
-/** @param {import('../../../src/results/schema.js').Result} result @returns {Drawn[]} all charts of a result */
+/** @param {import('../../../src/result/schema.js').Result} result @returns {Drawn[]} all charts of a result */
 export function chartsOf(result) {
   const { response, service } = result.latencyMs;
   const series = [

@@ -1,13 +1,13 @@
 /** Charts over the time of a run: response times, rates, errors, send lag. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { formatLatency } from '../../../src/common/units.js';
 import { clockOf } from '../../../src/report/charts/draw/clock.js';
-import { formatLatency } from '../../../src/units.js';
-import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { HARD_RESULTS, row, silence, timeline } from '../hard-results.js';
 import { draw, drawOrNull, legendOf, linesOf } from './draw.js';
 
-/** @typedef {import('../../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../../src/result/schema.js').Result} Result */
 
 /** @param {Partial<Result>} changes */
 const resultOf = (changes) => sampleResult([], changes);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleResult, spread } from '../../results/sample.js';
+import { sampleResult, spread } from '../../result/sample.js';
 import { draw, drawOrNull, linesOf } from './draw.js';
 
 const { response, service } = sampleResult([

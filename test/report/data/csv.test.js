@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { render } from '../../../src/report/data/csv.js';
 import { distinct } from '../../../src/report/layout.js';
-import { makeRunSet } from '../../../src/results/runs/run-set.js';
-import { runOf } from '../../results/runs.js';
-import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { makeRunSet } from '../../../src/result/runs/run-set.js';
+import { runOf } from '../../result/runs.js';
+import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeHistogram } from '../../../src/histogram.js';
+import { decodeHistogram } from '../../../src/common/histogram.js';
 import { bucketsOf, countsUpTo } from '../../../src/report/data/buckets.js';
 import { render } from '../../../src/report/data/hgrm.js';
 import { SAMPLES } from '../samples.js';

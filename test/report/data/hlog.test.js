@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HistogramLogReader } from 'hdr-histogram-js';
-import { decodeHistogram, encodeHistogram, sumHistograms, valueAtShare } from '../../../src/histogram.js';
+import {
+  decodeHistogram,
+  encodeHistogram,
+  sumHistograms,
+  valueAtShare,
+} from '../../../src/common/histogram.js';
 import { render } from '../../../src/report/data/hlog.js';
-import { sampleResult, spread, timelineOf } from '../../results/sample.js';
+import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 
-/** @typedef {import('../../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../../src/result/schema.js').Result} Result */
 
 const NO_TAG = 'NO TAG';
 

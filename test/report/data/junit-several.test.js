@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderDocument } from '../../../src/report/index.js';
-import { compareGroups } from '../../../src/results/comparison/compare.js';
-import { makeRunSet } from '../../../src/results/runs/run-set.js';
-import { runOf, runsOf, slower, TEN } from '../../results/runs.js';
+import { compareGroups } from '../../../src/result/comparison/compare.js';
+import { makeRunSet } from '../../../src/result/runs/run-set.js';
+import { runOf, runsOf, slower, TEN } from '../../result/runs.js';
 import { readJunit } from './junit-document.js';
 
-/** @typedef {import('../../../src/results/schema.js').Result} Result */
-/** @typedef {import('../../../src/results/comparison/comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @typedef {import('../../../src/result/comparison/comparison-schema.js').Comparison} Comparison */
 
 const NASTY = '</testcase>]]>"&\u001b[2J\u202e';
 

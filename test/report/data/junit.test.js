@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { render } from '../../../src/report/data/junit.js';
 import { clean } from '../../../src/report/layout.js';
-import { sampleResult, spread } from '../../results/sample.js';
+import { sampleResult, spread } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 import { readJunit } from './junit-document.js';
 
-/** @typedef {import('../../../src/results/schema.js').Result} Result */
+/** @typedef {import('../../../src/result/schema.js').Result} Result */
 /** @param {Result} result */
 async function suiteOf(result) {
   const { suites, attributes } = readJunit(await render(result));

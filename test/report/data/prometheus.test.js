@@ -6,8 +6,8 @@ import { BOUNDS_SECONDS } from '../../../src/report/data/metrics.js';
 import { render } from '../../../src/report/data/prometheus.js';
 import { exposition, sample } from '../../../src/report/data/prometheus-text.js';
 import { distinct } from '../../../src/report/layout.js';
-import { checkResult } from '../../../src/results/check/check.js';
-import { sampleResult, spread } from '../../results/sample.js';
+import { checkResult } from '../../../src/result/check/check.js';
+import { sampleResult, spread } from '../../result/sample.js';
 import { histogramOf } from '../histogram-of.js';
 import { SAMPLES } from '../samples.js';
 

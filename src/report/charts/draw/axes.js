@@ -1,6 +1,6 @@
 /** Axes: where a value lies, and which tick labels have room. Labels carry their unit, or the axis title does. */
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { formatCount } from '../../../units.js';
+import { formatCount } from '../../../common/units.js';
 
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis; an empty label leaves the mark alone */
 /**

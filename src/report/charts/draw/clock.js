@@ -1,5 +1,5 @@
 /** Names of moments: seconds by number in a short run, `0:03:20` from the start in a long one. */
-import { formatCount } from '../../../units.js';
+import { formatCount } from '../../../common/units.js';
 
 /** Longer runs use the clock. */
 const LONGEST_IN_SECONDS = 180;

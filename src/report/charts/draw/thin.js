@@ -1,5 +1,5 @@
 /** Long timelines made short: tables and read-outs skip rows, counts are added up. */
-import { formatCount, formatDuration } from '../../../units.js';
+import { formatCount, formatDuration } from '../../../common/units.js';
 
 /** Rows of a data table, and places the script can read out. */
 export const MOST_ROWS = 240;

@@ -1,5 +1,5 @@
 /** The time axis of a run: labels in seconds, minutes, hours or days, by its length. */
-import { formatCount } from '../../../units.js';
+import { formatCount } from '../../../common/units.js';
 import { fit } from './axes.js';
 
 const TIME_UNITS = Object.freeze([

@@ -1,0 +1,19 @@
+/** Thread entry of the alarm: sleeps in `Atomics.wait`, also while no time is set. Driven by alarm-thread.js. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createClock } from '../../engine/clock.js';
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+/** @type {{originNs: bigint} & import('./alarm-thread.js').Shared} */
+const { originNs, isSet, dueMs } = workerData;
+const clock = createClock(originNs);
+port.postMessage(null);
+
+for (;;) {
+  // Where a time was set since, this does not sleep at all.
+  Atomics.wait(isSet, 0, 0);
+  if (Atomics.load(isSet, 0) === 0) continue;
+  for (let left = dueMs[0] - clock(); left > 0; left = dueMs[0] - clock()) Atomics.wait(isSet, 0, 1, left);
+  // Before the message: its answer may be the next time.
+  Atomics.store(isSet, 0, 0);
+  port.postMessage(null);
+}

@@ -1,0 +1,104 @@
+/** Options of `propagation` -> what is to be done: frozen, plain, without secrets. */
+import { usageError } from '../../common/errors.js';
+import { camelCase, readOptions } from '../../common/options.js';
+import { deepFreeze, planTarget } from '../../plan/plan.js';
+import { parseRequirement } from '../../plan/requirements.js';
+import { readEnvironment } from '../../vault/environment.js';
+import { propagationOptions } from './propagation-options.js';
+
+/** @typedef {import('../../plan/requirements.js').Requirement} Requirement */
+/**
+ * @typedef {object} PropagationPlan
+ * @property {boolean} dev
+ * @property {import('../../plan/plan.js').TargetPlan} target
+ * @property {readonly string[]} nodes addresses that are asked; empty: the target's own
+ * @property {string} role
+ * @property {string} cn
+ * @property {number | null} ttlMs
+ * @property {number} certificates
+ * @property {number} concurrency
+ * @property {number} pauseMs
+ * @property {number} pollMs
+ * @property {number} giveUpMs from when the revocation was answered
+ * @property {number} timeoutMs of one call and of one poll
+ * @property {number} seed
+ * @property {readonly Requirement[]} requirements
+ */
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/**
+ * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
+ * @param {import('../../vault/environment.js').VaultEnvironment} [environment] where defaults of the target come from
+ * @returns {Readonly<PropagationPlan>}
+ * @throws {import('../../common/errors.js').PkiLoadError} naming the option and the remedy
+ */
+export function planPropagation(given, environment = readEnvironment()) {
+  rejectUnknown(given);
+  const options = readOptions(propagationOptions, given);
+  const { dev, node, role, cn, ttl, certificates, concurrency, pause, poll, giveUp } = options;
+  if (dev && node.length > 0) {
+    throw usageError(
+      'contradiction',
+      '--dev starts its own server, but --node names others.',
+      'Give one of them.',
+    );
+  }
+  const twice = node.find((/** @type {string} */ url, /** @type {number} */ i) => node.indexOf(url) !== i);
+  if (twice !== undefined)
+    throw usageError('repeated_node', `--node ${twice} is given twice.`, 'Give it once.');
+  if (giveUp < poll) {
+    throw usageError(
+      'contradiction',
+      '--give-up is shorter than --poll, so no node would be asked even once.',
+      'Raise --give-up or lower --poll.',
+    );
+  }
+  return deepFreeze({
+    dev,
+    target: planTarget(options, given, environment),
+    nodes: node,
+    role,
+    cn,
+    ttlMs: ttl,
+    certificates,
+    concurrency,
+    pauseMs: pause,
+    pollMs: poll,
+    giveUpMs: giveUp,
+    timeoutMs: options.timeout ?? environment.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    seed: options.seed ?? Math.floor(Math.random() * 0x1_0000_0000),
+    requirements: options.require.map((/** @type {string} */ text) => onDelay(parseRequirement(text))),
+  });
+}
+
+/** @param {Requirement} requirement */
+function onDelay(requirement) {
+  const { text, metric, series, comparator } = requirement;
+  const problem =
+    metric === 'rate'
+      ? 'propagation measures no rate'
+      : series !== 'response'
+        ? 'a delay is of one kind only'
+        : metric !== 'errors' && comparator.startsWith('>')
+          ? 'what is known of a delay is how long it was at most'
+          : null;
+  if (problem === null) return requirement;
+  throw usageError(
+    'bad_requirement',
+    `Requirement ${JSON.stringify(text.slice(0, 80))}: ${problem}.`,
+    "Examples: 'p99<2s', 'max<10s', 'mean<500ms', 'errors<1%'.",
+  );
+}
+
+/** @param {Record<string, unknown>} given */
+function rejectUnknown(given) {
+  const known = new Set(Object.keys(propagationOptions).flatMap((name) => [name, camelCase(name)]));
+  const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
+  if (unknown === undefined) return;
+  throw usageError(
+    'unknown_option',
+    `propagation has no option ${JSON.stringify(unknown)}.`,
+    'See --help for those it has.',
+  );
+}

@@ -1,0 +1,174 @@
+/** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
+
+import { readOptions } from '../../common/options.js';
+import { operations } from '../../operations/index.js';
+import { reporterForFile } from '../../report/index.js';
+import { readSetupOptions } from '../../vault/setup/setup-options.js';
+import { checkName } from '../../vault/setup/setup-plan.js';
+import { scenarioSchema, targetOptions } from './declaration.js';
+import { homeOf } from './homes.js';
+import { firstProblem } from './problems.js';
+import { readRun } from './read-run.js';
+import { checkOptions, located } from './scenario-options.js';
+import { parseSource } from './source.js';
+import { resolveVariables } from './variables.js';
+
+/** As --pause and --out, which are the command line's. @type {Record<string, import('../../common/options.js').OptionSpec>} */
+const OWN = {
+  pause: { type: 'duration', group: '', describe: 'Between runs', max: 86_400_000 },
+  out: { type: 'file', group: '', describe: 'Results', repeatable: true },
+};
+
+/** @typedef {import('./source.js').Path} Path */
+/** @typedef {import('./source.js').Source} Source */
+/** @typedef {import('./declaration.js').Scenario} Scenario */
+/** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
+/**
+ * @typedef {object} ScenarioTarget
+ * @property {string | null} name in results; null: there is only one
+ * @property {string | null} tokenEnv environment variable that holds its token
+ * @property {Record<string, unknown>} options by kebab-case name
+ */
+/**
+ * @typedef {object} ScenarioSetup made on each target before the first run, removed after the last
+ * @property {string} name
+ * @property {'rsa' | 'ec' | null} caKeyType null: not given
+ * @property {boolean | null} autoRebuild of CRLs; null: not given
+ * @property {string[]} with engines beside the PKI
+ * @property {boolean} keep it stays
+ */
+/**
+ * @typedef {object} ReadScenario
+ * @property {string} name
+ * @property {string | null} description
+ * @property {ScenarioSetup | null} setup
+ * @property {ScenarioTarget[]} targets at least one
+ * @property {ScenarioRun[]} runs at least one
+ * @property {number} repeat
+ * @property {number} pauseMs
+ * @property {string[]} out
+ */
+
+/**
+ * @param {string} text
+ * @param {string} name of the file, for errors
+ * @param {Record<string, string | undefined>} env
+ * @returns {Promise<ReadScenario>}
+ * @throws {import('../../common/errors.js').PkiLoadError} code `bad_scenario`, with line and column
+ */
+export async function readScenario(text, name, env) {
+  const source = resolveVariables(parseSource(text, name), env);
+  const parsed = scenarioSchema(Object.keys(operations)).safeParse(source.value);
+  if (!parsed.success) throw firstProblem(source, parsed.error.issues, homeOf);
+  const scenario = parsed.data;
+  const setup = readSetup(source, scenario);
+  return {
+    name: scenario.name,
+    description: scenario.description ?? null,
+    setup,
+    targets: readTargets(source, scenario),
+    runs: await readRuns(source, scenario, setup),
+    repeat: scenario.repeat ?? 1,
+    pauseMs: readPause(source, scenario),
+    out: readOut(source, scenario),
+  };
+}
+
+/**
+ * @param {Source} source
+ * @param {Scenario} scenario
+ * @returns {ScenarioSetup | null}
+ */
+function readSetup(source, { setup = false }) {
+  if (setup === false) return null;
+  const { keep = false, ...given } = setup === true ? {} : setup;
+  const { name, caKeyType, autoRebuild, with: engines } = readSetupOptions(given);
+  located(source, ['setup', 'name'], () => checkName(name));
+  return { name, caKeyType, autoRebuild, with: [...new Set(engines)], keep };
+}
+
+/**
+ * @param {Source} source
+ * @param {Scenario} scenario
+ * @returns {ScenarioTarget[]}
+ */
+function readTargets(source, { target, targets }) {
+  if (target !== undefined && targets !== undefined) {
+    throw source.error(
+      ['targets'],
+      'stands beside target; there can be one of them',
+      'Leave target out.',
+      'key',
+    );
+  }
+  /** @type {Set<string>} */
+  const names = new Set();
+  const given = targets ?? [target ?? {}];
+  return given.map((one, i) => {
+    const path = targets === undefined ? ['target'] : ['targets', i];
+    const { name: own = null, 'token-env': tokenEnv = null, ...options } = /** @type {any} */ (one);
+    if (own !== null && names.has(own)) throw repeated(source, [...path, 'name'], own);
+    names.add(own);
+    checkOptions(source, path, targetOptions, options);
+    return { name: own, tokenEnv, options };
+  });
+}
+
+/**
+ * @param {Source} source
+ * @param {Scenario} scenario
+ * @param {ScenarioSetup | null} setup
+ * @returns {Promise<ScenarioRun[]>}
+ */
+async function readRuns(source, scenario, setup) {
+  const { name, load, mix, stages, require, runs } = scenario;
+  const whole = { load, mix, stages, require };
+  if (runs === undefined)
+    return [await readRun(source, { name, ...whole }, { setup, path: [], at: () => [] })];
+  /** @type {ScenarioRun[]} */
+  const read = [];
+  for (const [i, run] of runs.entries()) {
+    if (read.some((other) => other.name === run.name)) {
+      throw repeated(source, ['runs', i, 'name'], run.name);
+    }
+    const own = { ...whole, ...run, load: { ...load, ...run.load } };
+    const at = (/** @type {'load' | 'mix' | 'stages' | 'require'} */ part) =>
+      run[part] === undefined ? [] : ['runs', i];
+    read.push(await readRun(source, own, { setup, path: ['runs', i], at }));
+  }
+  return read;
+}
+
+/**
+ * @param {Source} source
+ * @param {Path} path
+ * @param {string} name
+ */
+function repeated(source, path, name) {
+  return source.error(path, `is ${JSON.stringify(name)} a second time`, 'Give each a name of its own.');
+}
+
+/**
+ * @param {Source} source
+ * @param {Scenario} scenario
+ * @returns {number} ms
+ */
+function readPause(source, { pause }) {
+  if (pause === undefined) return 0;
+  checkOptions(source, [], OWN, { pause });
+  return readOptions(OWN, { pause }).pause;
+}
+
+/**
+ * @param {Source} source
+ * @param {Scenario} scenario
+ * @returns {string[]}
+ */
+function readOut(source, { out = [] }) {
+  checkOptions(source, [], OWN, { out });
+  const paths = [out].flat();
+  for (const [i, path] of paths.entries()) {
+    located(source, Array.isArray(out) ? ['out', i] : ['out'], () => reporterForFile(path));
+  }
+  return paths;
+}

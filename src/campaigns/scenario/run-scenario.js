@@ -1,0 +1,92 @@
+/**
+ * The runs of a scenario of several steps, one after the other. What one target refuses does not end those on the others, and what
+ * was measured is never lost. Prints nothing, writes nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PkiLoadError } from '../../common/errors.js';
+import { unlessStopped } from '../../common/stop.js';
+import { turnsOf } from './run-order.js';
+
+/** @typedef {import('../../result/schema.js').Result} Result */
+/** @typedef {{name: string, run: string, target: string, plan: import('../../plan/plan.js').Plan}} Step a run on a target */
+/**
+ * @typedef {object} Context
+ * @property {readonly Step[]} steps
+ * @property {number} repeat
+ * @property {number} pauseMs between runs
+ * @property {(step: number, number: number) => Promise<Result>} runOnce
+ * @property {(step: number, number: number) => import('../../plan/plan.js').Plan} planOf that run
+ * @property {Pick<import('../../live/thread.js').Live, 'event' | 'finish' | 'next' | 'abandon'>} live
+ * @property {AbortSignal} stop
+ * @property {ReadonlyMap<number, PkiLoadError>} [refused] steps that cannot be run, and why
+ * @property {(step: number, result: Result) => unknown} onResult it was shown
+ * @property {(step: number, error: PkiLoadError) => unknown} onRefused nothing more is sent for the step
+ * @property {(step: number) => Promise<unknown>} between runs: what there is may be written
+ */
+
+/**
+ * @param {Context} context
+ * @returns {Promise<{interrupted: boolean, refused: Map<number, PkiLoadError>, fault: unknown}>} `fault`: what broke it off that is no
+ *   target's refusal; undefined where nothing did
+ */
+export async function runScenario(context) {
+  const { steps, repeat, live, stop, onResult, onRefused } = context;
+  /** @type {Map<number, PkiLoadError>} */
+  const refused = new Map();
+  const refuse = (/** @type {number} */ step, /** @type {PkiLoadError} */ error) => {
+    refused.set(step, error);
+    onRefused(step, error);
+    live.event({ type: 'warning', text: `Nothing more is sent for ${steps[step].name}: ${error.full}` });
+  };
+  for (const [step, error] of context.refused ?? []) refuse(step, error);
+  const turns = turnsOf(steps, repeat);
+  let made = 0;
+  /** Of the run before. @type {number | null} */
+  let last = null;
+  for (const [i, { step, number }] of turns.entries()) {
+    if (refused.has(step)) continue;
+    if (stop.aborted) return { interrupted: true, refused, fault: undefined };
+    if (last !== null) await goOn(context, last, { step, number });
+    if (stop.aborted) return { interrupted: true, refused, fault: undefined };
+    live.event({ type: 'notice', text: announcement(steps[step], { i, of: turns.length, number, repeat }) });
+    last = step;
+    try {
+      const result = await context.runOnce(step, number);
+      await live.finish(result);
+      onResult(step, result);
+      made++;
+      if (result.interrupted) return { interrupted: true, refused, fault: undefined };
+    } catch (error) {
+      if (made > 0 || i < turns.length - 1) await live.abandon();
+      if (stop.aborted || isInterruption(error)) return { interrupted: true, refused, fault: undefined };
+      if (!(error instanceof PkiLoadError)) return { interrupted: false, refused, fault: error };
+      refuse(step, error);
+    }
+  }
+  return { interrupted: false, refused, fault: undefined };
+}
+
+/**
+ * @param {Context} context
+ * @param {number} last step that was run
+ * @param {import('./run-order.js').Turn} turn that comes
+ */
+async function goOn({ live, stop, pauseMs, between, planOf }, last, { step, number }) {
+  await between(last);
+  const pause = pauseMs > 0 ? sleep(pauseMs, undefined, { signal: stop }).catch(() => {}) : null;
+  await Promise.all([pause, unlessStopped(live.next(null, planOf(step, number)), stop)]);
+}
+
+/**
+ * @param {Step} step
+ * @param {{i: number, of: number, number: number, repeat: number}} place
+ */
+function announcement({ run, target }, { i, of, number, repeat }) {
+  const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
+  return `Run ${i + 1} of ${of}: ${run} on ${target}${which}:`;
+}
+
+/** @param {unknown} error */
+function isInterruption(error) {
+  return error instanceof PkiLoadError && error.code === 'interrupted';
+}

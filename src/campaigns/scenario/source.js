@@ -1,0 +1,254 @@
+/** The text of a scenario, YAML 1.2 or JSON, with the place of everything in it: errors say line, column and what stands there. */
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { usageError } from '../../common/errors.js';
+import { describeSecret, findSecret } from './secrets.js';
+import { explainFault } from './syntax.js';
+
+/** @typedef {(string | number)[]} Path keys and list positions, from the top */
+/** @typedef {{line: number, column: number, text: string}} Place both from 1; `text`: what stands there, its first line */
+/**
+ * @typedef {object} Source
+ * @property {string} name of the file
+ * @property {unknown} value plain data
+ * @property {(path: Path, part?: 'key' | 'value') => Place} placeOf of what is not there, the place of what should hold it
+ * @property {(path: Path, problem: string, remedy?: string, part?: 'key' | 'value') => import('../../common/errors.js').PkiLoadError} error
+ *   code `bad_scenario`, saying where; the variables that stand there, too
+ */
+
+/** Longer texts are shown by their beginning. */
+const MOST_CHARACTERS = 60;
+
+/** An alias that stands for another that stands for another: nobody means that. */
+const MOST_ALIASES = 100;
+
+/** Nobody writes more by hand; keys are compared with each other, which takes the square of their number. */
+const MOST_TEXT = 100_000;
+
+/**
+ * @param {string} text
+ * @param {string} name of the file, for errors
+ * @returns {Source}
+ * @throws {import('../../common/errors.js').PkiLoadError} code `bad_scenario`: it is neither YAML nor JSON, or holds a secret
+ */
+export function parseSource(text, name) {
+  const counter = new LineCounter();
+  const at = (/** @type {number} */ offset) => {
+    const { line, col } = counter.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const fault = (
+    /** @type {number} */ offset,
+    /** @type {string} */ problem,
+    /** @type {string} */ remedy,
+  ) => {
+    const { line, column } = at(offset);
+    return usageError('bad_scenario', `${name}:${line}:${column}: ${sentence(problem)}`, remedy);
+  };
+  checkText(text, name);
+  const document = parse(text, name, counter);
+  const secret = findSecret(text);
+  if (secret !== null) {
+    const { what, remedy } = describeSecret(secret.kind);
+    throw fault(secret.offset, `This looks like ${what}`, remedy);
+  }
+  const [wrong] = [...document.errors, ...document.warnings];
+  if (wrong !== undefined) {
+    const { problem, remedy } = explainFault(wrong, text);
+    throw fault(wrong.pos[0], problem, remedy);
+  }
+  const value = toPlain(document, fault);
+  if (isCircular(value)) {
+    throw fault(
+      aliasOffset(document, undefined),
+      'An alias stands for what it is in',
+      'Write it without it.',
+    );
+  }
+  if (value === null || value === undefined) {
+    throw fault(0, 'There is nothing in it', 'The least is name: NAME and mix: [{operation: issue}].');
+  }
+
+  /** @param {Path} path @param {'key' | 'value'} part @returns {Place} */
+  function placeOf(path, part) {
+    const range = rangeOf(document.contents, path, part);
+    const [start, end] = range ?? [0, 0];
+    return { ...at(start), text: firstLine(text.slice(start, end)) };
+  }
+
+  return {
+    name,
+    value,
+    placeOf: (path, part = 'value') => placeOf(path, part),
+    error(path, problem, remedy, part = 'value') {
+      const { line, column, text: there } = placeOf(path, part);
+      const variables = part === 'value' ? (there.match(/\$\{\w+\}/g) ?? []) : [];
+      const where = path.length === 0 || variables.length === 0 ? '' : ` (${variables.join(', ')})`;
+      const what = path.length === 0 ? '' : `${pathText(path)}${where}: `;
+      return usageError('bad_scenario', `${name}:${line}:${column}: ${what}${sentence(problem)}`, remedy);
+    },
+  };
+}
+
+/**
+ * @param {Path} path
+ * @returns {string} `mix[0].weight`
+ */
+export function pathText(path) {
+  return path
+    .map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? shown(step) : `.${shown(step)}`))
+    .join('');
+}
+
+/** @param {string} key @returns {string} on one line, and not too long */
+function shown(key) {
+  return firstLine(/^[\w$.{}<>-]+$/.test(key) ? key : JSON.stringify(key));
+}
+
+/**
+ * @param {string} text
+ * @param {string} name
+ */
+function checkText(text, name) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text)) {
+    throw usageError(
+      'bad_scenario',
+      `${name}: It is not text in UTF-8.`,
+      'A scenario is a YAML or JSON file; save it as UTF-8.',
+    );
+  }
+  if (text.length > MOST_TEXT) {
+    throw usageError(
+      'bad_scenario',
+      `${name}: It has ${text.length} characters, and ${MOST_TEXT} are the most.`,
+      'A result is read by report; a scenario is far shorter.',
+    );
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {string} name
+ * @param {LineCounter} lineCounter
+ */
+function parse(text, name, lineCounter) {
+  try {
+    const document = parseDocument(text, {
+      lineCounter,
+      prettyErrors: false,
+      stringKeys: true,
+      logLevel: 'error',
+    });
+    // What nests a thousand levels deep exhausts the parser's stack, and it may say so as if it were an error of syntax.
+    if (!document.errors.some(({ message }) => message.startsWith('Maximum call stack'))) return document;
+    throw new RangeError();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw usageError('bad_scenario', `${name}: It is nested too deeply to be read.`, 'Write it flatter.');
+  }
+}
+
+/**
+ * @param {import('yaml').Document} document
+ * @param {(offset: number, problem: string, remedy: string) => import('../../common/errors.js').PkiLoadError} fault
+ * @returns {unknown}
+ */
+function toPlain(document, fault) {
+  try {
+    return document.toJS({ maxAliasCount: MOST_ALIASES });
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    const [, missing] = /^Unresolved alias.*: (.*)$/s.exec(message) ?? [];
+    const offset = aliasOffset(document, missing);
+    if (missing !== undefined) {
+      throw fault(
+        offset,
+        `The alias *${firstLine(missing)} stands for nothing`,
+        'Mark what it stands for with &NAME, above it; or put the text in quotes.',
+      );
+    }
+    throw fault(
+      offset,
+      'Aliases stand for each other, or for more than can be read',
+      'Write it without so many aliases.',
+    );
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {readonly unknown[]} [above] what it is in
+ * @returns {boolean} it is in itself
+ */
+function isCircular(value, above = []) {
+  if (typeof value !== 'object' || value === null) return false;
+  if (above.includes(value)) return true;
+  const within = [...above, value];
+  return Object.values(value).some((one) => isCircular(one, within));
+}
+
+/**
+ * @param {import('yaml').Document} document
+ * @param {string | undefined} name of the alias; undefined: any
+ * @returns {number} of the first of them
+ */
+function aliasOffset(document, name) {
+  let offset = 0;
+  visit(document, {
+    Alias(_, node) {
+      if (name !== undefined && node.source !== name) return undefined;
+      offset = node.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
+/**
+ * @param {unknown} contents
+ * @param {Path} path
+ * @param {'key' | 'value'} part of the last step
+ * @returns {[start: number, end: number] | null}
+ */
+function rangeOf(contents, path, part) {
+  let range = nodeRange(contents);
+  let node = contents;
+  for (const [i, step] of path.entries()) {
+    if (isAlias(node)) return range;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (pair === undefined) return range;
+      const isKey = part === 'key' && i === path.length - 1;
+      const valueRange = nodeRange(pair.value);
+      // Of a value that is left out, the key: its own place is behind everything that follows.
+      const isThere = valueRange !== null && valueRange[1] > valueRange[0];
+      range = (isKey || !isThere ? nodeRange(pair.key) : valueRange) ?? range;
+      node = pair.value;
+    } else if (isSeq(node) && node.items[Number(step)] !== undefined) {
+      node = node.items[Number(step)];
+      range = nodeRange(node) ?? range;
+    } else return range;
+  }
+  return range;
+}
+
+/**
+ * @param {unknown} node
+ * @returns {[start: number, end: number] | null} of its own text, without what is behind it
+ */
+function nodeRange(node) {
+  const range = /** @type {{range?: [number, number, number] | null} | null} */ (node)?.range;
+  return range === undefined || range === null ? null : [range[0], range[1]];
+}
+
+/** @param {string} text */
+function firstLine(text) {
+  const [line] = text.trim().split('\n');
+  return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS)}...`;
+}
+
+/** @param {string} text @returns {string} ends with a full stop */
+function sentence(text) {
+  const line = text.split('\n')[0].trim();
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}

@@ -1,0 +1,76 @@
+/**
+ * Thread entry: knows the schedule of one shard and wakes its sender for every arrival. It sleeps in `Atomics.wait`, which
+ * unlike a timer keeps fractions of a millisecond, so the sender's thread can sleep too. One message under way at most:
+ * a sender that is late finds everything that is due when it comes.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createSchedule } from '../../plan/schedule.js';
+import { createClock } from '../clock.js';
+import { partOf } from '../warm-up-load.js';
+import { ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
+
+/** The kernel wakes a sleeper about this late; the rest of a long wait is spun. */
+const SPIN_MS = 0.06;
+
+/** Arrivals nearer to each other than this are not worth a wait of their own. */
+const SPIN_GAP_MS = 0.5;
+
+/**
+ * Warm-up load, run twice so that V8 does not count on one schedule: more wake-ups than it takes to compile what they call.
+ */
+const WARM_UP_ROUNDS = 2;
+const WARM_UP = Object.freeze({ requests: 4000, perSecond: 40_000, longestMs: 200 });
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+/** @type {{load: import('../../plan/plan.js').LoadPlan, shard: number, shards: number, spins: boolean, warmsUp: boolean,
+ *   control: SharedArrayBuffer}} */
+const { load, shard, shards, spins, warmsUp, control } = workerData;
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * @param {import('../../plan/schedule.js').Schedule} schedule
+ * @param {{first: number, step: number}} indexes of the arrivals that are paced
+ * @param {import('../clock.js').Clock} clock
+ * @param {Int32Array} flags
+ * @param {number} spinMs
+ */
+function pace(schedule, { first, step }, clock, flags, spinMs) {
+  for (let index = first; index < schedule.count; index += step) {
+    waitFor(schedule.dueMs(index), clock, spinMs);
+    if (Atomics.compareExchange(flags, UNDER_WAY, 0, 1) === 0) port.postMessage(null);
+  }
+}
+
+/**
+ * @param {number} dueMs
+ * @param {import('../clock.js').Clock} clock
+ * @param {number} spinMs
+ */
+function waitFor(dueMs, clock, spinMs) {
+  for (let left = dueMs - clock(); left > spinMs; left = dueMs - clock()) {
+    Atomics.wait(never, 0, 0, left - spinMs);
+  }
+  while (clock() < dueMs);
+}
+
+/** Nobody is woken: a wake-up is always on its way. */
+function warmUp() {
+  const flags = new Int32Array(new SharedArrayBuffer(control.byteLength));
+  flags[UNDER_WAY] = 1;
+  for (let i = 0; i < WARM_UP_ROUNDS; i++) {
+    const schedule = createSchedule(partOf(load, WARM_UP));
+    pace(schedule, { first: 0, step: 1 }, createClock(process.hrtime.bigint()), flags, 0);
+  }
+}
+
+if (warmsUp) warmUp();
+const flags = new Int32Array(control);
+const schedule = createSchedule(load);
+port.postMessage(null);
+Atomics.wait(flags, STARTED, 0);
+const gapMs = (1000 * shards) / /** @type {number} */ (load.ratePerSecond);
+const spinMs = spins && gapMs >= SPIN_GAP_MS ? SPIN_MS : 0;
+const clock = createClock(new BigInt64Array(control)[ORIGIN]);
+pace(schedule, { first: shard, step: shards }, clock, flags, spinMs);
+// To end takes a thread a millisecond or two, which the sender may need for the last arrival: it waits to be stopped.
+Atomics.wait(never, 0, 0);

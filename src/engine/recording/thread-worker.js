@@ -1,0 +1,101 @@
+/**
+ * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `end`.
+ * On a port of its own, where there is one, it reports every two seconds to whoever shows how the run goes: past the sender's
+ * thread, which has something better to do.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadMix } from '../../operations/mix.js';
+import { createSchedule } from '../../plan/schedule.js';
+import { recordAll } from './loop.js';
+import { createRecorder } from './recorder.js';
+import { openReader } from './ring.js';
+import { warmUpRecording } from './warm-up.js';
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+/** @type {{plan: import('../../plan/plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
+ *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
+const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
+const { load } = plan;
+const mix = await loadMix(plan);
+// Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
+if (!load.coldStart) warmUpRecording({ mix, fixture, shards, reports: livePort !== null });
+const keepers = mix.openKeepers();
+const reader = openReader(ring);
+/** Of each member. @type {unknown[][]} */
+const kept = keepers.map(() => []);
+/** Not reported yet. @type {import('./recorder.js').SecondRow[]} */
+let ended = [];
+
+const recorder = createRecorder({
+  operations: mix.createClassifiers(fixture),
+  warmupMs: load.warmupMs,
+  stages: load.stages,
+  shards,
+  measuredMs,
+  onSecond(row) {
+    port.postMessage({ type: 'second', row });
+    if (livePort !== null) ended.push(row);
+  },
+  onKept: (member, item) => kept[member].push(item),
+});
+
+function keep() {
+  for (const [member, items] of kept.entries()) {
+    if (items.length === 0) continue;
+    keepers[member]?.write(items);
+    items.length = 0;
+  }
+}
+
+/** @param {Omit<import('./recorder.js').Report, 'rows'>} said */
+function report(said) {
+  livePort?.postMessage({ ...said, rows: ended });
+  ended = [];
+}
+
+/** @param {number} atMs */
+function reportSoFar(atMs) {
+  const { open, ...snapshot } = recorder.soFar();
+  report({ atMs, snapshot, open });
+}
+
+/**
+ * Arrivals that were due but still waiting are counted with the age they reached.
+ *
+ * @param {import('./ring.js').Tail} tail
+ */
+function recordWaiting({ endedMs: done, next, waiting, carried }) {
+  if (waiting === 0) return;
+  const schedule = createSchedule(load);
+  const { memberOf } = mix;
+  const waited = {
+    operation: 0,
+    sent: done,
+    done,
+    lag: 0,
+    carried: 0,
+    late: 0,
+    failure: 'never_sent',
+    status: 0,
+    body: null,
+  };
+  /** One for all: there may be a million. @type {import('./ring.js').Sample} */
+  const sample = { ...waited, index: 0, intended: 0 };
+  for (let i = 0; i < waiting; i++) {
+    sample.index = next + i * shards;
+    sample.intended = schedule.dueMs(sample.index);
+    sample.carried = Math.min(carried, done - sample.intended);
+    sample.operation = memberOf(sample.index);
+    recorder.record(sample);
+  }
+}
+
+port.postMessage({ type: 'ready' });
+const onReport = livePort === null ? null : reportSoFar;
+const tail = recordAll({ reader, recorder, onTaken: keep, onReport });
+recordWaiting(tail);
+for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
+const snapshot = recorder.finish();
+port.postMessage({ type: 'end', snapshot, kept: keepers.map((keeper) => keeper?.close() ?? null) });
+report({ atMs: tail.endedMs, snapshot, open: null });
+livePort?.close();

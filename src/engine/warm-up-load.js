@@ -1,0 +1,34 @@
+/** The loads of warm-ups: the plan's, shorter. */
+
+/** For an answer, where there is time. */
+const TIMEOUT_MS = 1000;
+
+/**
+ * @typedef {object} Part
+ * @property {number} requests
+ * @property {number} perSecond in an open loop
+ * @property {number} longestMs waiting for the last answers included
+ */
+
+/**
+ * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other kinds.
+ *
+ * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {Part} part
+ * @returns {import('../plan/plan.js').LoadPlan}
+ */
+export function partOf(load, { requests, perSecond, longestMs }) {
+  const isOpen = load.model === 'open';
+  const durationMs = isOpen ? (1000 * requests) / perSecond : longestMs;
+  return {
+    ...load,
+    ratePerSecond: isOpen ? perSecond : null,
+    durationMs,
+    requests: isOpen && load.requests === null ? null : requests,
+    rampUpMs: 0,
+    warmupMs: 0,
+    timeoutMs: isOpen ? longestMs - durationMs : TIMEOUT_MS,
+    threads: 1,
+    stages: null,
+  };
+}

@@ -1,0 +1,33 @@
+/** A closed loop in stages: how many requests may be in flight when. Arithmetic on the plan, like a schedule. */
+
+import { createProfile } from './profile.js';
+import { share } from './shard-part.js';
+
+/**
+ * @typedef {object} InFlight
+ * @property {(ms: number) => number} at how many this shard may have in flight, `ms` from time zero
+ */
+
+/** A level that a ramp reaches is reached, however it was rounded on the way. */
+const TOLERANCE = 1e-9;
+
+/**
+ * @param {Pick<import('./plan.js').LoadPlan, 'stages' | 'warmupMs'>} load a closed loop
+ * @param {number} shard
+ * @param {number} shards
+ * @returns {InFlight | null} null: as many as there are connections, all the time
+ */
+export function createInFlight({ stages, warmupMs }, shard, shards) {
+  if (stages === null) return null;
+  const lines = stages.flatMap((stage) => stage.lines);
+  // What is a rate to a profile are requests in flight here: only the level at a time is asked for.
+  const { ratePerSecond: levelAt } = createProfile(
+    lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
+  );
+  return {
+    at(ms) {
+      const level = ms < warmupMs ? lines[0].from : levelAt(ms - warmupMs);
+      return share(Math.floor(level + TOLERANCE), shard, shards);
+    },
+  };
+}

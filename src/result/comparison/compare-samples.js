@@ -1,0 +1,237 @@
+/** One metric of two groups of runs: how large the difference is, whether it is shown, and a sentence that says both. */
+
+import { median } from '../../common/median.js';
+import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
+import { sentence } from '../wording.js';
+import { bootstrapInterval } from './bootstrap.js';
+import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
+
+/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
+/** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict, isTools?: true, surePercent?: number}} Found
+ *   `isTools`: the difference that there is may be the tool's own; `surePercent`: the part of it that is not */
+
+/**
+ * So much of the values of each run may be the tool's own lateness: added to a time, or taken from a rate. Alike in both groups it
+ * makes no difference; where one group has more of it, that much is no difference of the targets.
+ *
+ * @typedef {{base: readonly number[], other: readonly number[]}} ToolParts
+ */
+
+/**
+ * @param {MetricHead} metric
+ * @param {readonly number[]} base one value per run
+ * @param {readonly number[]} other
+ * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
+ * @returns {Found & {doubt: string | null, text: string}}
+ */
+export function compareSamples(metric, base, other, options) {
+  const found = find(metric, base, other, options);
+  const doubt = found.isTools
+    ? "The difference may be this tool's own: the tool was later in one group than in the other."
+    : disagreement(found, base.length, other.length);
+  const text = describe(metric, found, base, other);
+  return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
+}
+
+/**
+ * @param {MetricHead} metric
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @param {string} why it would mislead
+ * @returns {{verdict: DifferenceVerdict, doubt: string, text: string}}
+ */
+export function notComparable({ label, unit }, base, other, why) {
+  const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
+  return {
+    verdict: 'not comparable',
+    doubt: sentence(why),
+    text: sentence(`${label}: not comparable, ${b} and ${a}`, why),
+  };
+}
+
+/**
+ * @param {MetricHead} metric
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @param {ToolParts} [tool] of b, as `base`, and of a
+ * @returns {boolean} that a is better than b is shown
+ */
+export function isShownBetter(metric, a, b, tool) {
+  const shifted = tool === undefined ? [] : shift(metric.unit, { base: b, other: a }, tool);
+  return [/** @type {const} */ ([b, a]), ...shifted].every(([base, other]) => {
+    const { direction } = test(base, other);
+    return metric.lowerIsBetter ? direction < 0 : direction > 0;
+  });
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {number} base
+ * @param {number} other
+ * @returns {number | null} percentage points of a share, percent of the base of all else
+ */
+export function differenceOf(unit, base, other) {
+  if (unit === 'fraction') return (other - base) * 100;
+  return base === 0 ? null : ((other - base) / base) * 100;
+}
+
+/**
+ * @param {MetricHead} metric
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @param {{seed: number, resamples?: number, tool?: ToolParts}} options
+ * @returns {Found}
+ */
+function find({ unit }, base, other, { tool, ...options }) {
+  if (base.length === 0 || other.length === 0) {
+    return { differencePercent: null, interval: null, pValue: null, verdict: 'not enough runs' };
+  }
+  const difference = (/** @type {number} */ from, /** @type {number} */ to) => differenceOf(unit, from, to);
+  const differencePercent = difference(median(base), median(other));
+  const { pValue, isPossible, direction } = test(base, other);
+  if (!isPossible) return { differencePercent, interval: null, pValue, verdict: 'not enough runs' };
+  const plain = bootstrapInterval(base, other, difference, options);
+  const shifted = tool === undefined ? [] : shift(unit, { base, other }, tool);
+  const intervals = [plain, ...shifted.map(([a, b]) => bootstrapInterval(a, b, difference, options))];
+  const ends = intervals.filter((one) => one !== null);
+  const interval =
+    ends.length === 0
+      ? null
+      : /** @type {[number, number]} */ ([
+          Math.min(...ends.map(([low]) => low)),
+          Math.max(...ends.map(([, high]) => high)),
+        ]);
+  const isTools = direction !== 0 && shifted.some(([a, b]) => test(a, b).direction !== direction);
+  const sure = nearestToZero([
+    differencePercent,
+    ...shifted.map(([a, b]) => difference(median(a), median(b))),
+  ]);
+  return {
+    differencePercent,
+    interval,
+    pValue,
+    verdict: wordFor(unit, isTools ? 0 : direction),
+    ...(isTools ? { isTools } : {}),
+    ...(shifted.length === 0 || sure === null ? {} : { surePercent: sure }),
+  };
+}
+
+/** @param {(number | null)[]} differences */
+function nearestToZero(differences) {
+  const known = differences.filter((one) => one !== null);
+  if (known.some((one) => one > 0) && known.some((one) => one < 0)) return 0;
+  return known.length === 0 ? null : known.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b));
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {{base: readonly number[], other: readonly number[]}} values
+ * @param {ToolParts} tool
+ * @returns {[readonly number[], readonly number[]][]} the groups, had the one with more of the tool's lateness had no more than the
+ *   other; none where both had as much
+ */
+function shift(unit, { base, other }, tool) {
+  const sign = unit === '/s' ? 1 : -1;
+  const more = (/** @type {readonly number[]} */ own, /** @type {readonly number[]} */ than) =>
+    own.map((part) => Math.max(0, part - median(than)));
+  const moved = (/** @type {readonly number[]} */ of, /** @type {readonly number[]} */ by) =>
+    of.map((value, i) => value + sign * by[i]);
+  const [ofBase, ofOther] = [more(tool.base, tool.other), more(tool.other, tool.base)];
+  return [
+    ...(ofOther.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([base, moved(other, ofOther)])] : []),
+    ...(ofBase.some((ms) => ms > 0) ? [/** @type {[any, any]} */ ([moved(base, ofBase), other])] : []),
+  ];
+}
+
+/**
+ * The test says whether the values of one group tend to be larger; a difference is shown only where the medians say the same.
+ *
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @returns {{pValue: number | null, isPossible: boolean, direction: -1 | 0 | 1}} direction from base to other, 0: none shown;
+ *   isPossible: with so many runs a difference could be shown
+ */
+function test(base, other) {
+  if (base.length === 0 || other.length === 0) return { pValue: null, isPossible: false, direction: 0 };
+  const { u, pValue } = mannWhitney(other, base);
+  const isPossible = smallestPValue(base.length, other.length) < ALPHA;
+  const byRank = u - (base.length * other.length) / 2;
+  const byMedian = median(other) - median(base);
+  const isShown = isPossible && pValue < ALPHA && byRank * byMedian > 0;
+  return { pValue, isPossible, direction: isShown ? (byMedian > 0 ? 1 : -1) : 0 };
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {-1 | 0 | 1} direction
+ * @returns {DifferenceVerdict}
+ */
+function wordFor(unit, direction) {
+  if (direction === 0) return 'no difference shown';
+  if (unit === 'ms') return direction > 0 ? 'slower' : 'faster';
+  return direction > 0 ? 'higher' : 'lower';
+}
+
+/**
+ * @param {MetricHead} metric
+ * @param {Found} found
+ * @param {readonly number[]} base
+ * @param {readonly number[]} other
+ * @returns {string}
+ */
+function describe({ key, label, unit }, found, base, other) {
+  const { verdict, differencePercent, interval, pValue } = found;
+  if (verdict === 'not enough runs') return describeFew(label, base.length, other.length);
+  const value = (/** @type {readonly number[]} */ values) => figureText(unit, median(values));
+  const evidence = [
+    ...(interval === null ? [] : [`95 % interval ${intervalText(unit, interval)}`]),
+    `p ${pText(pValue)
+      .replace(/^(?=\d)/, '= ')
+      .replace(/^</, '< ')}`,
+  ].join(', ');
+  if (verdict === 'no difference shown') {
+    const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
+    return sentence(`${label}: no difference shown, ${value(other)} and ${value(base)} (${by}${evidence})`);
+  }
+  const size = differencePercent === null ? verdict : `${sizeText(unit, differencePercent)} ${verdict}`;
+  const is = key === 'errors' ? 'are' : 'is';
+  return sentence(`${label} ${is} ${size}: ${value(other)} instead of ${value(base)} (${evidence})`);
+}
+
+/**
+ * The test is of ranks and the interval is of medians: they may disagree, and who reads both is told why.
+ *
+ * @param {Found} found
+ * @param {number} n runs of the base
+ * @param {number} m runs of the other
+ * @returns {string | null} a sentence
+ */
+function disagreement({ verdict, interval, pValue }, n, m) {
+  if (verdict === 'not enough runs') return null;
+  const holdsZero = interval !== null && interval[0] <= 0 && interval[1] >= 0;
+  if (verdict !== 'no difference shown') {
+    return holdsZero
+      ? 'By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.'
+      : null;
+  }
+  if (pValue !== null && pValue < ALPHA) {
+    return 'By their ranks the runs differ, but the medians do not say the same.';
+  }
+  if (interval === null || holdsZero) return null;
+  return `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
+}
+
+/**
+ * @param {string} label
+ * @param {number} n
+ * @param {number} m
+ */
+function describeFew(label, n, m) {
+  const counts = `${label}: not enough runs, ${n} and ${m}`;
+  const needed = `${runsNeeded()} of each are enough to show one`;
+  if (n === 0 || m === 0) return sentence(`${counts} have a value`, needed);
+  const smallest = pText(smallestPValue(n, m));
+  const none = `${counts}: no p-value below ${smallest} can come out`;
+  return sentence(none, `a difference needs one below ${ALPHA}`, needed);
+}

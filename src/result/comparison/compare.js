@@ -1,0 +1,161 @@
+/**
+ * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
+ * thousand requests are ten values of p99, not ten thousand of anything.
+ */
+
+import { median } from '../../common/median.js';
+import { TOOL_VERSION } from '../../common/version.js';
+import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
+import { subjectsOf } from '../runs/run-subjects.js';
+import { admit } from './admit.js';
+import { INTERVAL_CONFIDENCE, RESAMPLES } from './bootstrap.js';
+import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
+import { notesOf, warningsOf } from './comparison-remarks.js';
+import { ErrorBias } from './error-bias.js';
+import { judgeFailIf, parseFailIf } from './fail-if.js';
+import { ALPHA } from './rank-test.js';
+
+/** @typedef {import('./comparison-schema.js').Comparison} Comparison */
+/** @typedef {import('./comparison-schema.js').ComparedGroup} ComparedGroup */
+/** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
+/** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
+
+/** Of the bootstrap, so that the same files give the same comparison. */
+export const DEFAULT_SEED = 1;
+
+/**
+ * @typedef {object} CompareOptions
+ * @property {boolean} [allowInvalid] take invalid and interrupted runs, too, which are refused otherwise
+ * @property {boolean} [leaveOutInvalid] compare the others
+ * @property {number} [seed] of the bootstrap
+ * @property {number} [resamples] of the bootstrap
+ * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
+ * @property {string | null} [createdAt] ISO 8601, UTC: so that the document tells when it was made
+ * @property {string | null} [command] that made it, without secrets
+ */
+
+/**
+ * @param {readonly RunGroup[]} groups at least two; the first is the base
+ * @param {CompareOptions} [options]
+ * @returns {Comparison}
+ * @throws {import('../../common/errors.js').PkiLoadError} where there is nothing to compare, or what must not be
+ */
+export function compareGroups(groups, options = {}) {
+  const {
+    seed = DEFAULT_SEED,
+    resamples = RESAMPLES,
+    failIf = [],
+    createdAt = null,
+    command = null,
+  } = options;
+  const rules = failIf.map(parseFailIf);
+  const admitted = admit(groups, options);
+  const described = admitted.map(describeGroup);
+  const bias = new ErrorBias(
+    described.map(({ name, metrics: { errors } }) => ({ name, errors: errors.values })),
+  );
+  const metrics = METRICS.map((metric) =>
+    compareMetric(headOf(metric), described, bias, { seed, resamples }),
+  );
+  const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
+  return {
+    schema: COMPARISON_SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    createdAt,
+    command,
+    method: { alpha: ALPHA, confidence: INTERVAL_CONFIDENCE, resamples, seed },
+    groups: described,
+    metrics,
+    failIf: rules.map((rule) => judgeFailIf(rule, metrics, described)),
+    warnings: warningsOf(admitted, bias),
+    notes: notesOf(admitted, { seed, resamples, hasErrors }),
+  };
+}
+
+/**
+ * @param {import('./admit.js').AdmittedGroup} group
+ * @returns {ComparedGroup}
+ */
+function describeGroup({ name, runs, used }) {
+  return {
+    name,
+    subjects: subjectsOf(used.map(({ result }) => result)),
+    runs: runs.map(({ name: run, result: { startedAt, target, measurement }, used: isUsed, why }) => ({
+      name: run,
+      startedAt,
+      target: { url: target.url, product: target.product, version: target.version },
+      verdict: measurement.verdict,
+      used: isUsed,
+      why,
+    })),
+    metrics: summariseMetrics(used),
+  };
+}
+
+/**
+ * @param {MetricHead} head
+ * @param {ComparedGroup[]} groups
+ * @param {ErrorBias} bias
+ * @param {{seed: number, resamples: number}} options
+ * @returns {ComparedMetric}
+ */
+function compareMetric(head, groups, bias, options) {
+  const samples = groups.map(({ metrics }) => known(metrics[head.key].values));
+  const tools = groups.map(({ metrics }) => toolOf(metrics[head.key]));
+  const [base, ...others] = samples;
+  return {
+    ...head,
+    differenceIn: head.unit === 'fraction' ? 'percentage points' : 'percent',
+    comparisons: others.map((values, i) => {
+      const tool = { base: tools[0], other: tools[i + 1] };
+      const found = compareSamples(head, base, values, { ...options, tool });
+      const why = bias.objection(head, found.verdict, 0, i + 1);
+      const objected = why === null ? {} : notComparable(head, base, values, why);
+      return { base: 0, other: i + 1, ...found, ...objected };
+    }),
+    ...findBest(head, samples, tools, bias),
+  };
+}
+
+/**
+ * @param {import('../runs/run-metrics.js').MetricSummary} summary
+ * @returns {number[]} of the runs that have a value: how much of it may be the tool's own
+ */
+function toolOf({ values, tool }) {
+  return values.flatMap((value, i) => (value === null ? [] : (tool?.[i] ?? 0)));
+}
+
+/**
+ * Best is what is shown to be better than every other; a better median alone may be chance. A group with more errors than
+ * another does not compete, so that it cannot win, nor keep another from winning.
+ *
+ * @param {MetricHead} head
+ * @param {number[][]} samples
+ * @param {number[][]} tools
+ * @param {ErrorBias} bias
+ * @returns {{best: number | null, bestMedian: number | null}}
+ */
+function findBest(head, samples, tools, bias) {
+  const sign = head.lowerIsBetter ? 1 : -1;
+  const competes = samples.map(
+    (values, i) => values.length > 0 && (head.unit === 'fraction' || !bias.isOutOfContest(i)),
+  );
+  const medians = samples.map((values, i) =>
+    competes[i] ? sign * median(values) : Number.POSITIVE_INFINITY,
+  );
+  const lowest = Math.min(...medians);
+  const first = medians.indexOf(lowest);
+  const isAlone = competes.filter((one) => one).length === 1;
+  if (lowest === Number.POSITIVE_INFINITY || medians.lastIndexOf(lowest) !== first) {
+    return { best: null, bestMedian: null };
+  }
+  const isShown = samples.every(
+    (other, i) =>
+      i === first ||
+      (!competes[i] && !isAlone) ||
+      isShownBetter(head, samples[first], other, { base: tools[i], other: tools[first] }),
+  );
+  return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
+}

@@ -1,0 +1,143 @@
+/** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
+
+import { foldStages, mergeSnapshots, total, withPlanned } from '../engine/recording/merge.js';
+import { ENGINE_OUTCOMES } from '../engine/recording/recorder.js';
+import { factsOf } from '../engine/window.js';
+import { TRANSPORT_MEANINGS } from '../http/failures.js';
+import { createDuePerSecond, scheduleOf } from '../plan/due.js';
+import { leftCells } from '../plan/planned-cells.js';
+import { shardOfThread } from '../plan/shard-part.js';
+import { stagesOf } from '../plan/stages.js';
+import { describeObserved, isThisMachine, observe, ownLossesOf, watchedOf } from '../verdict/observed.js';
+import { judgeMeasurement } from '../verdict/reasons.js';
+import { buildBlock } from './build.js';
+import { checkResult } from './check/check.js';
+import { mergeBlockOf } from './parts/merge-block.js';
+import { buildResult } from './result.js';
+
+/**
+ * @typedef {object} Sent
+ * @property {import('../engine/shard.js').ShardEnd[]} ends
+ * @property {Date} startedAt start of the measured part
+ * @property {bigint} startedAtNs the same on the monotonic clock
+ * @property {number} stoppedMs when it was interrupted, from time zero; Infinity when it was not
+ * @property {import('../engine/watch/machine.js').MachineEnd} machine
+ */
+
+/**
+ * Snapshots -> Result: merged, judged.
+ *
+ * @param {object} parts
+ * @param {import('../plan/plan.js').Plan} parts.plan
+ * @param {import('../operations/mix.js').Mix} parts.mix
+ * @param {import('../engine/window.js').Window} parts.window
+ * @param {import('./schema.js').Result['target']} parts.target
+ * @param {string} parts.command
+ * @param {import('../engine/recording/seconds.js').Second[]} parts.seconds
+ * @param {Sent} parts.sent
+ * @param {readonly string[][]} [parts.notes] of each operation, beside those of its recorders
+ * @returns {import('./schema.js').Result}
+ */
+export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
+  const { operations: recorded, ...late } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const schedule = scheduleOf(plan.load);
+  const stages = stagesOf(plan.load);
+  const cells = withPlanned(
+    withNotes(recorded, notes),
+    window.cells ?? null,
+    leftOf({ plan, mix, schedule, sent }, recorded.length),
+  );
+  const operations = foldStages(cells, stages);
+  const watched = watchedOf(sent.ends, late, sent.machine);
+  const ownLosses = ownLossesOf(operations, watched);
+  const facts = { ...factsOf(plan.load, window, operations, sent), ...wordsOf(mix), ownLosses };
+  const block = buildBlock(operations, facts);
+  const { load } = plan;
+  const targetIsLocal = isThisMachine(target.url);
+  const observed = observe({ load, operations, block, facts, seconds, watched, targetIsLocal });
+  const { startedAt, startedAtNs } = sent;
+  const { shard, warmupMs } = load;
+  const dueIn = schedule === null ? null : createDuePerSecond(schedule, shard, warmupMs);
+  const run = { plan, target, command, startedAt, startedAtNs, operations, cells, stages };
+  const merge =
+    shard === null
+      ? undefined
+      : mergeBlockOf({ operations, facts, watched, machine: sent.machine, ...lagsOf(seconds) });
+  return concludeWith(observed, { ...run, block, facts, seconds, dueIn, merge });
+}
+
+/**
+ * Judges, builds and checks; where the figures do not add up, the measurement is invalid.
+ *
+ * @param {import('../verdict/observed.js').Observed} observed
+ * @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} parts
+ * @returns {import('./schema.js').Result}
+ */
+export function concludeWith(observed, parts) {
+  const build = (/** @type {string[]} */ problems) => {
+    const all = [...(observed.problems ?? []), ...problems];
+    const measurement = {
+      ...judgeMeasurement({ ...observed, problems: all }),
+      observed: describeObserved(observed),
+    };
+    return buildResult({ ...parts, measurement });
+  };
+  const result = build([]);
+  const problems = checkResult(result);
+  return problems.length === 0 ? result : build(problems);
+}
+
+/**
+ * @param {import('../engine/recording/merge.js').MergedOperation[]} cells all operations of the first stage, then all of the next
+ * @param {readonly string[][]} notes of each operation
+ */
+function withNotes(cells, notes) {
+  return cells.map((cell, i) => {
+    const { verification } = cell;
+    const all = [...verification.notes, ...(notes[i % notes.length] ?? [])];
+    return { ...cell, verification: { ...verification, notes: all } };
+  });
+}
+
+/**
+ * @param {import('../engine/recording/seconds.js').Second[]} seconds of a part of a plan
+ * @returns {{lagPerSecond: (string | null)[], lagMaxPerSecond: (number | null)[]}}
+ */
+export function lagsOf(seconds) {
+  return {
+    lagPerSecond: seconds.map(({ lag }) => lag),
+    lagMaxPerSecond: seconds.map(({ lagMax }) => lagMax),
+  };
+}
+
+/**
+ * @param {object} run
+ * @param {import('../plan/plan.js').Plan} run.plan
+ * @param {import('../operations/mix.js').Mix} run.mix
+ * @param {import('../plan/schedule.js').Schedule | null} run.schedule
+ * @param {Sent} run.sent
+ * @param {number} cells operations times stages
+ * @returns {number[]} requests of each that were planned, and neither sent nor dropped
+ */
+function leftOf({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, cells) {
+  if (cells === 1) return [total(ends.map(({ left }) => left))];
+  // A closed loop that was not interrupted has sent all that there was time for.
+  const hasLeft = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
+  const rests = ends.map(({ next, left }, thread) => ({
+    next,
+    step: shardOfThread(load.shard, thread, load.threads).shards,
+    left: hasLeft ? left : 0,
+  }));
+  return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, rests);
+}
+
+/**
+ * @param {Pick<import('../operations/mix.js').Mix, 'things' | 'outcomes'>} mix
+ * @returns {Pick<import('./build.js').RunFacts, 'things' | 'meanings'>}
+ */
+export function wordsOf({ things, outcomes }) {
+  return {
+    things,
+    meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * How long revocations took to be seen: one declaration that gives the type, the validation and the JSON Schema.
+ * src/campaigns/propagation/ makes it. What is true of a delay is an interval, so every distribution comes twice: of lower and of upper bounds.
+ */
+import { z } from 'zod';
+import { validatorOf } from '../declared.js';
+import { PROPAGATION_SCHEMA_ID } from '../document.js';
+import { Result } from '../schema.js';
+
+const count = z.int().min(0);
+const amount = z.number().min(0);
+const counts = z.record(z.string(), count);
+const { response: Latency } = Result.shape.latencyMs.shape;
+
+/** Of the same revocations. The revocation took effect after the lower and before the upper bound. */
+const Bounds = z.object({ lower: Latency, upper: Latency }).meta({ id: 'Bounds' });
+
+const Delay = z
+  .object({
+    /** Certificates that were seen to be revoked. */
+    revoked: count,
+    /** Those of them that were revoked before the call that revoked them was answered; in `sinceAnswered` they count as 0. */
+    beforeAnswered: count,
+    /**
+     * From the moment when the revocation was answered, as this program saw it: when it had read the head of the answer. By what it was
+     * late to read that, which is not known, these bounds are too small, and `beforeAnswered` may count too many.
+     */
+    sinceAnswered: Bounds,
+    /** From the moment when it was sent: these hold however late this program read what. */
+    sinceSent: Bounds,
+    /** Upper less lower bound: what the measurement leaves open. */
+    widthMs: Latency,
+  })
+  .meta({ id: 'Delay' });
+
+const interval = z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable();
+
+const Node = z.object({
+  url: z.string(),
+  version: z.string().nullable(),
+  /** As its sys/health had it before the first certificate; null where it does not tell. */
+  state: z.enum(['active', 'standby', 'performance standby']).nullable(),
+  /** Certificates by what came of them here. */
+  outcomes: counts,
+  delay: Delay,
+  /** OCSP requests: `looks` before revocations, and polls after them. */
+  asked: z.object({ looks: count, polls: count, missed: count, skipped: count }),
+  /** All of them by what was answered: OCSP status, rule broken, HTTP or transport error. */
+  answers: counts,
+});
+
+const RowNode = z.object({
+  outcome: z.enum(['revoked', 'never_revoked', 'never_answered', 'not_good_before', 'undecided']),
+  /** What it said instead of good. */
+  before: z.string().optional(),
+  /** From when the revocation was sent; null unless revoked. */
+  interval,
+});
+
+const Row = z.object({
+  certificate: count,
+  /** `revoked`: at every node. */
+  outcome: z.enum([
+    'revoked',
+    'never_revoked',
+    'never_answered',
+    'not_good_before',
+    'issue_failed',
+    'revoke_failed',
+    'undecided',
+  ]),
+  failure: z.string().optional(),
+  /** How long the call that revokes took, until the head of its answer was read; null where there was none that succeeded. */
+  revokeMs: amount.nullable(),
+  nodes: z.array(RowNode),
+});
+
+export const Propagation = z
+  .object({
+    schema: z.literal(PROPAGATION_SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    startedAt: z.iso.datetime(),
+    durationSeconds: amount,
+    interrupted: z.boolean(),
+    command: z.string(),
+    /** As it was carried out; never a token or a key. */
+    plan: z.object({
+      mount: z.string(),
+      role: z.string(),
+      certificates: count,
+      concurrency: count,
+      pauseMs: amount,
+      pollMs: amount,
+      giveUpMs: amount,
+      timeoutMs: amount,
+      seed: count,
+    }),
+    /** Where certificates were issued and revoked. */
+    target: z.object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() }),
+    /** Of the mount's config/crl; null where it cannot be seen. */
+    crl: z.object({
+      autoRebuild: z.boolean().nullable(),
+      disabled: z.boolean().nullable(),
+      ocspExpiry: z.string().nullable(),
+    }),
+    /** planned - begun were not reached; the outcomes of those begun add up to them. */
+    certificates: z.object({ planned: count, begun: count, outcomes: counts }),
+    /** How long calls took that revoked a certificate. */
+    revokeMs: Latency,
+    /** Until the last of the nodes said revoked. */
+    everywhere: Delay,
+    nodes: z.array(Node).min(1, 'there is no node'),
+    /** How late polls were sent; missed ones are counted with the nodes. */
+    pollLagMs: z.object({
+      count,
+      min: amount.nullable(),
+      p50: amount.nullable(),
+      p99: amount.nullable(),
+      max: amount.nullable(),
+    }),
+    rows: z.array(Row),
+    /** Judged on the upper bounds of `everywhere.sinceAnswered`. */
+    requirements: Result.shape.requirements,
+    measurement: Result.shape.measurement.omit({ observed: true }),
+    /** What a reader must know to take the numbers for what they are. */
+    notes: z.array(z.string()),
+    environment: Result.shape.environment,
+  })
+  .meta({ title: 'How long revocations took to be seen, as vault-pki-load propagation measured it' });
+
+/** @typedef {z.infer<typeof Propagation>} Propagation */
+/** @typedef {z.infer<typeof Delay>} DelayBlock */
+/** @typedef {z.infer<typeof Node>} PropagationNode */
+/** @typedef {z.infer<typeof Row>} PropagationRow */
+
+/** As {@link validatorOf} says; code `bad_propagation`. */
+export const validatePropagation = validatorOf(Propagation, {
+  code: 'bad_propagation',
+  called: 'The measurement',
+  writtenWith: 'propagation --out FILE.json',
+});

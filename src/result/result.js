@@ -1,0 +1,105 @@
+/** Everything a run found out -> Result, the one source of every report. */
+import { availableParallelism } from 'node:os';
+import { TOOL_VERSION } from '../common/version.js';
+import { total } from '../engine/recording/merge.js';
+import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
+import { deferRequirement } from './defer.js';
+import { judgeRequirement } from './requirements/judge.js';
+import { SCHEMA_ID } from './schema-id.js';
+import { scopedView } from './scope.js';
+import { buildStages } from './stages.js';
+
+/**
+ * @param {object} parts
+ * @param {import('../plan/plan.js').Plan} parts.plan
+ * @param {import('./schema.js').Result['target']} parts.target
+ * @param {string} parts.command
+ * @param {Date} parts.startedAt start of the measured part
+ * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
+ * @param {import('../engine/recording/merge.js').MergedOperation[]} parts.operations over all stages
+ * @param {import('../engine/recording/merge.js').MergedOperation[]} [parts.cells] by stage
+ * @param {readonly import('./stages.js').StageSpan[]} [parts.stages] none: the plan has none
+ * @param {import('./schema.js').OperationBlock} parts.block the whole
+ * @param {import('./build.js').RunFacts} parts.facts
+ * @param {import('../engine/recording/seconds.js').Second[]} parts.seconds
+ * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
+ * @param {import('../verdict/measurement-schema.js').Measurement} parts.measurement
+ * @param {boolean} [parts.unfinished] the run goes on
+ * @param {import('./parts/merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
+ * @returns {import('./schema.js').Result}
+ */
+export function buildResult({
+  plan,
+  target,
+  command,
+  startedAt,
+  startedAtNs,
+  operations,
+  cells = operations,
+  stages = [],
+  block,
+  facts,
+  seconds,
+  dueIn = null,
+  measurement,
+  unfinished = false,
+  merge,
+}) {
+  const { requirements, load, ...rest } = plan;
+  const isValid = measurement.verdict !== 'invalid';
+  const windowMs = rateWindowMs(operations, facts);
+  const factsOf = factsOfEach(operations, facts);
+  const view = buildView(operations, block, facts, load, isValid);
+  const viewFor = (/** @type {import('../plan/plan.js').PlannedRequirement} */ { operation, stage }) =>
+    operation === undefined && stage === undefined
+      ? view
+      : scopedView({ operation, stage }, { cells, stages, facts, load, isValid });
+  return {
+    schema: SCHEMA_ID,
+    tool: { version: TOOL_VERSION },
+    startedAt: startedAt.toISOString(),
+    startedAtMonotonicNs: String(startedAtNs),
+    durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
+    windowSeconds: windowMs / 1000,
+    interrupted: facts.interrupted,
+    ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
+    command,
+    plan: { ...rest, load, requirements: requirements.map(({ text }) => text) },
+    ...(load.shard ? { shard: { ...load.shard } } : {}),
+    target,
+    load: loadOf(load),
+    warmup: { seconds: load.warmupMs / 1000, sent: total(operations.map(({ warmup }) => warmup)) },
+    ...block,
+    operations: Object.fromEntries(
+      operations.map((one) => [
+        one.name,
+        {
+          ...buildBlock([one], factsOf(one), windowMs),
+          things: facts.things[one.name],
+        },
+      ]),
+    ),
+    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
+    timeline: buildTimeline(operations, seconds, dueIn),
+    requirements: requirements.map((requirement) =>
+      load.shard
+        ? deferRequirement(requirement, load.shard)
+        : judgeRequirement(requirement, viewFor(requirement)),
+    ),
+    measurement,
+    environment: {
+      node: process.version,
+      platform: `${process.platform} ${process.arch}`,
+      cpus: availableParallelism(),
+    },
+    ...(merge === undefined ? {} : { merge }),
+  };
+}
+
+/**
+ * @param {import('../plan/plan.js').LoadPlan} load
+ * @returns {import('./schema.js').Result['load']}
+ */
+function loadOf({ stages, ...load }) {
+  return { ...load, ...(stages === null ? {} : { stageCount: stages.length }) };
+}

@@ -1,0 +1,130 @@
+/** Figures over runs as people read them: values, variances, differences, intervals and p-values. */
+import { formatCount, formatLatency, formatRate } from '../../common/units.js';
+import { formatPercent } from '../wording.js';
+
+/** @typedef {import('./run-metrics.js').Unit} Unit */
+/** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
+
+/** Stands where there is no figure. */
+const NONE = '–';
+
+/**
+ * @param {Unit} unit
+ * @param {number | null} value
+ * @returns {string} `12.3 ms`, `19.9/s`, `0.1 %`
+ */
+export function figureText(unit, value) {
+  if (value === null) return NONE;
+  if (unit === 'ms') return formatLatency(value);
+  return unit === '/s' ? formatRate(value) : formatPercent(value);
+}
+
+/**
+ * @param {Unit} unit
+ * @param {Spread} spread
+ * @returns {string} standard deviation in the unit that its mean is written in: `0.110 ms`, `12.5/h`; three digits, so that
+ *   they line up
+ */
+export function deviationText(unit, { mean, variance }) {
+  if (mean === null || variance === null) return NONE;
+  const { factor, sign } = writtenIn(unit, mean);
+  const deviation = Math.sqrt(variance) * factor;
+  const isPlain = deviation >= 0.001 && deviation < 99.95;
+  return `${isPlain ? deviation.toPrecision(3) : threeDigits(deviation)}${sign}`;
+}
+
+/**
+ * @param {Unit} unit
+ * @param {Spread} spread
+ * @returns {string} in the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, `0.01 %²`; three digits, and a bare `0`
+ */
+export function varianceText(unit, { mean, variance }) {
+  if (mean === null || variance === null) return NONE;
+  const { factor, square } = writtenIn(unit, mean);
+  return variance === 0 ? '0' : `${threeDigits(variance * factor ** 2)} ${square}`;
+}
+
+/**
+ * @param {Unit} unit shares differ by percentage points, all else by percent
+ * @param {number | null} difference
+ * @returns {string} with its sign: `+10.3 %`, `-0.25 points`
+ */
+export function differenceText(unit, difference) {
+  return difference === null ? NONE : `${signed(difference)} ${differenceUnit(unit)}`;
+}
+
+/**
+ * @param {Unit} unit
+ * @param {number} difference
+ * @returns {string} its size: `10.3 %`, `0.25 points`
+ */
+export function sizeText(unit, difference) {
+  return `${size(Math.abs(difference))} ${differenceUnit(unit)}`;
+}
+
+/**
+ * @param {Unit} unit
+ * @param {readonly number[] | null} interval
+ * @returns {string} `+7.10 to +13.2 %`
+ */
+export function intervalText(unit, interval) {
+  return interval === null ? NONE : `${interval.map(signed).join(' to ')} ${differenceUnit(unit)}`;
+}
+
+/**
+ * @param {number | null} pValue
+ * @returns {string} `0.0123`, `<0.0001`: three digits
+ */
+export function pText(pValue) {
+  if (pValue === null) return NONE;
+  return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
+}
+
+/**
+ * The unit that figureText writes a value in.
+ *
+ * @param {Unit} unit
+ * @param {number} value
+ * @returns {{factor: number, sign: string, square: string}} what to multiply with, and what to put behind that
+ */
+function writtenIn(unit, value) {
+  if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
+  if (unit === '/s') {
+    return value === 0 || value >= 1
+      ? { factor: 1, sign: '/s', square: '(/s)²' }
+      : { factor: 3600, sign: '/h', square: '(/h)²' };
+  }
+  if (value >= 999.5) return { factor: 0.001, sign: ' s', square: 's²' };
+  return value >= 0.0995 || value === 0
+    ? { factor: 1, sign: ' ms', square: 'ms²' }
+    : { factor: 1000, sign: ' µs', square: 'µs²' };
+}
+
+/** @param {Unit} unit */
+function differenceUnit(unit) {
+  return unit === 'fraction' ? 'points' : '%';
+}
+
+/** @param {number} value */
+function signed(value) {
+  const text = size(Math.abs(value));
+  if (text === '0') return text;
+  return `${value < 0 ? '-' : '+'}${text}`;
+}
+
+/**
+ * @param {number} value not negative
+ * @returns {string} a number of decimals that fits its size
+ */
+function size(value) {
+  if (value >= 99.95) return formatCount(value.toFixed(0));
+  if (value >= 9.995) return value.toFixed(1);
+  if (value >= 0.0995) return value.toFixed(2);
+  return value < 0.0001 ? '0' : String(Number(value.toPrecision(2)));
+}
+
+/** @param {number} value */
+function threeDigits(value) {
+  const text = String(Number(value.toPrecision(3)));
+  return text.includes('e') ? text : formatCount(text);
+}

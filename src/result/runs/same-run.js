@@ -1,0 +1,65 @@
+/** A run that counts twice would make every difference look surer, and every spread smaller, than it is. */
+import { usageError } from '../../common/errors.js';
+
+/** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
+/** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
+
+/**
+ * @param {readonly RunGroup[]} groups of a comparison, or the one that makes a set of runs
+ * @throws {import('../../common/errors.js').PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
+ */
+export function refuseSameRun(groups) {
+  /** @type {Map<string, {run: string, group: string}>} */
+  const seen = new Map();
+  for (const { name: group, runs } of groups) {
+    for (const { name: run, result } of runs) {
+      const key = identityOf(result);
+      const before = seen.get(key);
+      if (before !== undefined) throw sameRunTwice(before, { run, group }, groups.length > 1);
+      seen.set(key, { run, group });
+    }
+  }
+}
+
+/**
+ * @param {{run: string, group: string}} one
+ * @param {{run: string, group: string}} other
+ * @param {boolean} namesGroups
+ */
+function sameRunTwice(one, other, namesGroups) {
+  if (one.group === other.group) {
+    const [of, bothOf] = namesGroups ? [` for ${one.group}`, `, both of ${one.group},`] : ['', ''];
+    return usageError(
+      'same_run_twice',
+      one.run === other.run
+        ? `${one.run} is given twice${of}.`
+        : `${one.run} and ${other.run}${bothOf} are the same run.`,
+      'Give each run once.',
+    );
+  }
+  return usageError(
+    'same_run_twice',
+    one.run === other.run
+      ? `${one.run} is given for ${one.group} and for ${other.group}.`
+      : `${one.run} of ${one.group} and ${other.run} of ${other.group} are the same run.`,
+    'Give each run once, in one group: a run that is compared with itself hides what differs.',
+  );
+}
+
+/**
+ * @param {import('../schema.js').Result} result
+ * @returns {string} no two runs have the same
+ */
+function identityOf({ startedAt, startedAtMonotonicNs, durationSeconds, target, totals, latencyMs }) {
+  const { mean, max, histogram } = latencyMs.response;
+  return JSON.stringify([
+    startedAt,
+    startedAtMonotonicNs ?? null,
+    durationSeconds,
+    target.url,
+    totals.sent,
+    mean,
+    max,
+    histogram,
+  ]);
+}

@@ -1,0 +1,159 @@
+/** The Search: one declaration that gives the type, the validation and the JSON Schema. `src/campaigns/search/find-max.js` makes it. */
+import { z } from 'zod';
+import { usageError } from '../../common/errors.js';
+import { validatorOf } from '../declared.js';
+import { SEARCH_SCHEMA_ID } from '../document.js';
+import { Result } from '../schema.js';
+
+const amount = z.number().min(0);
+const count = z.int().min(0);
+const ms = amount.nullable();
+
+const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
+
+/** A run at one level. */
+const Step = z
+  .object({
+    /** Requests a second, or in flight. */
+    level: amount,
+    phase: z.enum(['coarse', 'bisection', 'confirmation']),
+    /** From 1: what has failed is tried once more. */
+    attempt: z.int().min(1),
+    /** `not offered`: the generator could not honestly offer it, which says nothing of the target. */
+    verdict: Verdict,
+    reason: z.string(),
+    /** `not proven`: a run so short could have proven it by luck at most, so that nothing speaks against it. */
+    isStarved: z.boolean(),
+    startedAt: z.iso.datetime(),
+    seconds: amount,
+    connections: count,
+    requests: count,
+    /** Successes. */
+    perSecond: amount,
+    /** Response times. */
+    p50Ms: ms,
+    p99Ms: ms,
+    maxMs: ms,
+    errorShare: z.number().min(0).max(1).nullable(),
+    measurement: z.enum(['valid', 'suspect', 'invalid']),
+    /** What the target was given before it. */
+    recovery: z.object({ seconds: amount, recovered: z.boolean() }),
+  })
+  .meta({ id: 'SearchStep' });
+
+export const Search = z
+  .object({
+    schema: z.literal(SEARCH_SCHEMA_ID),
+    tool: z.object({ version: z.string() }),
+    name: z.string(),
+    startedAt: z.iso.datetime(),
+    durationSeconds: amount,
+    command: z.string(),
+    /** Written while the search went on. */
+    unfinished: z.literal(true).optional(),
+    interrupted: z.boolean(),
+    /** Of which each step changed the load; never a token or a key. */
+    plan: z.record(z.string(), z.unknown()),
+    /** Null where no step was made. */
+    target: z
+      .object({ url: z.string(), product: z.string().nullable(), version: z.string().nullable() })
+      .nullable(),
+    /** Levels are requests a second (open loop), or requests in flight (closed loop). */
+    searched: z.enum(['rate', 'concurrency']),
+    settings: z.object({
+      start: amount,
+      highest: amount,
+      stepSeconds: amount,
+      confirmationSeconds: amount,
+      /** The bisection ends when the ends of the bracket are at most this share apart. */
+      tolerance: amount,
+    }),
+    requirements: z.array(
+      z.object({
+        /** Says what of a mix it is about: `reads: p99<1s`. */
+        text: z.string(),
+        operation: z.string().optional(),
+        limit: z.number(),
+        unit: z.enum(['ms', '/s', 'fraction']),
+        /** A rate that the answer was not shown to reach: it is more, or too near to tell, or of a closed loop. */
+        beyond: z.literal(true).optional(),
+      }),
+    ),
+    /** The step that confirmed it; null where no level was confirmed. */
+    answer: Step.nullable(),
+    bracket: z.object({
+      confirmed: amount.nullable(),
+      /** In any step: more than what was confirmed where that was not borne out. */
+      highestMet: amount.nullable(),
+      /** The lowest that did not pass above what was confirmed, else above the highest met; null where none was found. */
+      above: z.object({ level: amount, verdict: Verdict }).nullable(),
+    }),
+    /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */
+    peakPerSecond: amount.nullable(),
+    why: z.enum([
+      'bracketed',
+      'flat',
+      'requirement',
+      'highest',
+      'generator',
+      'lowest',
+      'unconfirmed',
+      'interrupted',
+      'broken off',
+      'going on',
+    ]),
+    /** Why it broke off. */
+    failure: z.object({ code: z.string(), text: z.string() }).optional(),
+    /** The same in sentences. */
+    explanation: z.string(),
+    /** In the order in which they were made. */
+    steps: z.array(Step),
+    /** The result of the run that confirmed the answer. */
+    confirmation: Result.nullable(),
+  })
+  .meta({ title: 'Search of vault-pki-load for the highest rate that a target can take' });
+
+/** @typedef {z.infer<typeof Search>} Search */
+/** @typedef {z.infer<typeof Step>} SearchStep */
+
+const declared = validatorOf(Search, {
+  code: 'bad_search',
+  called: 'The search',
+  writtenWith: '--find-max-rate --out FILE.json',
+});
+
+/**
+ * @param {unknown} value e.g. parsed from a file
+ * @param {string} [name] what to call it in an error
+ * @returns {Search} the same value, unknown keys and all
+ * @throws {import('../../common/errors.js').PkiLoadError} code `bad_search`, naming the place; `inconsistent_search` where its answer is not
+ *   what its steps say
+ */
+export function validateSearch(value, name = 'The search') {
+  const search = declared(value, name);
+  const problem = inconsistency(search);
+  if (problem === null) return search;
+  throw usageError(
+    'inconsistent_search',
+    `${name} does not add up: ${problem}.`,
+    'Give the file as vault-pki-load wrote it.',
+  );
+}
+
+/** @param {Search} search @returns {string | null} */
+function inconsistency({ answer, bracket, steps, confirmation, why, failure }) {
+  const isBroken = why === 'broken off';
+  if (isBroken !== (failure !== undefined)) return 'what it says of its end is not what it says of a failure';
+  if (isBroken && answer !== null) return 'it broke off, but has an answer';
+  if ((answer?.level ?? null) !== bracket.confirmed)
+    return 'its answer is not the level that it calls confirmed';
+  if (answer === null) return null;
+  const made = steps.some(
+    ({ level, phase, verdict }) => level === answer.level && phase === 'confirmation' && verdict === 'met',
+  );
+  if (!made) return 'no step confirms its answer';
+  if (Number(bracket.highestMet) < answer.level)
+    return 'its answer is above the highest level that it calls met';
+  if (bracket.above !== null && bracket.above.level <= answer.level) return 'its bracket is upside down';
+  return confirmation === null ? 'it has an answer, but not the result that confirms it' : null;
+}

@@ -1,0 +1,93 @@
+/** How verdicts are put into words: values, margins and sentences in the user's units. */
+import { formatCount, formatLatency } from '../common/units.js';
+
+/** @typedef {import('../plan/requirements.js').Requirement} Requirement */
+
+/** @type {Record<import('../plan/requirements.js').RateUnit, {seconds: number, sign: string}>} */
+const RATE_UNITS = {
+  s: { seconds: 1, sign: '/s' },
+  min: { seconds: 60, sign: '/min' },
+  h: { seconds: 3600, sign: '/h' },
+  d: { seconds: 86_400, sign: '/d' },
+};
+
+const SERIES_NAMES = { response: '', service: ' of the service time', sendLag: ' of the send lag' };
+
+/**
+ * @param {...string} parts
+ * @returns {string} one sentence: parts joined by `; `, first letter large (but `p99`), full stop
+ */
+export function sentence(...parts) {
+  const text = parts.filter((part) => part !== '').join('; ');
+  return `${/^p\d/.test(text) ? text[0] : text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} label of a metric
+ * @param {string} text a sentence about it
+ * @returns {string} `raft: mean is 30.0 % faster`: no capital after the colon
+ */
+export function saidOf(name, label, text) {
+  const begins = text.toLowerCase().startsWith(label.toLowerCase());
+  return `${name}: ${begins ? `${label}${text.slice(label.length)}` : text}`;
+}
+
+/**
+ * @param {number} fraction
+ * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for what is only near it
+ */
+export function formatPercent(fraction) {
+  const percent = fraction * 100;
+  const text = String(Number(percent.toPrecision(3)));
+  if (text === '100' && fraction < 1) return '>99.9 %';
+  return `${text.includes('e') ? '<0.0001' : formatCount(text)} %`;
+}
+
+/**
+ * @param {Requirement} requirement of a time
+ * @param {number} actual milliseconds
+ * @returns {string} `p99 is 180 ms, 20.0 ms (10 %) below the limit of 200 ms`
+ */
+export function timeMargin(requirement, actual) {
+  const { metric, quantile = 0, series, limit } = requirement;
+  const name = metric === 'percentile' ? `p${Number((quantile * 100).toPrecision(8))}` : metric;
+  return `${name}${SERIES_NAMES[series]} is ${formatLatency(actual)}, ${margin(actual, limit, formatLatency)}`;
+}
+
+/**
+ * @param {Requirement} requirement of a rate
+ * @param {number} actual per second
+ * @returns {string} `the rate is 900/h, 100/h (10 %) below the limit of 1,000/h`
+ */
+export function rateMargin(requirement, actual) {
+  const text = rateTexter(requirement);
+  return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;
+}
+
+/**
+ * @param {Pick<Requirement, 'rateUnit'>} requirement
+ * @returns {(perSecond: number) => string} in the unit the user chose
+ */
+export function rateTexter(requirement) {
+  const { seconds, sign } = RATE_UNITS[requirement.rateUnit ?? 's'];
+  return (perSecond) => {
+    const rate = perSecond * seconds;
+    const digits = rate >= 100 ? String(Math.round(rate)) : String(Number(rate.toPrecision(3)));
+    return `${digits.includes('e') ? digits : formatCount(digits)}${sign}`;
+  };
+}
+
+/**
+ * @param {number} actual
+ * @param {number} limit
+ * @param {(value: number) => string} text
+ */
+function margin(actual, limit, text) {
+  if (Math.abs(actual - limit) <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
+  const side = actual > limit ? 'above' : 'below';
+  const distance = Math.abs(actual - limit);
+  if (actual >= limit * 2)
+    return `${formatCount(Number((actual / limit).toPrecision(3)))} times the limit of ${text(limit)}`;
+  return `${text(distance)} (${formatPercent(distance / limit)}) ${side} the limit of ${text(limit)}`;
+}

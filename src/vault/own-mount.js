@@ -1,0 +1,138 @@
+/** Mounts that a run makes for itself: under a name that is nobody else's, with a mark, and gone when it is over. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PkiLoadError, targetError } from '../common/errors.js';
+
+/** What they are called; the rest is drawn. */
+export const PREFIX = 'vault-pki-load';
+
+/** What they are described as, for whoever finds one: nothing that lacks it is removed. */
+const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
+
+/** A mount is there a moment before it takes requests. */
+const READY_TRIES = 50;
+const READY_PAUSE_MS = 100;
+
+/** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
+const REMOVE_WITHIN_MS = 300_000;
+
+/** From then on it is said what is waited for. */
+const SLOW_MS = 2000;
+
+/** @typedef {'mounts' | 'auth'} Kind */
+/**
+ * @typedef {object} MountContext
+ * @property {import('./client.js').VaultClient} client
+ * @property {(text: string) => void} notice
+ * @property {AbortSignal} signal
+ */
+
+/**
+ * A mount that is removed at the end, whatever comes between.
+ *
+ * @param {MountContext & {onEnd: (end: () => Promise<void>) => void}} context `onEnd`: what is called when the run is over
+ * @param {Kind} kind
+ * @param {string} type e.g. `kv`
+ * @param {Record<string, unknown>} [settings] beside its type
+ * @returns {Promise<string>} its path, below `auth/` where it is an auth method
+ * @throws {PkiLoadError} where the token may not do this
+ */
+export async function makeOwnMount(context, kind, type, settings = {}) {
+  const { client, notice, onEnd, signal } = context;
+  // 64 random bits: Vault would refuse a name that is taken, and then nothing would be removed either.
+  const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
+  let isAsked = false;
+  onEnd(async () => {
+    if (isAsked) await removeOwnMount({ client, notice, signal }, kind, path);
+  });
+  isAsked = true;
+  try {
+    await client.write(`sys/${kind}/${path}`, { ...settings, type, description: MARK });
+  } catch (error) {
+    if (!(error instanceof PkiLoadError)) throw error;
+    if (REFUSED.has(error.code)) isAsked = false;
+    throw targetError(
+      'cannot_make_mount',
+      `${kind === 'auth' ? 'An auth method' : 'A secrets engine'} of the run's own (${type}) cannot be mounted: ${error.message}`,
+      `The token needs ${RIGHTS[kind]} on sys/${kind}/${PREFIX}-*.`,
+      error,
+    );
+  }
+  return path;
+}
+
+/**
+ * @param {MountContext} context
+ * @param {Kind} kind
+ * @param {string} path as makeOwnMount drew it
+ * @throws {PkiLoadError} which says what is left
+ */
+async function removeOwnMount({ client, notice, signal }, kind, path) {
+  const what = `${kind === 'auth' ? 'the auth method' : 'the secrets engine'} ${path}`;
+  const say = () => notice(`Taking away ${what} with all that is in it.`);
+  // A second Ctrl-C ends the program: by then it is said what would be left.
+  const slow = setTimeout(say, signal.aborted ? 0 : SLOW_MS);
+  try {
+    await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
+  } catch (error) {
+    const why = error instanceof PkiLoadError ? error.message : String(error);
+    const disable = `vault ${kind === 'auth' ? 'auth' : 'secrets'} disable ${path}`;
+    throw targetError(
+      'mount_left',
+      `Left behind: ${what}, which could not be removed (${why}).`,
+      `Take it away with ${disable}.`,
+      error,
+    );
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/**
+ * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store, say, while it is set up.
+ *
+ * @param {() => Promise<unknown>} ask
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<void>}
+ */
+export async function untilReady(ask, signal) {
+  for (let tries = 1; ; tries++) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      const isEarly = error instanceof PkiLoadError && EARLY.has(error.code) && tries < READY_TRIES;
+      if (!isEarly || signal?.aborted) throw error;
+      await sleep(READY_PAUSE_MS);
+    }
+  }
+}
+
+/** Auth methods are made and removed by whoever has sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+const RIGHTS = Object.freeze({
+  mounts: 'create, update, read and delete',
+  auth: 'create, update, read, delete and sudo',
+});
+
+/** Answers after which nothing was made; after others, or none, something may be there. */
+const REFUSED = new Set([
+  'token_invalid',
+  'vault_bad_request',
+  'vault_no_route',
+  'vault_not_found',
+  'vault_permission_denied',
+  'vault_rate_limited',
+  'vault_sealed',
+  'vault_standby',
+  'vault_unauthorized',
+]);
+
+/** How Vault refuses what it is not ready for. */
+const EARLY = new Set([
+  'vault_bad_request',
+  'vault_not_found',
+  'vault_no_route',
+  'vault_internal_error',
+  'vault_unavailable',
+  'vault_unsupported',
+]);

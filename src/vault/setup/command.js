@@ -1,0 +1,51 @@
+/** The command that takes a set-up away, as it is typed: nothing in it is secret, and what it ends in is no full stop. */
+import { readEnvironment } from '../environment.js';
+
+/**
+ * @param {string} name of the set-up
+ * @param {string} flags that name the target; starts with a space where it is not empty
+ * @param {string | null} [tokenEnv] environment variable that holds the token; null: where the command looks for it itself. It is given
+ *   as BAO_TOKEN, which wins over whatever else is exported (readEnvironment); a BAO_TOKEN would win over a VAULT_TOKEN given here
+ * @returns {string} for a shell
+ */
+export function teardownCommand(name, flags, tokenEnv = null) {
+  const token = tokenEnv === null ? '' : `BAO_TOKEN="$${tokenEnv}" `;
+  return `${token}vault-pki-load teardown --name ${name}${flags}`;
+}
+
+/**
+ * @param {import('../environment.js').TargetPlan} target
+ * @param {Record<string, string | undefined>} [env] where it is typed: a target that is verified stays so, whatever VAULT_SKIP_VERIFY says
+ * @returns {string} flags that name it; starts with a space
+ */
+export function targetFlags({ url, namespace, tls }, env = process.env) {
+  const flags = Object.entries({
+    url,
+    namespace,
+    'ca-cert': tls.caCert,
+    'ca-path': tls.caPath,
+    'client-cert': tls.clientCert,
+    'client-key': tls.clientKey,
+    'tls-server-name': tls.serverName,
+  }).flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
+  const { skipVerify } = readEnvironment(env).tls;
+  const verify = tls.skipVerify ? ' --tls-skip-verify' : skipVerify ? ' --tls-skip-verify=false' : '';
+  return [...flags, verify].join('');
+}
+
+/** @param {string} value @returns {string} one word of a shell */
+export function quoted(value) {
+  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * @param {string} name
+ * @param {readonly {plan: {dev: boolean, target: import('../environment.js').TargetPlan}, tokenEnv?: string | null}[]} steps
+ * @returns {string[]} one for each of their targets, but for embedded servers
+ */
+export function teardownCommands(name, steps) {
+  const real = steps.filter(({ plan }) => !plan.dev);
+  return [
+    ...new Set(real.map(({ plan, tokenEnv }) => teardownCommand(name, targetFlags(plan.target), tokenEnv))),
+  ];
+}

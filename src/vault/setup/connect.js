@@ -1,0 +1,70 @@
+/** The client of `setup` and `teardown`: how long it waits depends on what it asks. */
+import { PkiLoadError } from '../../common/errors.js';
+import { loadTls } from '../../http/tls.js';
+import { createVaultClient } from '../client.js';
+import { readEnvironment } from '../environment.js';
+
+/** @typedef {import('../client.js').VaultClient} VaultClient */
+
+const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
+
+/**
+ * A Vault says at once whether it serves, and makes the key of a CA within a minute. Taking away a mount takes as long as what is in it
+ * takes to be deleted.
+ *
+ * @param {number | null} timeoutMs what the environment says
+ */
+export function limitsOf(timeoutMs) {
+  return {
+    healthMs: timeoutMs ?? 10_000,
+    callMs: timeoutMs ?? 60_000,
+    removeMs: Math.max(timeoutMs ?? 0, 600_000),
+  };
+}
+
+/**
+ * @param {Pick<import('../environment.js').TargetPlan, 'url' | 'namespace' | 'tls'>} target
+ * @param {string | null} token
+ * @param {ReturnType<typeof limitsOf>} [limits]
+ * @returns {VaultClient}
+ */
+export function connect(
+  { url, namespace, tls: files },
+  token,
+  { healthMs, callMs, removeMs } = limitsOf(readEnvironment().timeoutMs),
+) {
+  const tls = loadTls(files);
+  const client = createVaultClient({ url, namespace, token, tls, timeoutMs: callMs });
+  const first = createVaultClient({ url, tls, timeoutMs: healthMs });
+  return {
+    ...client,
+    health: truly(first.health),
+    read: truly(client.read),
+    write: truly(client.write),
+    list: truly(client.list),
+    remove: truly((path, within = removeMs) => client.remove(path, within)),
+    async close() {
+      await Promise.all([client.close(), first.close()]);
+    },
+  };
+}
+
+/**
+ * @template {any[]} Args
+ * @template Answer
+ * @param {(...args: Args) => Promise<Answer>} ask
+ * @returns {(...args: Args) => Promise<Answer>} the same, but that no remedy names a flag which set-ups do not have
+ */
+function truly(ask) {
+  return async (...args) => {
+    try {
+      return await ask(...args);
+    } catch (error) {
+      if (!(error instanceof PkiLoadError)) throw error;
+      const { code, message, remedy, exitCode } = error;
+      if (remedy === undefined || !remedy.includes('--timeout')) throw error;
+      const own = remedy.replace('--timeout', ENVIRONMENT);
+      throw new PkiLoadError(code, message, { remedy: own, exitCode, cause: error });
+    }
+  };
+}

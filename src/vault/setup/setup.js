@@ -1,0 +1,170 @@
+/** Makes on a real Vault what operations need. What is there already, and ours, is left as it is; what is somebody else's is refused. */
+import { PkiLoadError, usageError } from '../../common/errors.js';
+import { checkHealth } from '../preflight.js';
+import { checkAuthorities, makeAuthorities } from './authorities.js';
+import { findExisting, refuseOthers } from './find-existing.js';
+import { policyText } from './policy.js';
+import { checkRights, rightsToLook, rightsToSetUp } from './rights.js';
+import { fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
+import { waitUntilReady } from './wait-until-ready.js';
+
+/** @typedef {import('../client.js').VaultClient} VaultClient */
+/** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */
+/**
+ * @typedef {object} Item
+ * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
+ * @property {string} path below `/v1/`; of a policy, its name
+ * @property {string} [type] of a mount; of a CA's key
+ * @property {boolean} [uncertain] the answer has not come, or said that Vault failed: it may be there
+ */
+/** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
+/** @typedef {(item: Item, sentence: string) => void} Made */
+
+/** What the embedded server calls itself. */
+const DEV_PRODUCT = 'vault-pki-load dev';
+
+/**
+ * Everything is looked at before anything is made.
+ *
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {(text: string) => void} say what was made, a sentence each
+ * @param {SetupReport} [report] to be filled as things come true; it holds what was made even where this throws
+ * @returns {Promise<SetupReport>}
+ * @throws {PkiLoadError} what was made until then stays, for teardown to take away; that it does is for the caller to say
+ */
+export async function setUp(client, plan, say, report = { made: [], there: [] }) {
+  const { name } = plan;
+  const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
+  if (product === DEV_PRODUCT) throw needsNone(client.origin);
+  await checkRights(client, rightsToLook(name), 'setup');
+  const there = await findExisting(client, name);
+  refuseOthers(there, plan);
+  const present = new Set(there.mounts.map(({ full }) => full));
+  const whole = withPresent(plan, present);
+  await checkRights(client, rightsToSetUp(whole), 'setup');
+  const keyTypes = await checkAuthorities(client, whole, present);
+  /** @type {Made} */
+  const made = (item, sentence) => {
+    report.made.push(item);
+    say(sentence);
+  };
+  /** @param {Item} item */
+  const found = (item) => void report.there.push(item);
+  await makeMounts(client, whole, present, report, say);
+  await makeAuthorities(client, whole, keyTypes, made, found);
+  await makeContents(client, whole, made, found);
+  await makePolicy(client, whole, there.policy?.text ?? null, made, found);
+  return report;
+}
+
+/**
+ * @param {SetupPlan} plan
+ * @param {ReadonlySet<string>} present full paths of mounts of ours
+ * @returns {SetupPlan} engines that an earlier setup made and this one does not name belong to it
+ */
+function withPresent(plan, present) {
+  const asked = new Set(plan.mounts.map(fullPath));
+  const mounts = possibleMounts(plan.name).filter((mount) => {
+    const full = fullPath(mount);
+    return asked.has(full) || present.has(full);
+  });
+  return { ...plan, mounts };
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {ReadonlySet<string>} present
+ * @param {SetupReport} report
+ * @param {(text: string) => void} say
+ */
+async function makeMounts(client, plan, present, report, say) {
+  const items = plan.mounts.map((mount) => ({ mount, item: itemOf(mount) }));
+  // What was there is known before anything is made: it stays, wherever this ends.
+  report.there.push(...items.flatMap(({ item }) => (present.has(item.path) ? item : [])));
+  for (const { mount, item } of items.filter(({ item }) => !present.has(item.path))) {
+    const { path, type } = item;
+    // From now on it may be there, also for who reads the report while Vault has not answered.
+    const at = report.made.push({ ...item, uncertain: true }) - 1;
+    try {
+      await client.write(`sys/${mount.kind}/${mount.path}`, { type, ...mount.settings });
+    } catch (error) {
+      if (!isUncertain(error)) report.made.splice(at, 1);
+      throw error;
+    }
+    report.made[at] = item;
+    say(`Mounted ${path} (${type}).`);
+  }
+}
+
+/** @param {SetupPlan['mounts'][number]} mount @returns {Item} */
+function itemOf(mount) {
+  return { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type };
+}
+
+/** @param {unknown} error */
+function isUncertain(error) {
+  if (!(error instanceof PkiLoadError)) return true;
+  const isRefusal = /^(vault|token)_/.test(error.code) && error.code !== 'vault_internal_error';
+  return !isRefusal && error.code !== 'interrupted';
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {Made} made
+ * @param {(item: Item) => void} found
+ */
+async function makeContents(client, { mounts, policy }, made, found) {
+  for (const mount of mounts) {
+    const path = fullPath(mount);
+    // A version 2 store refuses everything for a moment after it was mounted.
+    if (mount.type === 'kv') await waitUntilReady(() => client.read(`${path}/config`));
+    if (mount.type === 'transit') {
+      /** @type {Item} */
+      const item = { kind: 'key', path: `${path}/keys/${KEY}` };
+      if ((await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
+      else {
+        await client.write(item.path, { type: 'aes256-gcm96' });
+        made(item, `Made the key ${KEY} of ${path} (aes256-gcm96).`);
+      }
+    }
+    if (mount.type === 'approle') {
+      /** @type {Item} */
+      const item = { kind: 'role', path: `${path}/role/${ROLE}` };
+      if ((await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
+      else {
+        await client.write(item.path, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' });
+        made(item, `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`);
+      }
+    }
+  }
+}
+
+/**
+ * @param {VaultClient} client
+ * @param {SetupPlan} plan
+ * @param {string | null} present its text
+ * @param {Made} made
+ * @param {(item: Item) => void} found
+ */
+async function makePolicy(client, plan, present, made, found) {
+  /** @type {Item} */
+  const item = { kind: 'policy', path: plan.policy };
+  const text = policyText(plan);
+  if (present === text) found(item);
+  else {
+    await client.write(`sys/policies/acl/${plan.policy}`, { policy: text });
+    made(item, `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`);
+  }
+}
+
+/** @param {string} origin */
+function needsNone(origin) {
+  return usageError(
+    'dev_needs_no_setup',
+    `${origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
+    'Use it as it is; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
+  );
+}

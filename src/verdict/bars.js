@@ -1,0 +1,138 @@
+/**
+ * Error bars: where the target's true figure lies, at 95 % on either side, given the size of the sample and the tool's own
+ * lateness.
+ *
+ * A request is sent late by s, and its response is read late by r: it is reported as t + s + r, with t the target's own time.
+ * s is known of each request, and so is an upper bound of r (engine/watch/reading.js). A request that waited for a connection
+ * inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are an upper end
+ * of the target's, the times less the tool's part a lower end.
+ */
+import { lowestAtRank, meanAndDeviationOf, meanOf, valueAtRank } from '../common/histogram.js';
+import { lowerRank, quantileRank, studentT95, upperRank } from './statistics.js';
+
+/** @typedef {import('../common/histogram.js').Histogram} Histogram */
+/** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
+/**
+ * @typedef {object} Times of some requests, one series
+ * @property {Histogram} reported
+ * @property {Histogram} own the same less what the tool may have added: the target's own, at least
+ */
+
+/** The percentiles of a latency block. */
+const QUANTILES = Object.freeze({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 });
+
+/**
+ * Requests without a good response count as slower than any limit, or as faster: whichever is worse for a requirement.
+ *
+ * @typedef {object} Lost
+ * @property {number} count beside those in the histograms
+ * @property {number} own of these, those that may be the tool's fault, and are left out of the better end of the bar
+ * @property {'slow' | 'fast'} as
+ */
+
+/** @type {Lost} */
+const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
+
+/**
+ * @param {Times} times of the good ones
+ * @param {number} quantile 0..1, both excluded
+ * @param {Lost} [lost]
+ * @returns {{value: number, low: number, high: number, tool: number}} ms; `value` as reported. Infinity where it falls on a
+ *   request without a good response, and for `high` where there are too few requests to tell
+ */
+export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
+  const isSlow = lost.as === 'slow';
+  const better = { ...lost, count: lost.count - lost.own };
+  const [lowLost, highLost] = isSlow ? [better, lost] : [lost, better];
+  const lowCount = own.totalCount + lowLost.count;
+  const highCount = reported.totalCount + highLost.count;
+  const n = reported.totalCount + lost.count;
+  const value = valueAmong(lost, reported, quantileRank(n, quantile), valueAtRank);
+  const least = lowCount === 0 ? 0 : valueAmong(lowLost, own, quantileRank(lowCount, quantile), valueAtRank);
+  const [lower, upper] = [lowerRank(lowCount, quantile), upperRank(highCount, quantile)];
+  const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highLost, reported, upper, valueAtRank);
+  const low = lower === null ? 0 : valueAmong(lowLost, own, lower, lowestAtRank);
+  return { value, low: Math.min(low, high), high, tool: toolPart(value, least) };
+}
+
+/**
+ * @param {number} value as reported; Infinity: lost
+ * @param {number} least without what the tool may have added
+ */
+function toolPart(value, least) {
+  return value === least || !Number.isFinite(value) ? 0 : Math.max(0, value - least);
+}
+
+/**
+ * @param {Times} times of the good ones
+ * @param {number} rank among all, from 1
+ * @param {Lost} lost
+ * @returns {number} ms, as reported; Infinity and 0: of a request without a good response
+ */
+export function reportedAt({ reported }, rank, lost) {
+  return valueAmong(lost, reported, rank, valueAtRank);
+}
+
+/**
+ * @param {Lost} lost
+ * @param {Histogram} histogram of the good ones
+ * @param {number} rank among all
+ * @param {(histogram: Histogram, rank: number) => number} at
+ * @returns {number} ms
+ */
+function valueAmong({ count, as }, histogram, rank, at) {
+  if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
+  return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
+}
+
+/**
+ * Of the mean over independent requests.
+ *
+ * @param {Times} times not empty
+ * @returns {Bar & {value: number, high: number}} ms; `value` as reported
+ */
+export function meanBar({ reported, own }) {
+  const n = reported.totalCount;
+  const { mean, deviation } = meanAndDeviationOf(reported);
+  const least = Math.min(mean, meanOf(own));
+  if (n < 2) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - least };
+  const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
+  return { value: mean, low: Math.max(0, least - sampling), high: mean + sampling, tool: mean - least };
+}
+
+/**
+ * The fastest or the slowest request of this run: there is no sampling in that.
+ *
+ * @param {Times} times not empty
+ * @param {'min' | 'max'} which
+ * @returns {Bar & {value: number, high: number}} ms; `value` as reported
+ */
+export function extremeBar({ reported, own }, which) {
+  const high = which === 'max' ? reported.maxValue / 1000 : valueAtRank(reported, 1);
+  const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
+  const least = which === 'max' ? own.maxValue / 1000 : valueAtRank(own, 1);
+  return { value: high, low, high, tool: toolPart(high, least) };
+}
+
+/**
+ * @param {Times} times
+ * @returns {Record<'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max', Bar> | undefined} undefined: there are none
+ */
+export function barsOf(times) {
+  if (times.reported.totalCount === 0) return undefined;
+  const percentiles = Object.entries(QUANTILES).map(([key, quantile]) => [
+    key,
+    plain(percentileBar(times, quantile)),
+  ]);
+  return {
+    min: plain(extremeBar(times, 'min')),
+    mean: plain(meanBar(times)),
+    ...Object.fromEntries(percentiles),
+    max: plain(extremeBar(times, 'max')),
+  };
+}
+
+/** @param {{low: number, high: number, tool: number}} bar @returns {Bar} */
+function plain({ low, high, tool }) {
+  return { low, high: Number.isFinite(high) ? high : null, tool };
+}

@@ -1,0 +1,62 @@
+/** What a result says of its own measurement: valid or not, why, and what the run observed of the tool. */
+import { z } from 'zod';
+
+const count = z.int().min(0);
+const amount = z.number().min(0);
+
+/** Milliseconds; null where nothing was recorded. */
+const ms = amount.nullable();
+
+const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
+
+/** Shares are of time, 0 to 1; null where this machine does not tell. */
+const share = amount.nullable();
+
+/** What the run observed of the tool itself. */
+const Observed = z.object({
+  /** How late the tool sent; waiting for a free connection left out. */
+  lagMs: Spread,
+  /** How long responses waited until the tool read them, at most. */
+  readLateMs: Spread.optional(),
+  /** The response times less all that the tool's own lateness may have added. */
+  ownResponseMs: Spread.optional(),
+  /** In older files: how late probes at random times were noticed, and the response times had the tool sent nothing late. */
+  reactionMs: Spread.optional(),
+  unlaggedMs: Spread.optional(),
+  /** Garbage collections of the sending threads. */
+  gc: z.object({ count, totalMs: amount, longestMs: amount }),
+  /** The worst sending thread's shares; the process's CPU time as a number of cores. */
+  cpu: z.object({
+    processCores: share,
+    senderBusyShare: amount,
+    /** Spun on an event loop with nothing to do. */
+    senderSpinShare: amount,
+    /** Ready to run, without a core. */
+    senderRunQueueShare: share,
+    machineIdleShare: share,
+    /** Somebody on this machine was ready to run, without a core. */
+    machinePressureShare: share,
+  }),
+  /** Requests that had to open a connection first. */
+  connectionSetups: count,
+  /** Of the looks, those that found requests waiting for a free connection. */
+  backlogShare: amount,
+});
+
+export const Measurement = z.object({
+  /** `suspect` only in older files, and while the run goes on. */
+  verdict: z.enum(['valid', 'suspect', 'invalid']),
+  /** What makes it invalid, and remarks; in older files all are remarks unless it is invalid. */
+  reasons: z.array(
+    z.object({
+      code: z.string(),
+      text: z.string(),
+      detail: z.string().optional(),
+      remedy: z.string().optional(),
+      grade: z.enum(['invalid', 'remark']).optional(),
+    }),
+  ),
+  observed: Observed.optional(),
+});
+
+/** @typedef {z.infer<typeof Measurement>} Measurement */

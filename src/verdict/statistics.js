@@ -1,0 +1,205 @@
+/** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
+import { quantileRank } from '../common/histogram.js';
+import { binomialCdf } from './binomial.js';
+
+export { binomialCdf, quantileRank };
+
+/** One-sided confidence of every bound here. */
+export const CONFIDENCE = 0.95;
+
+/** 95 % quantile of the standard normal distribution. */
+export const NORMAL_95 = 1.6448536269514722;
+
+/**
+ * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with
+ * P(Bin(n, q) <= k - 1) >= 0.95.
+ *
+ * @param {number} n samples
+ * @param {number} q quantile, 0..1
+ * @returns {number | null} rank from 1, or null when n is too small for any
+ */
+export function upperRank(n, q) {
+  if (n < 1 || binomialCdf(n - 1, n, q) < CONFIDENCE) return null;
+  // Cornish and Fisher's expansion is about right already, and far cheaper than bisection.
+  const guess = n * q + NORMAL_95 * Math.sqrt(n * q * (1 - q)) + ((NORMAL_95 ** 2 - 1) * (1 - 2 * q)) / 6;
+  let rank = Math.min(n, Math.max(1, Math.ceil(guess)));
+  while (rank > 1 && binomialCdf(rank - 2, n, q) >= CONFIDENCE) rank--;
+  while (binomialCdf(rank - 1, n, q) < CONFIDENCE) rank++;
+  return rank;
+}
+
+/**
+ * The rank whose value is a lower confidence bound of the q-quantile: the largest k with P(Bin(n, q) >= k) >= 0.95.
+ *
+ * @param {number} n samples
+ * @param {number} q quantile, 0..1
+ * @returns {number | null} rank from 1, or null when n is too small for any
+ */
+export function lowerRank(n, q) {
+  const mirrored = upperRank(n, 1 - q);
+  return mirrored === null ? null : n + 1 - mirrored;
+}
+
+/**
+ * How many samples without one exceedance it takes to show that at most `share` exceed: ln(0.05) / ln(1 - share).
+ *
+ * @param {number} share 0..1
+ * @returns {number}
+ */
+export function samplesToProve(share) {
+  return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
+}
+
+/**
+ * About how many samples would prove that no more than `allowed` of them miss, if the share of misses stays what it
+ * is: none missing, ln(0.05)/ln(1 - allowed); else the normal approximation z^2 a (1 - a) / (a - share)^2.
+ *
+ * @param {number} misses
+ * @param {number} n
+ * @param {number} allowed
+ * @returns {number | null} null when the share is at the limit itself, where no number is enough
+ */
+export function samplesNeeded(misses, n, allowed) {
+  const least = samplesToProve(allowed);
+  if (misses === 0) return least;
+  const gap = allowed - misses / n;
+  if (gap <= allowed * 1e-3) return null;
+  const guess = Math.max(least, n + 1, (2.71 * allowed * (1 - allowed)) / gap ** 2);
+  const proven = (/** @type {number} */ size) =>
+    binomialCdf(Math.ceil((misses / n) * size), size, allowed) <= 1 - CONFIDENCE;
+  let size = roundUp(guess);
+  for (let tries = 0; tries < 40 && !proven(size); tries += 1) size = roundUp(size * 1.1);
+  return size;
+}
+
+/** @param {number} value two significant digits, upwards */
+function roundUp(value) {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit) * unit;
+}
+
+/**
+ * Clopper-Pearson upper bound of a proportion: the p at which P(Bin(n, p) <= x) falls to 0.05.
+ *
+ * @param {number} x events
+ * @param {number} n trials, at least 1
+ * @returns {number} 0..1
+ */
+export function proportionUpperBound(x, n) {
+  if (x >= n) return 1;
+  if (x === 0) return -Math.expm1(Math.log(1 - CONFIDENCE) / n);
+  let [low, high] = [x / n, 1];
+  while (high - low > low * 1e-13) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (binomialCdf(x, n, middle) > 1 - CONFIDENCE) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/**
+ * Clopper-Pearson lower bound of a proportion.
+ *
+ * @param {number} x events
+ * @param {number} n trials, at least 1
+ * @returns {number} 0..1
+ */
+export function proportionLowerBound(x, n) {
+  return 1 - proportionUpperBound(n - x, n);
+}
+
+/**
+ * Bounds of the mean of a Poisson count: quantiles of chi-squared by Wilson and Hilferty's approximation.
+ *
+ * @param {number} count as observed; need not be whole
+ * @returns {{low: number, high: number}}
+ */
+export function poissonBounds(count) {
+  const at = (/** @type {number} */ n, /** @type {number} */ z) =>
+    n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
+  return { low: at(count, -NORMAL_95), high: at(count + 1, NORMAL_95) };
+}
+
+/**
+ * 95 % quantile of Student's t: bisection of the exact finite sum up to 100 degrees of freedom
+ * (Abramowitz & Stegun 26.7.3-4), above that the expansion about the normal quantile (26.7.5).
+ *
+ * @param {number} df degrees of freedom, a whole number from 1
+ * @returns {number}
+ */
+export function studentT95(df) {
+  if (df > 100) return studentTExpansion(df);
+  let [low, high] = [0, 7];
+  for (let i = 0; i < 60; i += 1) {
+    const middle = (low + high) / 2;
+    if (studentCentral(middle, df) < 2 * CONFIDENCE - 1) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/**
+ * Mean and unbiased variance (Welford's recurrence); the variance of fewer than two values is 0.
+ *
+ * @param {ArrayLike<number>} values
+ * @returns {{count: number, mean: number, variance: number}} mean is NaN when there are no values
+ */
+export function meanAndVariance(values) {
+  const count = values.length;
+  let mean = 0;
+  let squares = 0;
+  for (let i = 0; i < count; i += 1) {
+    const delta = values[i] - mean;
+    mean += delta / (i + 1);
+    squares += delta * (values[i] - mean);
+  }
+  return { count, mean: count === 0 ? Number.NaN : mean, variance: count < 2 ? 0 : squares / (count - 1) };
+}
+
+/**
+ * The smallest whole number in low..high for which a monotone predicate holds; `high` when none before it does.
+ *
+ * @param {number} low
+ * @param {number} high
+ * @param {(k: number) => boolean} holds
+ * @returns {number}
+ */
+export function firstTrue(low, high, holds) {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = from + Math.floor((to - from) / 2);
+    if (holds(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/**
+ * P(|T| < t).
+ *
+ * @param {number} t
+ * @param {number} df
+ */
+function studentCentral(t, df) {
+  const angle = Math.atan(t / Math.sqrt(df));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const odd = df % 2 === 1;
+  let term = odd ? cosine : 1;
+  let sum = df === 1 ? 0 : term;
+  for (let i = odd ? 3 : 2; i < df; i += 2) {
+    term *= (cosine * cosine * (i - 1)) / i;
+    sum += term;
+  }
+  return odd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+}
+
+/** @param {number} df */
+function studentTExpansion(df) {
+  const z = NORMAL_95;
+  const g1 = (z ** 3 + z) / 4;
+  const g2 = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  const g3 = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
+  const g4 = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160;
+  return z + g1 / df + g2 / df ** 2 + g3 / df ** 3 + g4 / df ** 4;
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compare, delayFor, findHonestRate, isHonest } from '../../../src/campaigns/calibrate/honest-rate.js';
+
+/** @typedef {import('../../../src/campaigns/calibrate/honest-rate.js').Try} Try */
+
+/** @type {Omit<Try, 'honest'>} */
+const GOOD = {
+  ratePerSecond: 1000,
+  delayMs: 5,
+  planned: 1000,
+  samples: 1000,
+  latenessMs: { count: 1000, p50: 0.1, p99: 1, max: 9 },
+  p50Ms: compare(5.5, 5),
+  p99Ms: compare(5.5, 5),
+  measurement: { verdict: 'valid', reasons: [] },
+};
+
+/** @param {'valid' | 'invalid'} verdict @param {string[]} codes @returns {Partial<Try>} */
+function against(verdict, ...codes) {
+  return { measurement: { verdict, reasons: codes.map((code) => ({ code, text: 'a sentence.' })) } };
+}
+
+/** @type {Partial<Try>} */
+const TOO_LATE = { latenessMs: { count: 1000, p50: 0.1, p99: 1.001, max: 9 } };
+
+/** @type {[string, Partial<Try>, boolean][]} */
+const HONEST = [
+  ['valid, on time and right, each just so', {}, true],
+  ['a remark, of whatever kind', against('valid', 'busy_machine', 'still_changing'), true],
+  ['invalid', against('invalid', 'load_not_offered'), false],
+  ['too late', TOO_LATE, false],
+  ['p99 off by more than a tenth', { p99Ms: compare(5.6, 5) }, false],
+  ['p50 off by more than a tenth, p99 not', { p50Ms: compare(0.7, 0.5), p99Ms: compare(5.1, 5) }, false],
+  ['a request that never came', { samples: 999 }, false],
+  ['no sample', { planned: 0, samples: 0, latenessMs: { count: 0, p50: null, p99: null, max: null } }, false],
+  ['nothing was answered', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
+];
+
+describe('honest?', () => {
+  for (const [what, changes, expected] of HONEST) {
+    test(what, () => assert.equal(isHonest({ ...GOOD, ...changes }, 1), expected));
+  }
+});
+
+/** @type {[string, number, number, number][]} rate, connections, delay */
+const DELAYS = [
+  ['at a low rate 5 ms', 100, 10, 5],
+  ['up to the rate that keeps half of the connections busy', 1000, 10, 5],
+  ['then what keeps half of them busy', 4000, 10, 1.25],
+  ['one connection', 1000, 1, 0.5],
+];
+
+describe('the delay of the target is', () => {
+  for (const [what, rate, concurrency, expected] of DELAYS) {
+    test(what, () => assert.equal(delayFor(rate, concurrency), expected));
+  }
+});
+
+/**
+ * A machine that is honest up to some rate, and has a hiccup at each first try.
+ *
+ * @param {number} limit per second
+ * @param {{hiccups?: boolean, concurrency?: number, duration?: number, peakPerSecond?: number, p50Factor?: number}} [options]
+ */
+async function search(
+  limit,
+  { hiccups = false, concurrency = 10, duration = 1000, peakPerSecond = 50_000, p50Factor = 1.05 } = {},
+) {
+  /** @type {Set<number | null>} */
+  const seen = new Set();
+  const step = /** @type {import('../../../src/campaigns/calibrate/rows.js').Measure} */ (
+    async ({ ratePerSecond, delayMs }) => {
+      const hiccup = hiccups && !seen.has(ratePerSecond);
+      seen.add(ratePerSecond);
+      const { measurement } =
+        Number(ratePerSecond) > limit || hiccup ? against('invalid', 'load_not_offered') : GOOD;
+      const latency = { count: 5, p50: 0.1, p99: 0.2, max: 0.3 };
+      const result = {
+        totals: { planned: 5 },
+        latencyMs: { response: { p50: Number(delayMs) * p50Factor, p99: Number(delayMs) * 1.05 } },
+      };
+      const sighting = {
+        samples: 5,
+        latenessMs: latency,
+        targetMs: { ...latency, p50: delayMs, p99: delayMs },
+      };
+      return /** @type {any} */ ({ result, measurement, ...sighting });
+    }
+  );
+  const options = {
+    concurrency,
+    threads: 1,
+    pacing: /** @type {const} */ ('auto'),
+    duration,
+    maxLateness: 1,
+  };
+  const { tries, ...found } = await findHonestRate({ step, options, peakPerSecond });
+  return { ...found, rates: tries.map(({ ratePerSecond }) => ratePerSecond), tries };
+}
+
+test('a rate that fails is tried once more, the lowest of them again at the end; one that passes is not', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(3000);
+  assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3300]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [2800, 3300, 1.786]);
+});
+
+test('a hiccup at every first try changes nothing but the number of tries', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond } = await search(3000, { hiccups: true });
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [2800, 3300]);
+  assert.equal(rates.length, 2 * new Set(rates).size + 1);
+});
+
+test('nothing is honest: down to the rate that has enough requests for a verdict', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(0, { duration: 500 });
+  assert.deepEqual([...new Set(rates)], [1000, 500, 240]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [null, 240, null]);
+});
+
+test('everything is honest: up to a little above the peak of a closed loop', async () => {
+  const { rates, ratePerSecond, brokenAtPerSecond } = await search(1e9, { peakPerSecond: 5000 });
+  assert.deepEqual(rates, [1000, 2000, 4000, 6000]);
+  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [6000, null]);
+});
+
+test('every try says what it was judged by', async () => {
+  const { tries, limits } = await search(3000);
+  for (const one of tries) assert.equal(one.honest, isHonest(one, limits.latenessP99Ms));
+  assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
+  assert.deepEqual(limits, { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 });
+});

@@ -1,0 +1,115 @@
+/** What a target saw of a run, from its record and the run's time zero. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sight } from '../../../src/campaigns/calibrate/measure.js';
+
+const NONE = { count: 0, p50: null, p99: null, max: null };
+
+/** @param {number | null} ratePerSecond */
+function planOf(ratePerSecond) {
+  const load = {
+    model: ratePerSecond === null ? 'closed' : 'open',
+    ratePerSecond,
+    arrivals: 'constant',
+    durationMs: 1000,
+    requests: null,
+    warmupMs: 0,
+    rampUpMs: 0,
+    stages: null,
+  };
+  return /** @type {import('../../../src/plan/plan.js').Plan} */ (/** @type {unknown} */ ({ load }));
+}
+
+/** @param {number[]} arrivedMs @param {number[]} answeredMs @param {[number, number][]} [cpu] */
+const seen = (arrivedMs, answeredMs, cpu = []) => ({
+  arrivedMs: Float64Array.from(arrivedMs),
+  answeredMs: Float64Array.from(answeredMs),
+  cpu: cpu.map(([atMs, cpuMs]) => ({ atMs, cpuMs })),
+  baseNs: 7_000_000_000n,
+});
+
+/** Time zero is 500 ms on the target's own clock. */
+const ZERO_NS = 7_500_000_000n;
+
+/** @type {[string, number | null, ReturnType<typeof seen>, object][]} */
+const TABLE = [
+  [
+    'each arrival is compared with its due time',
+    10,
+    seen([500.25, 601, 700.5], [501.25, 604, 702.5]),
+    {
+      samples: 3,
+      latenessMs: { count: 3, p50: 0.5, p99: 1, max: 1 },
+      targetMs: { count: 3, p50: 2, p99: 3, max: 3 },
+    },
+  ],
+  [
+    'what came before time zero is not of the run',
+    10,
+    seen([300, 499.9, 500.1], [301, 500.9, 500.6]),
+    {
+      samples: 1,
+      latenessMs: { count: 1, p50: 0.1, p99: 0.1, max: 0.1 },
+      targetMs: { count: 1, p50: 0.5, p99: 0.5, max: 0.5 },
+    },
+  ],
+  [
+    'clocks read in two processes may differ by microseconds',
+    10,
+    seen([499.98], [500.98]),
+    {
+      samples: 1,
+      latenessMs: { count: 1, p50: -0.02, p99: -0.02, max: -0.02 },
+      targetMs: { count: 1, p50: 1, p99: 1, max: 1 },
+    },
+  ],
+  [
+    'a request without an answer arrived all the same',
+    10,
+    seen([500, 600], [Number.NaN, 601]),
+    {
+      samples: 2,
+      latenessMs: { count: 2, p50: 0, p99: 0, max: 0 },
+      targetMs: { count: 1, p50: 1, p99: 1, max: 1 },
+    },
+  ],
+  [
+    'a closed loop has no schedule to be late against',
+    null,
+    seen([510, 520], [511, 521]),
+    { samples: 2, latenessMs: NONE, targetMs: { count: 2, p50: 1, p99: 1, max: 1 } },
+  ],
+  ['nothing came', 10, seen([300], [301]), { samples: 0, latenessMs: NONE, targetMs: NONE }],
+];
+
+describe('sight', () => {
+  for (const [what, rate, record, expected] of TABLE) {
+    test(what, () => {
+      const { samples, latenessMs, targetMs } = sight(record, planOf(rate), ZERO_NS);
+      assert.deepEqual({ samples, latenessMs, targetMs }, expected);
+    });
+  }
+});
+
+/** @type {[string, [number, number][], number | null][]} time and CPU time so far on the target's clock */
+const BUSY = [
+  [
+    'CPU time within the run only',
+    [
+      [400, 0],
+      [500, 10],
+      [1000, 210],
+      [1500, 460],
+      [1600, 560],
+    ],
+    0.45,
+  ],
+  ['noted once: not known', [[700, 3]], null],
+  ['never noted: not known', [], null],
+];
+
+describe("the target's CPU", () => {
+  for (const [what, cpu, expected] of BUSY) {
+    test(what, () => assert.equal(sight(seen([], [], cpu), planOf(10), ZERO_NS).targetBusy, expected));
+  }
+});

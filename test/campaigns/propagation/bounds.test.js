@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createBounds, everywhere, sinceAnswer } from '../../../src/campaigns/propagation/bounds.js';
+
+/** @typedef {{good?: number[], revoked?: number[]}} Answers sendings that were answered good, arrivals of revoked */
+
+/** Asked for at 100. @type {[string, Answers, {lowerMs: number, upperMs: number} | null][]} */
+const CASES = [
+  ['no answer at all: nothing is known', {}, null],
+  ['only good: it has not come about yet', { good: [101, 121] }, null],
+  ['revoked at the first poll: before the answer', { revoked: [107] }, { lowerMs: 0, upperMs: 7 }],
+  ['good, then revoked: between the two polls', { good: [101], revoked: [125] }, { lowerMs: 1, upperMs: 25 }],
+  [
+    'the latest sending counts, not the last answer',
+    { good: [141, 101, 121], revoked: [165] },
+    { lowerMs: 41, upperMs: 65 },
+  ],
+  ['the first arrival counts', { good: [101], revoked: [145, 125, 165] }, { lowerMs: 1, upperMs: 25 }],
+  ['good before it was asked for tells nothing', { good: [50], revoked: [125] }, { lowerMs: 0, upperMs: 25 }],
+  [
+    'a slow good that was sent before a fast revoked bounds it still',
+    { revoked: [130], good: [121] },
+    { lowerMs: 21, upperMs: 30 },
+  ],
+];
+
+for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {
+  test(sentence, () => {
+    const bounds = createBounds();
+    for (const ms of good) bounds.good(ms);
+    for (const ms of revoked) bounds.revoked(ms);
+    assert.deepEqual(bounds.interval(100), expected);
+    assert.equal(bounds.isRevoked, expected !== null);
+  });
+}
+
+test('since the answer: shifted, below zero where it came about before', () => {
+  assert.deepEqual(sinceAnswer({ lowerMs: 5, upperMs: 30 }, 12), { lowerMs: -7, upperMs: 18 });
+});
+
+test('everywhere: the latest of both bounds, perhaps of different nodes', () => {
+  const nodes = [
+    { lowerMs: 0, upperMs: 50 },
+    { lowerMs: 20, upperMs: 31 },
+    { lowerMs: 3, upperMs: 9 },
+  ];
+  assert.deepEqual(everywhere(nodes), { lowerMs: 20, upperMs: 50 });
+});
+
+const ms = fc.double({ min: 0, max: 500, noNaN: true });
+const poll = fc.record({ sent: ms, there: ms, back: ms });
+
+test('whatever the way there and back takes, the truth lies between the bounds', () => {
+  fc.assert(
+    fc.property(ms, fc.array(poll, { minLength: 1, maxLength: 40 }), (effect, polls) => {
+      const bounds = createBounds();
+      for (const { sent, there, back } of polls) {
+        if (sent + there >= effect) bounds.revoked(sent + there + back);
+        else bounds.good(sent);
+      }
+      const interval = bounds.interval(0);
+      if (interval === null) return polls.every(({ sent, there }) => sent + there < effect);
+      return interval.lowerMs <= effect && effect <= interval.upperMs;
+    }),
+    { numRuns: 200, seed: 5 },
+  );
+});
+
+test('of several nodes too', () => {
+  const node = fc.record({ effect: ms, before: ms, after: ms });
+  fc.assert(
+    fc.property(fc.array(node, { minLength: 1, maxLength: 5 }), (nodes) => {
+      const truth = Math.max(...nodes.map(({ effect }) => effect));
+      const { lowerMs, upperMs } = everywhere(
+        nodes.map(({ effect, before, after }) => ({ lowerMs: effect - before, upperMs: effect + after })),
+      );
+      return lowerMs <= truth && truth <= upperMs;
+    }),
+    { seed: 6 },
+  );
+});

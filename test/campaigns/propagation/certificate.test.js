@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import fc from 'fast-check';
+import { followCertificate } from '../../../src/campaigns/propagation/certificate.js';
+import { MOST_UNDER_WAY } from '../../../src/campaigns/propagation/watch.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
+import { createDevServer } from '../../../src/dev/server.js';
+import { createVaultClient } from '../../../src/vault/client.js';
+import { createFakeTime } from './fake-time.js';
+
+/** What a CA answers when it issues: real certificates, made once. @type {Record<string, any>} */
+let issued;
+
+before(async () => {
+  const server = await createDevServer({ port: 0 });
+  const client = createVaultClient(server);
+  issued = (await client.write('pki_int/issue/example-dot-com-ec', { common_name: 'localhost' })).data ?? {};
+  await client.close();
+  await server.close();
+});
+
+/**
+ * @typedef {object} NodeScript a scripted node
+ * @property {number} [effect] when the revocation is in effect there, from its sending; none: never
+ * @property {number | (() => number)} [there] ms that a request takes to be judged
+ * @property {number | (() => number)} [back] ms that its answer takes
+ * @property {string} [look] what it says beforehand
+ * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
+ */
+/** @typedef {{revokeMs?: number, restMs?: number, issueFails?: string, issuedAs?: Record<string, any>, aboutFails?: Error, revokeFails?: string,
+ *   giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `restMs`: from the head of the
+ *   revocation's answer to its end; `issuedAs`: other fields */
+
+/** @param {number | (() => number)} value */
+const timeOf = (value) => (typeof value === 'function' ? value() : value);
+
+/**
+ * @param {NodeScript[]} scripts
+ * @param {Script} [script]
+ */
+async function follow(
+  scripts,
+  {
+    revokeMs = 30,
+    restMs = 0,
+    issueFails,
+    issuedAs = {},
+    aboutFails,
+    revokeFails,
+    giveUpMs = 1000,
+    pollMs = 20,
+    stopAt,
+    stopWhileIssued,
+    early = 0,
+  } = {},
+) {
+  const time = createFakeTime();
+  const stop = new AbortController();
+  /** When the revocation was sent. @type {number | null} */
+  let sentMs = null;
+  /** @type {string[]} */
+  const calls = [];
+  const wait = (/** @type {number} */ ms) =>
+    new Promise((resolve) => void time.setTimer(() => resolve(null), ms));
+  const client = {
+    /** @param {string} path @param {Record<string, any>} data @param {() => void} [onHead] */
+    async write(path, data, onHead) {
+      calls.push(path);
+      if (path === 'pki_int/issue/web') {
+        if (stopWhileIssued !== undefined) time.setTimer(() => stop.abort(), stopWhileIssued);
+        await wait(50);
+        if (issueFails) throw new PkiLoadError(issueFails, 'It is refused.');
+        assert.deepEqual(data, { common_name: 'localhost' });
+        return { data: { ...issued, ...issuedAs }, auth: null, warnings: [] };
+      }
+      assert.equal(path, 'pki_int/revoke');
+      assert.equal(data.serial_number, issued.serial_number);
+      sentMs = time.now();
+      if (stopAt !== undefined) time.setTimer(() => stop.abort(), stopAt);
+      await wait(revokeMs);
+      onHead?.();
+      if (restMs > 0) await wait(restMs);
+      if (revokeFails) throw new PkiLoadError(revokeFails, 'It is refused.');
+      return { data: { revocation_time: 1_795_388_821 }, auth: null, warnings: [] };
+    },
+  };
+  const [underWay, mostUnderWay] = [scripts.map(() => 0), scripts.map(() => 0)];
+  const nodes = scripts.map((node, i) => ({
+    asker: {
+      ask(/** @type {any} */ _question, /** @type {(answered: any) => void} */ onAnswer) {
+        underWay[i]++;
+        mostUnderWay[i] = Math.max(mostUnderWay[i], underWay[i]);
+        const askedMs = time.now();
+        const [there, back] = [timeOf(node.there ?? 2), timeOf(node.back ?? 3)];
+        const isLook = sentMs === null;
+        const judged = askedMs + there - Number(sentMs);
+        const said = isLook
+          ? (node.look ?? 'good')
+          : (node.says?.(judged) ??
+            (judged >= (node.effect ?? Number.POSITIVE_INFINITY) ? 'revoked' : 'good'));
+        time.setTimer(() => {
+          underWay[i]--;
+          onAnswer({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
+        }, there + back);
+      },
+      close: async () => {},
+    },
+    answers: /** @type {Record<string, number>} */ ({}),
+    counts: { sent: 0, missed: 0, skipped: 0 },
+  }));
+  /** @type {any} */
+  const plan = {
+    target: { mount: 'pki_int' },
+    role: 'web',
+    cn: 'localhost',
+    ttlMs: null,
+    pollMs,
+    giveUpMs,
+    timeoutMs: 100,
+    seed: 1,
+  };
+  const row = await time.runTo(
+    followCertificate(1, client, {
+      plan,
+      nodes,
+      clock: { ...time, setTimer: (callback, ms) => time.setTimer(callback, ms > 100 ? ms - early : ms) },
+      onLag: () => {},
+      async about() {
+        if (aboutFails !== undefined) throw aboutFails;
+        return /** @type {any} */ ({});
+      },
+      stop: stop.signal,
+    }),
+  );
+  return {
+    row: /** @type {import('../../../src/campaigns/propagation/certificate.js').Row} */ (row),
+    nodes,
+    calls,
+    time,
+    mostUnderWay,
+  };
+}
+
+/** @type {[string, NodeScript[], Script, string, string[]][]} outcome of the certificate, and of each node */
+const OUTCOMES = [
+  ['revoked a while after the answer', [{ effect: 300 }], {}, 'followed', ['revoked']],
+  ['revoked before the answer', [{ effect: 5 }], { revokeMs: 200 }, 'followed', ['revoked']],
+  ['one at once, another later', [{ effect: 1 }, { effect: 700 }], {}, 'followed', ['revoked', 'revoked']],
+  ['never revoked: given up while it was still good', [{}], {}, 'followed', ['never_revoked']],
+  ['unknown counts as not revoked', [{ says: () => 'unknown' }], {}, 'followed', ['never_revoked']],
+  ['nothing but errors since', [{ says: () => 'connection_refused' }], {}, 'followed', ['never_answered']],
+  ['what fails a check is no answer', [{ says: () => 'bad_signature' }], {}, 'followed', ['never_answered']],
+  [
+    'good until the revocation was answered, then silent',
+    [{ says: (ms) => (ms < 20 ? 'good' : 'timeout') }],
+    { revokeMs: 60 },
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'good once after the answer, then dead until it was given up',
+    [{ says: (ms) => (ms < 100 ? 'good' : 'connection_refused') }],
+    {},
+    'followed',
+    ['never_answered'],
+  ],
+  [
+    'good until shortly before it was given up',
+    [{ says: (ms) => (ms < 950 ? 'good' : 'connection_refused') }],
+    {},
+    'followed',
+    ['never_revoked'],
+  ],
+  [
+    'errors in between do not matter',
+    [{ effect: 200, says: (ms) => (ms < 100 ? 'timeout' : null) }],
+    {},
+    'followed',
+    ['revoked'],
+  ],
+  ['one node knows, another never', [{ effect: 100 }, {}], {}, 'followed', ['revoked', 'never_revoked']],
+  [
+    'a node that was not good before is not followed',
+    [{ effect: 100 }, { look: 'unknown' }],
+    {},
+    'followed',
+    ['revoked', 'not_good_before'],
+  ],
+  [
+    'no node was good before',
+    [{ look: 'revoked' }, { look: 'connection_refused' }],
+    {},
+    'not_good_before',
+    ['not_good_before', 'not_good_before'],
+  ],
+  ['it cannot be issued', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
+  ['it cannot be revoked', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
+  ['a call that we ended ourselves', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
+  [
+    'interrupted while it was waited for',
+    [{ effect: 900 }, { effect: 50 }],
+    { stopAt: 400 },
+    'followed',
+    ['undecided', 'revoked'],
+  ],
+];
+
+for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
+  test(sentence, async () => {
+    const { row, calls, time } = await follow(scripts, script);
+    assert.equal(row.outcome, outcome);
+    const outcomes = row.nodes.map((node) => node.outcome);
+    assert.deepEqual(outcomes, nodes);
+    assert.ok(row.nodes.every((node) => (node.interval !== null) === (node.outcome === 'revoked')));
+    if (script.issueFails) assert.equal(row.failure, script.issueFails);
+    // What is not followed is revoked all the same.
+    assert.equal(calls.includes('pki_int/revoke'), outcome !== 'issue_failed');
+    assert.equal(row.left, script.issueFails ? 'none' : script.revokeFails ? 'valid' : 'revoked');
+    assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
+  });
+}
+
+/** @type {[string, Script, string, string][]} what came of issuing, code, what is left */
+const NOT_ISSUED = [
+  ['it was refused', { issueFails: 'vault_bad_request' }, 'vault_bad_request', 'none'],
+  ['nobody was there to be asked', { issueFails: 'connection_refused' }, 'connection_refused', 'none'],
+  ['no answer came in time', { issueFails: 'no_answer' }, 'no_answer', 'unknown'],
+  ['the connection was lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
+  ['the answer was cut off', { issueFails: 'truncated' }, 'truncated', 'unknown'],
+  ['the answer names no serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
+  ['what came is no certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
+  ['its issuer did not come with it', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
+  ['nobody can be asked about it', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
+  [
+    'nor can it be revoked',
+    { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
+    'no_certificate',
+    'valid',
+  ],
+];
+for (const [sentence, script, failure, left] of NOT_ISSUED) {
+  test(`not issued as it should be: ${sentence}: ${left}`, async () => {
+    const { row, calls } = await follow([{}], script);
+    assert.deepEqual([row.outcome, row.failure, row.left], ['issue_failed', failure, left]);
+    assert.equal(calls.includes('pki_int/revoke'), left === 'revoked' || left === 'valid');
+  });
+}
+
+test('a call to issue that we ended ourselves: undecided, and it may have been carried out', async () => {
+  const { row } = await follow([{}], { issueFails: 'aborted' });
+  assert.deepEqual([row.outcome, row.failure, row.left], ['undecided', undefined, 'unknown']);
+});
+
+test('interrupted before it was to be revoked: it is revoked, and not left valid', async () => {
+  const { row, calls } = await follow([{ effect: 1 }], { stopWhileIssued: 10 });
+  assert.deepEqual([row.outcome, row.left, row.nodes], ['undecided', 'revoked', []]);
+  assert.deepEqual(calls, ['pki_int/issue/web', 'pki_int/revoke']);
+  const refused = await follow([{ effect: 1 }], { stopWhileIssued: 10, revokeFails: 'aborted' });
+  assert.deepEqual([refused.row.outcome, refused.row.left], ['undecided', 'valid']);
+});
+
+test('given up by a timer that rings a little early: never revoked all the same', async () => {
+  const { row } = await follow([{}], { giveUpMs: 500, early: 0.9 });
+  assert.equal(row.nodes[0].outcome, 'never_revoked');
+});
+
+test('both ends of the interval, to the millisecond', async () => {
+  // Polls are due at 20 k + phase; judged 2 ms later, answered 3 ms after that.
+  const { row, nodes } = await follow([{ effect: 100 }], { revokeMs: 30 });
+  const [{ interval }] = row.nodes;
+  assert.ok(interval !== null);
+  assert.equal(row.revokeMs, 30);
+  assert.ok(interval.lowerMs + 2 < 100 && interval.lowerMs + 22 >= 100, `${interval.lowerMs}`);
+  assert.ok(Math.abs(interval.upperMs - interval.lowerMs - 25) < 1e-9, 'an interval, the way there and back');
+  // Of the polls before it, and the look.
+  assert.equal(nodes[0].answers.good, 1 + Math.floor(interval.lowerMs / 20) + 1);
+  assert.equal(nodes[0].counts.sent + 1, nodes[0].answers.good + nodes[0].answers.revoked);
+});
+
+test('a revocation was answered when the head of its answer was read, however late the rest is', async () => {
+  const { row } = await follow([{ effect: 100 }], { revokeMs: 30, restMs: 400 });
+  assert.equal(row.revokeMs, 30);
+  assert.ok(row.followedMs >= 400, `${row.followedMs}`);
+  const given = await follow([{}], { revokeMs: 30, restMs: 400, giveUpMs: 1000 });
+  assert.ok(given.row.followedMs >= 1000 && given.row.followedMs < 1010, `${given.row.followedMs}`);
+});
+
+test('the first poll comes at another moment for every certificate and node', async () => {
+  const { row } = await follow([{ effect: 0 }, { effect: 0 }, { effect: 0 }]);
+  const uppers = row.nodes.map(({ interval }) => Number(interval?.upperMs));
+  assert.equal(new Set(uppers).size, 3);
+  assert.ok(
+    uppers.every((ms) => ms >= 5 && ms < 25),
+    `${uppers}`,
+  );
+});
+
+test('an answer good that was overtaken by revoked is waited for, and raises the lower bound', async () => {
+  let asked = 0;
+  // The second poll is judged before it came about, but its answer is slow; the third overtakes it.
+  const { row } = await follow([{ effect: 45, there: 2, back: () => (asked++ === 2 ? 200 : 3) }]);
+  const [{ interval }] = row.nodes;
+  assert.ok(interval !== null && interval.lowerMs > 20 && interval.upperMs < 70, JSON.stringify(interval));
+});
+
+test('a slow node: so many polls of a certificate wait for it, and no more; the rest are left out', async () => {
+  const { row, nodes, mostUnderWay } = await follow([{ effect: 500, back: 700 }], { giveUpMs: 5000 });
+  assert.equal(row.nodes[0].outcome, 'revoked');
+  assert.deepEqual(mostUnderWay, [MOST_UNDER_WAY]);
+  const [{ counts }] = nodes;
+  assert.ok(counts.skipped > 0 && counts.missed === 0, JSON.stringify(counts));
+});
+
+test('given up after --give-up, counted from the answer', async () => {
+  const { row } = await follow([{}], { revokeMs: 100, giveUpMs: 500 });
+  assert.ok(row.followedMs >= 500 && row.followedMs < 510, `${row.followedMs}`);
+});
+
+test('whatever node and network do, the truth lies in the interval', async () => {
+  const delay = fc.integer({ min: 0, max: 90 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 400 }),
+      fc.infiniteStream(delay),
+      fc.integer({ min: 0, max: 300 }),
+      async (effect, delays, revokeMs) => {
+        const next = () => Number(delays.next().value);
+        const { row } = await follow([{ effect, there: next, back: next }], { revokeMs });
+        const [{ interval }] = row.nodes;
+        assert.ok(interval !== null && interval.lowerMs <= effect && effect <= interval.upperMs);
+      },
+    ),
+    { numRuns: 60, seed: 8 },
+  );
+});

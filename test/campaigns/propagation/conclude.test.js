@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decodeHistogram } from '../../../src/common/histogram.js';
+import { checkPropagation } from '../../../src/result/propagation/check-propagation.js';
+import { validatePropagation } from '../../../src/result/propagation/propagation-schema.js';
+import { parseDocument } from '../../../src/result/read-document.js';
+import { validatorOf } from '../../json-schema.js';
+import { clusterSample, revokedRow, sampleOf, troubledSample } from './sample.js';
+
+const problemIn = await validatorOf('propagation');
+
+for (const [name, sample] of Object.entries({
+  'one revocation': sampleOf(),
+  'none begun': sampleOf({ rows: [], interrupted: true, certificates: 5 }),
+  'two nodes': clusterSample(),
+  'much that went wrong': troubledSample(),
+})) {
+  test(`${name}: fits the schema, adds up, and is read back as it was written`, () => {
+    assert.equal(problemIn(sample), null);
+    assert.deepEqual(checkPropagation(sample), []);
+    const bytes = Buffer.from(JSON.stringify(sample));
+    assert.deepEqual(parseDocument(bytes, 'p.json'), JSON.parse(bytes.toString()));
+  });
+}
+
+/** A histogram keeps three digits. @param {(number | null)[]} values */
+const rounded = (values) => values.map((value) => Math.round(Number(value)));
+
+describe('the figures', () => {
+  test('since the answer and since the sending, both bounds, and what they leave open', () => {
+    const { everywhere, revokeMs, nodes } = sampleOf({
+      rows: [revokedRow(1, [[20, 44]], 10), revokedRow(2, [[5, 30]], 12)],
+    });
+    assert.deepEqual(
+      rounded([everywhere.sinceAnswered.lower.min, everywhere.sinceAnswered.lower.max]),
+      [0, 10],
+    );
+    assert.deepEqual(
+      rounded([everywhere.sinceAnswered.upper.min, everywhere.sinceAnswered.upper.max]),
+      [18, 34],
+    );
+    assert.deepEqual(rounded([everywhere.sinceSent.lower.min, everywhere.sinceSent.lower.max]), [5, 20]);
+    assert.deepEqual(rounded([everywhere.sinceSent.upper.min, everywhere.sinceSent.upper.max]), [30, 44]);
+    assert.deepEqual(rounded([everywhere.widthMs.min, everywhere.widthMs.max]), [24, 25]);
+    assert.deepEqual(rounded([revokeMs.min, revokeMs.max, revokeMs.count]), [10, 12, 2]);
+    assert.deepEqual(nodes[0].delay, everywhere);
+    const histogram = decodeHistogram(String(everywhere.sinceAnswered.upper.histogram));
+    assert.equal(histogram.totalCount, 2);
+  });
+
+  test('before the answer: counted, and 0 since the answer', () => {
+    const { everywhere } = sampleOf({ rows: [revokedRow(1, [[2, 40]], 60), revokedRow(2, [[2, 61]], 60)] });
+    assert.deepEqual([everywhere.revoked, everywhere.beforeAnswered], [2, 1]);
+    assert.deepEqual(
+      rounded([everywhere.sinceAnswered.upper.min, everywhere.sinceAnswered.upper.max]),
+      [0, 1],
+    );
+  });
+
+  test('everywhere: the later of two nodes, and no certificate that one of them never called revoked', () => {
+    const half = revokedRow(3, [[1, 2]]);
+    half.nodes.push({ outcome: 'never_revoked', interval: null });
+    const { everywhere, nodes, certificates } = sampleOf({
+      rows: [
+        revokedRow(1, [
+          [1, 20],
+          [3, 15],
+        ]),
+        revokedRow(2, [
+          [0, 11],
+          [50, 71],
+        ]),
+        half,
+      ],
+      nodes: [
+        { url: 'http://a', version: null, state: null },
+        { url: 'http://b', version: null, state: null },
+      ],
+    });
+    assert.deepEqual(rounded([everywhere.sinceSent.lower.min, everywhere.sinceSent.upper.min]), [3, 20]);
+    assert.deepEqual(rounded([everywhere.sinceSent.lower.max, everywhere.sinceSent.upper.max]), [50, 71]);
+    const told = nodes.map(({ outcomes }) => outcomes);
+    assert.deepEqual(told, [{ revoked: 3 }, { revoked: 2, never_revoked: 1 }]);
+    assert.deepEqual(certificates.outcomes, { revoked: 2, never_revoked: 1 });
+    assert.equal(everywhere.revoked, 2);
+  });
+});
+
+/** @type {[string, Parameters<typeof sampleOf>[0], 'valid' | 'invalid', string[]][]} */
+const VERDICTS = [
+  ['polls in time, answers in order', {}, 'valid', []],
+  ['1 % of the polls missed', { watched: [watched({ sent: 990, missed: 10 })] }, 'valid', []],
+  ['2 % of the polls missed', { watched: [watched({ sent: 980, missed: 20 })] }, 'valid', ['poll_lag']],
+  ['over 10 % of polls missed', { watched: [watched({ sent: 890, missed: 110 })] }, 'invalid', ['poll_lag']],
+  [
+    '2 % left out, as too many wait for answers',
+    { watched: [watched({ sent: 980, skipped: 20 })] },
+    'valid',
+    ['slow_answers'],
+  ],
+  [
+    'however many were left out, the bounds hold',
+    { watched: [watched({ sent: 80, skipped: 920 })] },
+    'valid',
+    ['slow_answers'],
+  ],
+  ['2 % are errors', { watched: [watched({ sent: 98 }, { timeout: 2 })] }, 'valid', ['failed_answers']],
+  ['unknown is an answer', { watched: [watched({ sent: 90 }, { unknown: 9 })] }, 'valid', []],
+  ['no certificate', { rows: [], certificates: 5, watched: [watched({})] }, 'invalid', ['nothing_measured']],
+  [
+    'none could be issued',
+    {
+      rows: [
+        {
+          certificate: 1,
+          outcome: 'issue_failed',
+          failure: 'no_answer',
+          revokeMs: null,
+          followedMs: 0,
+          nodes: [],
+        },
+      ],
+    },
+    'invalid',
+    ['nothing_measured'],
+  ],
+  [
+    'never revoked is a measurement',
+    { rows: [{ ...revokedRow(1, []), nodes: [{ outcome: 'never_revoked', interval: null }] }] },
+    'valid',
+    [],
+  ],
+];
+
+/** @param {{sent?: number, missed?: number, skipped?: number}} counts @param {Record<string, number>} [other] answers */
+function watched({ sent = 0, missed = 0, skipped = 0 }, other = {}) {
+  return { answers: { good: sent, revoked: 1, ...other }, counts: { sent: sent, missed, skipped } };
+}
+
+for (const [sentence, changes, verdict, codes] of VERDICTS) {
+  test(`${sentence}: ${verdict}`, () => {
+    const { measurement } = sampleOf(changes);
+    assert.equal(measurement.verdict, verdict);
+    const told = measurement.reasons.map(({ code }) => code);
+    assert.deepEqual(told, codes);
+    assert.ok(
+      measurement.reasons.every(({ text, remedy }) => /\.$/.test(text) && /\.$/.test(String(remedy))),
+    );
+  });
+}
+
+const undecided = (/** @type {number} */ n) => ({
+  ...revokedRow(n, []),
+  nodes: [{ outcome: /** @type {const} */ ('undecided'), interval: null }],
+});
+const never = (/** @type {number} */ n) => ({
+  ...revokedRow(n, []),
+  followedMs: 60_000,
+  nodes: [{ outcome: /** @type {const} */ ('never_revoked'), interval: null }],
+});
+const many = (/** @type {number} */ n, upper = 100) =>
+  Array.from({ length: n }, (_, i) => revokedRow(i + 1, [[5, upper + 10]]));
+
+/** @type {[string, string, import('./sample.js').Row[], string, RegExp][]} */
+const REQUIREMENTS = [
+  [
+    'enough, and all below',
+    'p99<2s',
+    many(300),
+    'met',
+    /^p99 is 100 ms, 1\.90 s \(95 %\) below .* at 95 % confidence it is at most 100 ms\.$/,
+  ],
+  [
+    'judged on the upper bound, whatever the lower',
+    'p99<90ms',
+    many(300),
+    'not met',
+    /^p99 is 100 ms, 10\.0 ms \(11\.1 %\) above the limit/,
+  ],
+  ['too few', 'p99<2s', many(50), 'not proven', /50 revocations are too few .* 299 are needed\.$/],
+  ['the longest, as observed', 'max<102ms', many(3), 'met', /as observed in this run/],
+  ['one never seen breaks max', 'max<2s', [...many(20), never(21)], 'not met', /^Max is 60\.0 s/],
+  [
+    'one never seen counts as slower than any limit',
+    'p50<1ms',
+    [...many(20), never(3)],
+    'not met',
+    /1 of 21 revocations were not seen everywhere and count as slower/,
+  ],
+  ['errors', 'errors<=0', [...many(20), never(21)], 'not met', /4\.76 % of revocations failed \(1 of 21\)/],
+  ['no error', 'errors<=0', many(20), 'met', /^None of 20 revocations failed/],
+  ['undecided ones that cannot change it', 'p50<2s', [...many(100), undecided(101)], 'met', /p50/],
+  [
+    'undecided ones that could',
+    'max<2s',
+    [...many(20), undecided(21)],
+    'not proven',
+    /But 1 more was undecided when it was interrupted\.$/,
+  ],
+  ['not met with or without them', 'max<20ms', [...many(20), undecided(21)], 'not met', /5 times the limit/],
+  ['nothing measured', 'p99<2s', [], 'not proven', /Nothing was measured/],
+];
+
+for (const [sentence, text, rows, verdict, reason] of REQUIREMENTS) {
+  test(`${text}: ${sentence}: ${verdict}`, () => {
+    const [judged] = sampleOf({ rows, require: [text], watched: [watched({})] }).requirements;
+    assert.equal(judged.verdict, verdict, judged.reason);
+    assert.match(judged.reason, reason);
+    assert.doesNotMatch(judged.reason, /request/);
+  });
+}
+
+/** @type {[string, string, number[], string][]} */
+const LATE = [
+  ['p99<120ms', 'by less than what is left to the limit', [1, 2, 15], 'met'],
+  ['p99<120ms', 'by more than what is left to the limit', [1, 2, 25], 'not proven'],
+  ['p99<90ms', 'what is not met is not met however late', [1, 2, 25], 'not met'],
+  ['errors<=0', 'no matter of time', [1, 2, 25], 'met'],
+];
+
+for (const [text, sentence, lags, verdict] of LATE) {
+  test(`${text}, polls were late: ${sentence}: ${verdict}`, () => {
+    const [judged] = sampleOf({
+      rows: many(300),
+      require: [text],
+      watched: [watched({})],
+      lags,
+    }).requirements;
+    assert.equal(judged.verdict, verdict, judged.reason);
+    const because =
+      /But polls were up to 25\.0 ms late: had the answers .* read as late, it would not hold\.$/;
+    assert.equal(because.test(judged.reason), verdict === 'not proven', judged.reason);
+  });
+}
+
+test('nothing is met on an invalid measurement', () => {
+  const { requirements } = sampleOf({
+    rows: many(300),
+    require: ['p99<2s'],
+    watched: [watched({ sent: 10, missed: 90 })],
+  });
+  assert.equal(requirements[0].verdict, 'not proven');
+});
+
+/** @type {[string, (sample: any) => void, RegExp][]} */
+const BROKEN = [
+  [
+    'a count',
+    (one) => {
+      one.everywhere.revoked = 9;
+    },
+    /everywhere\.revoked is not the number of rows/,
+  ],
+  [
+    'an interval',
+    (one) => {
+      one.rows[0].nodes[0].interval = { lowerMs: 9, upperMs: 1 };
+    },
+    /an interval ends before it begins/,
+  ],
+  [
+    'answers',
+    (one) => {
+      one.nodes[0].answers.good += 1;
+    },
+    /answers do not add up/,
+  ],
+  [
+    'a histogram',
+    (one) => {
+      one.nodes[0].delay.widthMs.histogram = 'AAAA';
+    },
+    /nodes\.0\.delay\.widthMs\.histogram cannot be read/,
+  ],
+  [
+    'rows',
+    (one) => {
+      one.rows.push(one.rows[0]);
+    },
+    /certificates\.begun is not the number of rows/,
+  ],
+  [
+    'outcomes',
+    (one) => {
+      one.certificates.outcomes.revoked = 2;
+    },
+    /outcomes do not add up/,
+  ],
+];
+
+for (const [name, damage, message] of BROKEN) {
+  test(`a file that does not add up is refused: ${name}`, () => {
+    const sample = structuredClone(sampleOf());
+    damage(sample);
+    assert.throws(() => parseDocument(Buffer.from(JSON.stringify(sample)), 'p.json'), {
+      code: 'inconsistent_propagation',
+      message,
+    });
+  });
+}
+
+test('a file of another shape is refused with the place', () => {
+  assert.throws(() => validatePropagation({ ...sampleOf(), nodes: [] }, 'p.json'), {
+    code: 'bad_propagation',
+    message: 'p.json is not a vault-pki-load/propagation/1: nodes: there is no node.',
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startPoller } from '../../../src/campaigns/propagation/poller.js';
+import { createFakeTime } from './fake-time.js';
+
+/** @param {{firstMs?: number, everyMs?: number, free?: () => boolean}} [options] */
+function poll({ firstMs = 7, everyMs = 20, free = () => true } = {}) {
+  const time = createFakeTime();
+  const counts = { sent: 0, missed: 0, skipped: 0 };
+  /** @type {number[]} */
+  const sent = [];
+  /** @type {number[]} */
+  const lags = [];
+  const ask = () => {
+    if (!free()) return false;
+    sent.push(time.now());
+    return true;
+  };
+  const poller = startPoller({ firstMs, everyMs, clock: time, ask, counts, onLag: (ms) => lags.push(ms) });
+  return { time, counts, sent, lags, poller };
+}
+
+test('polls come on schedule, whether or not anything was answered', async () => {
+  const { time, counts, sent, lags } = poll();
+  await time.until(100);
+  assert.deepEqual(sent, [7, 27, 47, 67, 87]);
+  assert.deepEqual(counts, { sent: 5, missed: 0, skipped: 0 });
+  assert.deepEqual(lags, [0, 0, 0, 0, 0]);
+});
+
+test('after a stall of this program: one poll at once, late; those that were due are missed; then the old grid', async () => {
+  const { time, counts, sent, lags } = poll();
+  await time.until(30);
+  time.stall(65);
+  await time.until(130);
+  assert.deepEqual(sent, [7, 27, 95, 107, 127]);
+  assert.deepEqual(lags, [0, 0, 48, 0, 0]);
+  assert.deepEqual(counts, { sent: 5, missed: 2, skipped: 0 });
+});
+
+test('a poll that is late by less than an interval is not missed', async () => {
+  const { time, counts, lags } = poll();
+  await time.until(30);
+  time.stall(25);
+  await time.until(70);
+  assert.deepEqual(lags, [0, 0, 8, 0]);
+  assert.equal(counts.missed, 0);
+});
+
+test('where too many wait for answers it is left out, and the next comes when it is due', async () => {
+  let frees = [true, false, false, true];
+  const { time, counts, sent } = poll({
+    free: () => {
+      const [first, ...rest] = frees;
+      frees = rest;
+      return first;
+    },
+  });
+  await time.until(70);
+  assert.deepEqual(sent, [7, 67]);
+  assert.deepEqual(counts, { sent: 2, missed: 0, skipped: 2 });
+});
+
+test('a timer that rings early is set again: nothing is sent before it is due', async () => {
+  const time = createFakeTime();
+  const early = {
+    ...time,
+    setTimer: (/** @type {() => void} */ f, /** @type {number} */ ms) => time.setTimer(f, ms * 0.9),
+  };
+  /** @type {number[]} */
+  const sent = [];
+  const counts = { sent: 0, missed: 0, skipped: 0 };
+  startPoller({
+    firstMs: 10,
+    everyMs: 10,
+    clock: early,
+    ask: () => sent.push(time.now()) > 0,
+    counts,
+    onLag: () => {},
+  });
+  await time.until(9.99999);
+  assert.deepEqual(sent, []);
+  await time.until(10.001);
+  assert.equal(sent.length, 1);
+  assert.ok(sent[0] >= 10);
+});
+
+test('stopped, it leaves no timer behind', async () => {
+  const { time, sent, poller } = poll();
+  await time.until(30);
+  poller.stop();
+  assert.equal(time.waiting(), 0);
+  await time.until(100);
+  assert.equal(sent.length, 2);
+});

@@ -1,0 +1,87 @@
+/** What a dry run says of a search. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { describeSteps } from '../../../src/campaigns/scenario/describe.js';
+import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { stepsOf } from '../../../src/cli/scenario-steps.js';
+import { HEAD } from './read.js';
+
+/**
+ * @param {string} text
+ * @param {import('../../../src/cli/search-options.js').AskedSearch | null} search
+ * @param {Record<string, unknown>} [flags]
+ * @param {Partial<{pauseMs: number, out: string[]}>} [more]
+ */
+async function described(text, search, flags = {}, more = {}) {
+  const scenario = await readScenario(text, 's.yaml', {});
+  const settings = { repeat: 1, pauseMs: 0, out: [], search, ...more };
+  return describeSteps(scenario, await stepsOf(scenario, flags, settings), settings);
+}
+
+const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
+const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
+const STAGED = `${HEAD}require: 'p50<1s'\nstages:\n  - {name: up, hold: {rate: 9, duration: 2s}, require: ['p99<1s', 'errors<1%']}\n`;
+
+describe('a dry run of a search says', () => {
+  test('from where, how long steps take and that nobody knows how many requests', async () => {
+    const text = await described(`${HEAD}require: 'p50<200ms'\n`, RATE);
+    assert.match(
+      text,
+      /^Search {8}the highest rate: from 50\/s to 1,000,000\/s at most, doubling, then\s+bisection$/m,
+    );
+    assert.match(text, /^First step {4}open loop at 50\/s, 10 s$/m);
+    assert.match(
+      text,
+      /^Steps {9}of at least 10 s, with 1 s or more in between; then a confirmation\s+of at least 30 s$/m,
+    );
+    assert.match(text, /^Connections {3}\d+, more as the rate grows, 512 at most$/m);
+    assert.match(text, /^issue +100 % +–$/m);
+    assert.doesNotMatch(text, /^Load|^Requests/m);
+    assert.match(text, /^Repeated {6}as often as the search needs$/m);
+  });
+
+  test('what the file says of its load, and that a percentile needs longer', async () => {
+    const text = await described(
+      `${HEAD}load: {rate: 20/s, concurrency: 7, duration: 15s}\nrequire: 'p99<200ms'\n`,
+      { ...RATE, highest: 400 },
+      {},
+      { pauseMs: 5000 },
+    );
+    assert.match(text, /from 20\/s to 400\/s at most/);
+    assert.match(text, /^First step {4}open loop at 20\/s, (?:[2-9]\d(?:\.\d)? s|1 min)$/m);
+    assert.match(text, /of at least 15 s, with 5 s or more in between/);
+    assert.match(text, /^Connections {3}7$/m);
+  });
+
+  test('that the peak is looked for', async () => {
+    const text = await described(`${HEAD}load: {threads: 2}\n`, FLIGHT);
+    assert.match(text, /^Search {8}the peak throughput: from 2 in flight to 64 in flight at most,/m);
+    assert.match(text, /^First step {4}closed loop, 2 in flight, 2 threads, 10 s$/m);
+    assert.doesNotMatch(text, /^Connections/m);
+  });
+
+  test('that every step leaves something, and where each search is written', async () => {
+    const text = await described(`${HEAD}runs: [{name: a}, {name: b}]\n`, FLIGHT, {}, { out: ['r.json'] });
+    assert.match(text, /^ {14}that of every step of the search$/m);
+    assert.match(text, /^Written {7}r\.json, of each search with its name behind that$/m);
+  });
+});
+
+/** @type {[string, typeof RATE | null, Record<string, unknown>][]} */
+const INSTEAD = [
+  ['flags', null, { rate: '20', duration: '10s' }],
+  ['a search', RATE, {}],
+];
+
+for (const [what, search, flags] of INSTEAD) {
+  test(`a dry run says what is not judged where ${what} take the place of stages`, async () => {
+    assert.match(
+      await described(STAGED, search, flags),
+      /^Required {6}p50<1s\nLeft out {6}stages, and what is required of them:\n {14}up: p99<1s\n {14}up: errors<1%\nLeft behind/m,
+    );
+  });
+}
+
+test('a dry run of stages says nothing of the kind', async () => {
+  assert.doesNotMatch(await described(STAGED, null), /Left out|Search|First step/);
+});

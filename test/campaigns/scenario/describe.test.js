@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { apportion, describeSteps } from '../../../src/campaigns/scenario/describe.js';
+import { readOptions } from '../../../src/common/options.js';
+import { loadOperation, operations } from '../../../src/operations/index.js';
+import { HEAD, readAndPlan } from './read.js';
+
+/**
+ * @param {string} text
+ * @param {Record<string, unknown>} [flags]
+ * @param {Partial<{repeat: number, pauseMs: number, out: string[]}>} [settings]
+ */
+async function described(text, flags = {}, settings = {}) {
+  const { scenario, plans } = await readAndPlan(text, { flags });
+  const steps = plans.map((plan, i) => ({ name: `step ${i + 1}`, plan }));
+  return describeSteps(scenario, steps, { repeat: 1, pauseMs: 0, out: [], ...settings });
+}
+
+/** @type {[string, string, RegExp, Record<string, unknown>?][]} */
+const SAYS = [
+  ['the address', `${HEAD}target: {url: 'http://v:8200'}\n`, /^Target {8}http:\/\/v:8200$/m],
+  [
+    'the embedded server',
+    `${HEAD}target: {url: 'http://v:8200'}\n`,
+    /^Target {8}an embedded/m,
+    { dev: true },
+  ],
+  ['that a closed loop has no number of requests', HEAD, /^Requests {6}as many as are answered$/m],
+  ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
+  [
+    'arrivals without the warm-up',
+    `${HEAD}load: {rate: 5, duration: 10s, warmup: 2s}\n`,
+    /^Requests {6}50$/m,
+  ],
+  [
+    'a name of its own',
+    'name: n\nmix: [{operation: http, name: bad token}]\n',
+    /^bad token \(http\) +100 % /m,
+  ],
+  [
+    'stages in flight',
+    `${HEAD}load: {model: closed}\nstages: [{ramp: {from: 1, to: 9, duration: 2s}}]\n`,
+    /^ramp +0 ms +2 s +1 in flight +9 in flight +9 in flight +–$/m,
+  ],
+  [
+    'what a burst goes up to',
+    `${HEAD}stages: [{burst: {base: 1, peak: 9, every: 2s, for: 1s, duration: 4s}}]\n`,
+    /^burst +0 ms +4 s +9\/s +9\/s +1\/s +20$/m,
+  ],
+  ['what is required', `${HEAD}require: ['p99<1s', 'errors<1%']\n`, /^Required {6}p99<1s\n {14}errors<1%$/m],
+  ['what is left', HEAD, /^Left behind {3}issue: certificates in storage/m],
+  ['nothing left', 'name: n\nmix: [{operation: crl}, {operation: transit}]\n', /^Left behind {3}nothing$/m],
+  ['that nothing is left by --dev', HEAD, /^Left behind {3}nothing: the embedded server/m, { dev: true }],
+  [
+    'that a store which is there keeps the secrets',
+    'name: n\nmix: [{operation: kv-write, options: {kv-mount: mine}}]\n',
+    /kv-write: the secrets, in mine below/,
+  ],
+  [
+    'that a set-up takes what is in it along',
+    `${HEAD}setup: {name: load}\n`,
+    /^ {14}what is in load-int goes when the set-up is removed$/m,
+  ],
+  [
+    'that a set-up stays',
+    `${HEAD}setup: {name: load, keep: true}\n`,
+    /^Removed {7}no, it stays \(keep\) until\n {2}vault-pki-load teardown --name load --url http:\/\/127\.0\.0\.1:8200$/m,
+  ],
+  [
+    'what a set-up makes',
+    `${HEAD}setup: {name: load, with: [kv, approle]}\n`,
+    /load-root \(pki\)[\s\S]*load-int \(pki\)[\s\S]*load-kv \(kv\)[\s\S]*auth\/load-approle \(approle\)/,
+  ],
+  [
+    '--dev needs no set-up',
+    `${HEAD}setup: true\n`,
+    /^Set up {8}nothing: the embedded server/m,
+    { dev: true },
+  ],
+];
+
+describe('a dry run says', () => {
+  for (const [what, text, pattern, flags] of SAYS) {
+    test(what, async () => assert.match(await described(text, flags), pattern));
+  }
+
+  test('repeats, pauses and files', async () => {
+    const text = await described(HEAD, {}, { repeat: 3, pauseMs: 5000, out: ['a.json', 'b.html'] });
+    assert.match(text, /^Repeated {6}3 times, with 5 s in between\nWritten {7}a\.json, b\.html$/m);
+    assert.match(text, /that of each of the 3 repeats/);
+    assert.match(
+      await described(HEAD),
+      /^Repeated {6}no\nWritten {7}nothing but the summary\nSent {10}nothing \(dry run\)$/m,
+    );
+  });
+
+  test('each run on each target', async () => {
+    const text = await described(
+      `${HEAD}runs: [{name: a}, {name: b}]\ntargets: [{name: x}, {name: y}]\n`,
+      {},
+      { out: ['r.json'] },
+    );
+    assert.deepEqual(
+      text.match(/^Run .*$/gm),
+      [1, 2, 3, 4].map((i) => `Run           step ${i}`),
+    );
+    assert.match(text, /^Written {7}r\.json; of each alone/m);
+  });
+
+  test('everything in 80 columns', async () => {
+    const long = 'word '.repeat(60);
+    const text = await described(
+      `description: ${long}\n${HEAD}setup: {name: ${'l'.repeat(38)}, with: [kv, transit, approle]}\n`,
+    );
+    for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+  });
+});
+
+test('requests are shared out to the last', () => {
+  assert.deepEqual(apportion(230, [0.75, 0.25]), [173, 57]);
+  assert.deepEqual(apportion(10, [1 / 3, 1 / 3, 1 / 3]), [4, 3, 3]);
+  assert.deepEqual(apportion(0, [0.5, 0.5]), [0, 0]);
+  for (const total of [1, 7, 99, 1001]) {
+    assert.equal(
+      apportion(total, [0.05, 0.15, 0.3, 0.5]).reduce((a, b) => a + b),
+      total,
+    );
+  }
+});
+
+/** With these options each leaves something; without, it does not. @type {[string, Record<string, unknown>, boolean][]} */
+const LEAVES = [
+  ['issue', {}, true],
+  ['sign', {}, true],
+  ['sign-verbatim', {}, true],
+  ['revoke', {}, true],
+  ['ocsp', {}, true],
+  ['ocsp', { cert: 'a.pem' }, false],
+  ['ocsp', { serials: 'a.jsonl' }, false],
+  ['ocsp', { about: 'revoked=1' }, true],
+  ['ocsp', { about: 'good = 9, revoked = 1' }, true],
+  ['ocsp', { about: ' revoked =1,never-issued=1' }, true],
+  ['ocsp', { about: 'revoked=1,never-issued=1', 'revoked-serials': 'a.jsonl', issuer: 'i.pem' }, false],
+  ['ocsp', { about: 'good=9,never-issued=1', cert: 'a.pem' }, false],
+  ['crl', {}, false],
+  ['ca-chain', {}, false],
+  ['approle-login', {}, false],
+  ['kv-write', {}, false],
+  ['kv-write', { 'kv-mount': 'mine' }, true],
+  ['kv-read', {}, false],
+  ['kv-read', { 'kv-mount': 'mine' }, true],
+  ['kv-read', { 'kv-mount': 'mine', filled: true }, false],
+  ['transit', {}, false],
+  ['token-lookup', {}, false],
+  ['health', {}, false],
+  ['http', {}, false],
+  ['http', { method: 'POST', path: '/v1/secret/x' }, true],
+];
+
+for (const [name, given, isLeft] of LEAVES) {
+  test(`${name} ${JSON.stringify(given)} leaves ${isLeft ? 'something' : 'nothing'}`, async () => {
+    const operation = await loadOperation(name);
+    const left = operation.leaves?.(readOptions(operation.options, given)) ?? null;
+    assert.equal(left !== null, isLeft, String(left));
+    if (left !== null) assert.doesNotMatch(left, /undefined|null|\.$/);
+  });
+}
+
+test('of every operation it was looked at what it leaves', () => {
+  const looked = new Set(LEAVES.map(([name]) => name));
+  const told = Object.keys(operations).filter((name) => !looked.has(name));
+  assert.deepEqual(told, []);
+});

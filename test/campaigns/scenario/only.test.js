@@ -1,0 +1,77 @@
+/** Which runs of a scenario --only leaves, and what it says of names that there are not. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { onlyRuns } from '../../../src/campaigns/scenario/only.js';
+import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
+import { HEAD } from './read.js';
+
+const THREE = `${HEAD}runs: [{name: write heavy}, {name: 'burst, 95 % reads'}, {name: n}]\n`;
+
+/** @param {string} text @param {string[]} names */
+async function only(text, names) {
+  const { runs } = await readScenario(text, 's.yaml', {});
+  return onlyRuns(runs, names).map(({ name }) => name);
+}
+
+/** @type {[string, string, string[], string[]][]} */
+const CHOSEN = [
+  ['none named: all', THREE, [], ['write heavy', 'burst, 95 % reads', 'n']],
+  ['one, with a comma in its name', THREE, ['burst, 95 % reads'], ['burst, 95 % reads']],
+  ['several, in the order of the file', THREE, ['n', 'write heavy'], ['write heavy', 'n']],
+  ['one that is named twice, once', THREE, ['n', ' n '], ['n']],
+  ['the only one of a list', `${HEAD}runs: [{name: a}]\n`, ['a'], ['a']],
+  ['none named, of a scenario that is one run', HEAD, [], ['n']],
+];
+
+describe('of the runs of a scenario there are left,', () => {
+  for (const [what, text, names, left] of CHOSEN) {
+    test(what, async () => assert.deepEqual(await only(text, names), left));
+  }
+});
+
+/** @type {[string, string, string[], string, string][]} what, file, names, code, what is said */
+const REFUSED = [
+  [
+    'a slip',
+    THREE,
+    ['n', 'write-heavvy'],
+    'unknown_run',
+    '--only is "write-heavvy", but s.yaml has no run of that name. Did you mean "write heavy"? Its runs are "write heavy", "burst, 95 % reads", "n".',
+  ],
+  [
+    'something else',
+    THREE,
+    ['burst,95'],
+    'unknown_run',
+    '--only is "burst,95", but s.yaml has no run of that name. Its runs are "write heavy", "burst, 95 % reads", "n".',
+  ],
+  [
+    'any name, where there are no runs: that of the scenario is no other',
+    HEAD,
+    ['n'],
+    'contradiction',
+    '--only chooses among runs, but s.yaml has none: it is one as a whole. Leave --only out.',
+  ],
+];
+
+describe('refused is', () => {
+  for (const [what, text, names, code, full] of REFUSED) {
+    test(what, async () => {
+      await assert.rejects(
+        () => only(text, names),
+        (error) => {
+          assert.ok(error instanceof PkiLoadError);
+          assert.deepEqual([error.full, error.code, error.exitCode], [full, code, 1]);
+          return true;
+        },
+      );
+    });
+  }
+});
+
+test('the run of Cerberus that looks for the tipping point can be chosen', async () => {
+  const text = readFileSync(new URL('../../../examples/cerberus.yaml', import.meta.url), 'utf8');
+  assert.deepEqual(await only(text, ['continuous increase']), ['continuous increase']);
+});

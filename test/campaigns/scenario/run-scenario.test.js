@@ -1,0 +1,164 @@
+/** The runs of a scenario, without any: who is asked when, and what becomes of the others when one refuses. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { runScenario } from '../../../src/campaigns/scenario/run-scenario.js';
+import { PkiLoadError, targetError } from '../../../src/common/errors.js';
+import { runOf } from '../../result/runs.js';
+
+/** @typedef {import('../../../src/result/schema.js').Result} Result */
+
+const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
+const STOPPED = new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });
+
+/**
+ * @param {object} [given]
+ * @param {string[]} [given.targets]
+ * @param {number} [given.repeat]
+ * @param {number} [given.pauseMs]
+ * @param {(target: string, number: number) => Result | Error | Promise<Result>} [given.gives] a run
+ * @param {AbortController} [given.stop]
+ * @param {ReadonlyMap<number, PkiLoadError>} [given.refused]
+ * @param {() => Promise<void>} [given.onNext]
+ */
+async function stage({
+  targets = ['a', 'b'],
+  repeat = 2,
+  pauseMs = 0,
+  gives = () => runOf(1, 0),
+  stop = new AbortController(),
+  refused,
+  onNext = async () => {},
+} = {}) {
+  /** @type {string[]} */
+  const did = [];
+  const steps = targets.map((target) => ({
+    name: target,
+    run: 'r',
+    target,
+    plan: /** @type {any} */ ({ operation: target }),
+  }));
+  const ended = await runScenario({
+    steps,
+    repeat,
+    pauseMs,
+    stop: stop.signal,
+    refused,
+    planOf: (step, number) => /** @type {any} */ ({ operation: targets[step], number }),
+    async runOnce(step, number) {
+      did.push(`${targets[step]}${number + 1}`);
+      const given = await gives(targets[step], number);
+      if (given instanceof Error) throw given;
+      return given;
+    },
+    live: {
+      event: (event) => {
+        if (event.type === 'warning') did.push(`warning: ${event.text}`);
+        if (event.type === 'notice') did.push(event.text);
+      },
+      finish: async () => void did.push('finish'),
+      async next(summary, plan) {
+        assert.equal(summary, null, 'these are no set');
+        const { operation, number } = /** @type {any} */ (plan);
+        did.push(`next ${operation}${number + 1}`);
+        await onNext();
+      },
+      abandon: async () => void did.push('abandon'),
+    },
+    onResult: (step) => did.push(`kept ${targets[step]}`),
+    onRefused: (step, error) => did.push(`refused ${targets[step]}: ${error.code}`),
+    between: async (step) => did.push(`written ${targets[step]}`),
+  });
+  return { ...ended, did };
+}
+
+describe('the runs of a scenario', () => {
+  test('take turns; each is kept and written before the next, of which whoever shows them is told', async () => {
+    const { did, interrupted, refused, fault } = await stage();
+    assert.deepEqual(did, [
+      'Run 1 of 4: r on a, 1 of 2:',
+      ...['a1', 'finish', 'kept a', 'written a', 'next b1'],
+      'Run 2 of 4: r on b, 1 of 2:',
+      ...['b1', 'finish', 'kept b', 'written b', 'next b2'],
+      'Run 3 of 4: r on b, 2 of 2:',
+      ...['b2', 'finish', 'kept b', 'written b', 'next a2'],
+      'Run 4 of 4: r on a, 2 of 2:',
+      ...['a2', 'finish', 'kept a'],
+    ]);
+    assert.deepEqual([interrupted, refused.size, fault], [false, 0, undefined]);
+  });
+
+  test('of a target that refuses no more are made, and the others go on', async () => {
+    const { did, refused, interrupted } = await stage({
+      gives: (target) => (target === 'b' ? DOWN : runOf(1, 0)),
+    });
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['a1', 'b1', 'a2']);
+    assert.ok(did.includes('refused b: unreachable') && did.includes('abandon'));
+    assert.ok(did.includes(`warning: Nothing more is sent for b: ${DOWN.full}`));
+    assert.deepEqual([[...refused], interrupted], [[[1, DOWN]], false]);
+  });
+
+  test('that all refuse come to an end with nothing', async () => {
+    const { did, refused } = await stage({ gives: () => DOWN });
+    assert.deepEqual([refused.size, did.filter((what) => what.startsWith('kept'))], [2, []]);
+  });
+
+  test('of what could not be set up are not begun', async () => {
+    const { did, refused } = await stage({ refused: new Map([[0, DOWN]]), repeat: 1 });
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['b1']);
+    assert.deepEqual([...refused.keys()], [0]);
+  });
+
+  test('end with the one that was interrupted', async () => {
+    const { did, interrupted } = await stage({
+      gives: (target) => runOf(1, 0, { interrupted: target === 'b' }),
+    });
+    assert.deepEqual(did.slice(-3), ['b1', 'finish', 'kept b']);
+    assert.equal(interrupted, true);
+  });
+
+  test('end with the one that was interrupted before it sent anything: that target has not refused', async () => {
+    const { interrupted, refused, did } = await stage({
+      gives: (target) => (target === 'b' ? STOPPED : runOf(1, 0)),
+    });
+    assert.deepEqual(
+      [interrupted, refused.size, did.filter((what) => what.startsWith('kept'))],
+      [true, 0, ['kept a']],
+    );
+  });
+
+  test('end with an error that came of the interruption', async () => {
+    const stop = new AbortController();
+    const { interrupted, refused } = await stage({
+      stop,
+      gives: () => {
+        stop.abort();
+        return DOWN;
+      },
+    });
+    assert.deepEqual([interrupted, refused.size], [true, 0]);
+  });
+
+  test('do not wait out a pause, nor what is under way, when stopped', async () => {
+    const stop = new AbortController();
+    const { did, interrupted } = await stage({
+      stop,
+      pauseMs: 86_400_000,
+      onNext: () => {
+        setImmediate(() => stop.abort());
+        return new Promise(() => {});
+      },
+    });
+    assert.equal(interrupted, true);
+    const told = did.filter((what) => /^[ab]\d$/.test(what));
+    assert.deepEqual(told, ['a1']);
+  });
+
+  test('break off with a fault of ours, which hides nothing that was kept', async () => {
+    const fault = new Error('a bug');
+    const ended = await stage({ gives: (target) => (target === 'b' ? fault : runOf(1, 0)) });
+    assert.equal(ended.fault, fault);
+    assert.ok(ended.did.includes('kept a') && !ended.did.includes('a2'));
+  });
+});

@@ -1,0 +1,504 @@
+/** What a scenario sets up and takes away again, on Vaults that remember what they were asked. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createScenarioSetup } from '../../../src/campaigns/scenario/run-setup.js';
+import { interruptible } from '../../../src/cli/vault-command.js';
+import { targetError } from '../../../src/common/errors.js';
+import { setUp } from '../../../src/vault/setup/setup.js';
+import { planSetup } from '../../../src/vault/setup/setup-plan.js';
+import { tearDown } from '../../../src/vault/setup/teardown.js';
+import { deferred } from '../../deferred.js';
+import { fakeVault } from '../../vault/setup/fake-vault.js';
+
+const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
+
+/** @type {import('../../../src/campaigns/scenario/read.js').ScenarioSetup} */
+const SETUP = { name: 'load-test', caKeyType: 'ec', autoRebuild: null, with: ['kv'], keep: false };
+
+const MOUNT = /** @type {const} */ ({ kind: 'mount', path: 'load-test-int', type: 'pki' });
+const POLICY = /** @type {const} */ ({ kind: 'policy', path: 'load-test' });
+
+/**
+ * @param {string} url
+ * @param {{namespace?: string | null, dev?: boolean, tokenEnv?: string | null}} [more]
+ */
+function step(url, { namespace = null, dev = false, tokenEnv = null } = {}) {
+  const plan = /** @type {any} */ ({ dev, target: { url, namespace, tls: {} } });
+  return { name: url, token: 't', tokenEnv, plan };
+}
+
+/**
+ * @param {ReturnType<typeof step>[]} steps
+ * @param {object} [given]
+ * @param {Partial<typeof SETUP>} [given.setup]
+ * @param {Record<string, 'was there' | 'half' | 'refuses' | 'stays' | 'gone'>} [given.vaults] by address, what is with them
+ */
+function stage(steps, { setup = {}, vaults = {} } = {}) {
+  /** @type {string[]} */
+  const did = [];
+  /** @type {string[]} */
+  const warned = [];
+  const made = createScenarioSetup(
+    { ...SETUP, ...setup },
+    steps,
+    { say: (text) => void did.push(text), warn: (text) => void warned.push(text), interruptible },
+    {
+      connect: ({ plan }) =>
+        /** @type {any} */ ({
+          url: plan.target.url,
+          close: async () => void did.push(`closed ${plan.target.url}`),
+        }),
+      async setUp(client, plan, say, report = { made: [], there: [] }) {
+        const { url } = /** @type {any} */ (client);
+        did.push(`set up ${plan.name} at ${url}`);
+        if (vaults[url] === 'refuses') throw DOWN;
+        if (vaults[url] === 'was there') report.there.push(MOUNT);
+        else report.made.push(MOUNT);
+        if (vaults[url] === 'half') throw DOWN;
+        report.made.push(POLICY);
+        say('Made it.');
+        return report;
+      },
+      async tearDown(client, name) {
+        const { url } = /** @type {any} */ (client);
+        did.push(`tore down ${name} at ${url}`);
+        if (vaults[url] === 'gone') throw DOWN;
+        return vaults[url] !== 'stays';
+      },
+    },
+  );
+  const isDeed = (/** @type {string} */ what) => /^(?:set up|tore down)/.test(what);
+  return { made, did, warned, deeds: () => did.filter(isDeed) };
+}
+
+const never = new AbortController().signal;
+
+describe('what a scenario sets up', () => {
+  test('is made once for all steps on a target, and removed at the end', async () => {
+    const { made, did, deeds, warned } = stage([step('http://a'), step('http://b'), step('http://a')]);
+    assert.equal((await made.up(never)).size, 0);
+    assert.deepEqual(deeds(), ['set up load-test at http://a', 'set up load-test at http://b']);
+    assert.ok(did.includes('http://a: Made it.'));
+    await made.down();
+    assert.deepEqual(deeds().slice(2), [
+      'tore down load-test at http://a',
+      'tore down load-test at http://b',
+    ]);
+    assert.deepEqual([did.filter((what) => what.startsWith('closed')).length, warned], [4, []]);
+    await made.down();
+    assert.equal(deeds().length, 4, 'once');
+  });
+
+  test('is made in each namespace of a server, and on no embedded one', async () => {
+    const { made, deeds } = stage([
+      step('http://a'),
+      step('http://a', { namespace: 'n' }),
+      step('http://b', { dev: true }),
+    ]);
+    await made.up(never);
+    assert.equal(deeds().length, 2);
+  });
+
+  test('stays where the scenario says so', async () => {
+    const { made, did, deeds } = stage([step('http://a')], { setup: { keep: true } });
+    await made.up(never);
+    assert.deepEqual(made.left(), []);
+    await made.down();
+    assert.equal(deeds().length, 1);
+    assert.equal(did.at(-1), 'Left load-test at http://a, as the scenario says (keep).');
+  });
+
+  test("stays where it was there before: it is somebody's", async () => {
+    const { made, deeds, warned } = stage([step('http://a')], { vaults: { 'http://a': 'was there' } });
+    await made.up(never);
+    await made.down();
+    assert.deepEqual(deeds(), ['set up load-test at http://a']);
+    assert.match(
+      warned[0],
+      /^load-test was set up at http:\/\/a before, and is left there .* take it away with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
+    );
+  });
+
+  test('on a target that refuses leaves out its steps, and the others go on', async () => {
+    const { made, deeds } = stage([step('http://a'), step('http://b'), step('http://b')], {
+      vaults: { 'http://b': 'refuses' },
+    });
+    assert.deepEqual(
+      [...(await made.up(never))],
+      [
+        [1, DOWN],
+        [2, DOWN],
+      ],
+    );
+    await made.down();
+    assert.deepEqual(deeds().slice(2), ['tore down load-test at http://a']);
+  });
+
+  test('only by half is removed as well', async () => {
+    const { made, deeds } = stage([step('http://a')], { vaults: { 'http://a': 'half' } });
+    assert.equal((await made.up(never)).size, 1);
+    await made.down();
+    assert.deepEqual(deeds().slice(1), ['tore down load-test at http://a']);
+  });
+
+  test('after an interruption is made nowhere else', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const { made, deeds } = stage([step('http://a')]);
+    await made.up(stop.signal);
+    await made.down();
+    assert.deepEqual(deeds(), []);
+  });
+
+  for (const how of /** @type {const} */ (['stays', 'gone'])) {
+    test(`and cannot be removed (${how}) is said, with the command that does`, async () => {
+      const { made, warned } = stage([step('http://a'), step('http://b')], { vaults: { 'http://a': how } });
+      await made.up(never);
+      assert.equal(made.left().length, 2);
+      await made.down();
+      assert.match(
+        warned.join(),
+        /^(?:load-test|Not all of load-test) at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a$/,
+      );
+      assert.deepEqual([warned.length, made.left()], [1, []]);
+    });
+  }
+});
+
+test('what is waited for is said while it is removed, too, and a stop does not end that', async () => {
+  /** @type {boolean[]} */
+  const stopped = [];
+  const stop = new AbortController();
+  const made = createScenarioSetup(
+    SETUP,
+    [step('http://a')],
+    {
+      say() {},
+      warn: (text) => assert.fail(text),
+      interruptible(client, signal) {
+        stopped.push(signal.aborted);
+        return { ...client, origin: 'waits are said' };
+      },
+    },
+    {
+      connect: () => /** @type {any} */ ({ close: async () => {} }),
+      async setUp(_client, _plan, _say, report = { made: [], there: [] }) {
+        report.made.push(MOUNT);
+        return report;
+      },
+      async tearDown({ origin }) {
+        assert.equal(origin, 'waits are said');
+        return true;
+      },
+    },
+  );
+  await made.up(stop.signal);
+  stop.abort();
+  await made.down();
+  assert.deepEqual([stopped, made.left()], [[false, false], []]);
+});
+
+test('what keeps it there is said with what to do about that', async () => {
+  const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
+  await made.up(never);
+  await made.down();
+  assert.deepEqual(warned, [
+    'load-test at http://a could not be removed: http://b refused the connection. Start it. Take it away with: vault-pki-load teardown --name load-test --url http://a',
+  ]);
+});
+
+test('what is left is said with the command that finds it: its namespace, its token', async () => {
+  const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
+  await made.up(never);
+  assert.deepEqual(made.left(), [
+    'load-test is left at http://a. Take it away with: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
+  ]);
+});
+
+/**
+ * @param {Record<string, ReturnType<typeof fakeVault>>} vaults by address
+ * @param {Partial<typeof SETUP>} [setup]
+ * @param {(url: string, path: string) => void | Promise<void>} [onWrite] before each; may throw
+ */
+function stageOn(vaults, setup = {}, onWrite = () => {}) {
+  /** @type {string[]} */
+  const warned = [];
+  /** Reads of the mounts of a limited time, ms. @type {number[]} */
+  const limits = [];
+  const connect = (
+    /** @type {import('../../../src/campaigns/scenario/run-setup.js').Step} */ { plan: { target } },
+  ) => {
+    const { client } = vaults[target.url];
+    return {
+      ...client,
+      write: async (/** @type {string} */ path, /** @type {any} */ data) => {
+        await onWrite(target.url, path);
+        return client.write(path, data);
+      },
+      read: async (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) => {
+        if (within !== undefined) limits.push(within);
+        return client.read(path);
+      },
+      close: async () => {},
+    };
+  };
+  const made = createScenarioSetup(
+    { ...SETUP, ...setup },
+    Object.keys(vaults).map((url) => step(url)),
+    { say: () => {}, warn: (text) => void warned.push(text), interruptible },
+    { setUp, tearDown, connect },
+  );
+  return { made, warned, limits };
+}
+
+/** @param {(url: string, path: string) => boolean} is @returns {(url: string, path: string) => void} writes that fail */
+const failing = (is) => (url, path) => {
+  if (is(url, path)) throw DOWN;
+};
+
+/** @param {string} at path of the write */
+function heldAt(at) {
+  const { promise: reached, resolve: reach } = deferred();
+  const { promise: released, resolve: release } = deferred();
+  return {
+    reached,
+    release,
+    onWrite: async (/** @type {string} */ _url, /** @type {string} */ path) => {
+      if (path !== at) return;
+      reach();
+      await released;
+    },
+  };
+}
+
+const TEARDOWN_A = 'vault-pki-load teardown --name load-test --url http://a';
+
+describe('on Vaults that keep what they are told', () => {
+  const earlier = (/** @type {ReturnType<typeof fakeVault>} */ { client }, /** @type {object} */ more = {}) =>
+    setUp(client, planSetup({ name: 'load-test', caKeyType: 'ec', ...more }), () => {});
+  const isAuto = (/** @type {ReturnType<typeof fakeVault>} */ vault) =>
+    vault.mounted.mounts.get('load-test-int')?.writes.get('config/crl')?.auto_rebuild;
+
+  test("two addresses of one Vault have one set-up, which is nobody else's", async () => {
+    const vault = fakeVault();
+    const empty = vault.state();
+    const { made, warned } = stageOn({ 'http://a': vault, 'http://b': vault });
+    assert.equal((await made.up(never)).size, 0);
+    assert.equal(made.left().length, 1);
+    await made.down();
+    assert.deepEqual(vault.state(), empty);
+    assert.deepEqual(warned, []);
+  });
+
+  test('what failed half-way by one address of a Vault, and was completed by another, is removed', async () => {
+    const vault = fakeVault();
+    const empty = vault.state();
+    const { made, warned } = stageOn(
+      { 'http://a': vault, 'http://b': vault },
+      {},
+      failing((url, path) => url === 'http://a' && path === 'load-test-root/root/generate/internal'),
+    );
+    // What was made until then does not stay, and is not said to.
+    assert.deepEqual([...(await made.up(never))], [[0, DOWN]]);
+    await made.down();
+    assert.deepEqual(vault.state(), empty);
+    assert.deepEqual(warned, []);
+  });
+
+  test('a set-up that was there on each of two Vaults stays on both', async () => {
+    const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
+    for (const vault of Object.values(vaults)) await earlier(vault, { with: ['kv'] });
+    const before = Object.values(vaults).map((vault) => vault.state());
+    const { made, warned } = stageOn(vaults);
+    await made.up(never);
+    await made.down();
+    const told = Object.values(vaults).map((vault) => vault.state());
+    assert.deepEqual(told, before);
+    assert.deepEqual(
+      warned,
+      ['a', 'b'].map(
+        (host) =>
+          `load-test was set up at http://${host} before, and is left there when the scenario is over. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://${host}`,
+      ),
+    );
+  });
+
+  test('a set-up that was there keeps its settings, and what it lacked is said to stay', async () => {
+    const vault = fakeVault();
+    await earlier(vault, { autoRebuild: true });
+    const { made, warned } = stageOn({ 'http://a': vault });
+    assert.equal((await made.up(never)).size, 0);
+    await made.down();
+    assert.equal(isAuto(vault), true);
+    assert.ok(vault.mounted.mounts.has('load-test-kv'));
+    assert.deepEqual(warned, [
+      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://a',
+    ]);
+  });
+
+  test('what is left of a set-up that was there is not removed by a scenario that is stopped as it completes it', async () => {
+    const vault = fakeVault();
+    await earlier(vault, { with: ['kv'] });
+    for (const gone of ['load-test-root', 'load-test-int']) vault.mounted.mounts.delete(gone);
+    const stop = new AbortController();
+    const { made, warned } = stageOn({ 'http://a': vault }, {}, (_url, path) => {
+      if (path === 'sys/mounts/load-test-root') stop.abort();
+    });
+    await made.up(stop.signal);
+    assert.ok(vault.mounted.mounts.has('load-test-root'));
+    await made.down();
+    assert.ok(vault.mounted.mounts.has('load-test-kv'));
+    assert.match(warned.join(), /^load-test was set up at http:\/\/a before, and is left there .* added: /);
+  });
+
+  test('a set-up that was there is refused where the scenario asks for other settings', async () => {
+    const vault = fakeVault();
+    await earlier(vault, { autoRebuild: true });
+    const before = vault.state();
+    const { made } = stageOn({ 'http://a': vault }, { autoRebuild: false });
+    assert.equal((await made.up(never)).get(0)?.code, 'other_auto_rebuild');
+    await made.down();
+    assert.deepEqual(vault.state(), before);
+  });
+
+  test('whichever write fails by one address of a Vault, the other address completes it, and it is removed', async () => {
+    /** @type {string[]} */
+    const paths = [];
+    const reference = stageOn({ 'http://a': fakeVault() }, { autoRebuild: true }, (_url, path) => {
+      paths.push(path);
+    });
+    await reference.made.up(never);
+    assert.ok(paths.includes('load-test-int/config/crl'));
+    for (const at of new Set(paths)) {
+      const vault = fakeVault();
+      const empty = vault.state();
+      const { made, warned } = stageOn(
+        { 'http://a': vault, 'http://b': vault },
+        { autoRebuild: true },
+        failing((url, path) => url === 'http://a' && path === at),
+      );
+      assert.deepEqual([...(await made.up(never))], [[0, DOWN]], at);
+      assert.equal(isAuto(vault), true, at);
+      await made.down();
+      assert.deepEqual(vault.state(), empty, at);
+      assert.deepEqual(warned, [], at);
+    }
+  });
+
+  /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, object, string, string?][]} */
+  const LACKS = [
+    [
+      'a mount, which is named once, and not what is in it',
+      ({ mounted }) => void mounted.mounts.delete('load-test-int'),
+      {},
+      'load-test-int',
+    ],
+    [
+      'the CA of a mount, which is not the mount',
+      ({ mounted }) => void mounted.mounts.get('load-test-root')?.writes.delete('ca'),
+      {},
+      'the CA of load-test-root',
+    ],
+    [
+      'a role and a key',
+      ({ mounted: { mounts } }) => {
+        mounts.get('load-test-int')?.writes.delete('roles/example-dot-com');
+        mounts.get('load-test-transit')?.writes.delete('keys/load');
+      },
+      {},
+      'load-test-int/roles/example-dot-com; load-test-transit/keys/load',
+    ],
+    [
+      'a mount of which it is not known whether it is there',
+      () => {},
+      { with: ['transit', 'kv'] },
+      'perhaps load-test-kv',
+      'sys/mounts/load-test-kv',
+    ],
+  ];
+  for (const [what, lose, setup, added, fails] of LACKS) {
+    test(`of a set-up that was there it is said what it lacked: ${what}`, async () => {
+      const vault = fakeVault();
+      await earlier(vault, { with: ['transit'] });
+      lose(vault);
+      const { made, warned } = stageOn(
+        { 'http://a': vault },
+        { with: ['transit'], ...setup },
+        failing((_url, path) => path === fails),
+      );
+      await made.up(never);
+      assert.deepEqual(warned, [
+        `load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: ${added}. If nobody needs it, take it away with: ${TEARDOWN_A}`,
+      ]);
+    });
+  }
+
+  test('which Vault it was is asked with little patience, and not where all is kept or there is but one', async () => {
+    const two = () => {
+      const vault = fakeVault();
+      return { 'http://a': vault, 'http://b': vault };
+    };
+    const limitsOf = async (/** @type {Parameters<typeof stageOn>} */ ...how) => {
+      const { made, limits } = stageOn(...how);
+      await made.up(never);
+      return limits;
+    };
+    assert.deepEqual(await limitsOf(two()), [10_000, 10_000]);
+    assert.deepEqual(await limitsOf(two(), { keep: true }), []);
+    assert.deepEqual(await limitsOf({ 'http://a': fakeVault() }), []);
+  });
+});
+
+describe('while it is being set up', () => {
+  for (const at of [
+    'sys/mounts/load-test-root',
+    'sys/mounts/load-test-int',
+    'load-test-int/roles/example-dot-com',
+  ]) {
+    test(`what would be left at once is said (at ${at})`, async () => {
+      const vault = fakeVault();
+      const empty = vault.state();
+      const { reached, release, onWrite } = heldAt(at);
+      const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
+      const up = made.up(never);
+      await reached;
+      assert.deepEqual(made.left(), [`load-test is left at http://a. Take it away with: ${TEARDOWN_A}`]);
+      release();
+      await up;
+      await made.down();
+      assert.deepEqual([made.left(), vault.state()], [[], empty]);
+    });
+  }
+
+  test("what was there before is not said to be left: it is somebody's", async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ name: 'load-test', caKeyType: 'ec' }), () => {});
+    const { reached, release, onWrite } = heldAt('sys/mounts/load-test-kv');
+    const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
+    const up = made.up(never);
+    await reached;
+    assert.deepEqual(made.left(), []);
+    release();
+    await up;
+  });
+
+  test('an interruption ends it after the call under way, and what was made is removed', async () => {
+    const vaults = { 'http://a': fakeVault(), 'http://b': fakeVault() };
+    const empty = vaults['http://a'].state();
+    const { reached, release, onWrite } = heldAt('load-test-root/root/generate/internal');
+    const { made, warned } = stageOn(vaults, {}, onWrite);
+    const stop = new AbortController();
+    const up = made.up(stop.signal);
+    await reached;
+    stop.abort();
+    release();
+    assert.equal((await up).get(0)?.code, 'interrupted');
+    assert.deepEqual(vaults['http://a'].calls.filter(({ method }) => method === 'POST').at(-1), {
+      method: 'POST',
+      path: 'load-test-root/root/generate/internal',
+    });
+    assert.deepEqual(vaults['http://b'].calls, []);
+    await made.down();
+    assert.deepEqual([vaults['http://a'].state(), warned], [empty, []]);
+  });
+});

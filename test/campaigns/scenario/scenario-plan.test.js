@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { planRun } from '../../../src/campaigns/scenario/scenario-plan.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
+import { commonOptions } from '../../../src/plan/common-options.js';
+import { HEAD, NOTHING_SET, readAndPlan } from './read.js';
+
+const WHOLE = `name: n
+target: {url: 'http://file:8200', mount: file, namespace: file, ca-cert: file.pem, ca-path: file, client-cert: file.crt, client-key: file.key, tls-server-name: file, tls-skip-verify: true}
+load: {rate: 5, concurrency: 5, duration: 5s, requests: 5, arrivals: poisson, ramp-up: 5s, warmup: 5s, overflow: drop, timeout: 5s, threads: 5, pacing: spin, seed: 5}
+mix: [{operation: issue, options: {role: file}}]
+require: ['p99<5s']
+`;
+
+/** Each flag, and what of the plan it changes. @type {[string, unknown, (plan: import('../../../src/plan/plan.js').Plan) => unknown, unknown][]} */
+const FLAGS = [
+  ['url', 'http://flag:8200', ({ target }) => target.url, 'http://flag:8200'],
+  ['mount', 'flag', ({ target }) => target.mount, 'flag'],
+  ['namespace', 'flag', ({ target }) => target.namespace, 'flag'],
+  ['ca-cert', 'flag', ({ target }) => target.tls.caCert, 'flag'],
+  ['ca-path', 'flag', ({ target }) => target.tls.caPath, 'flag'],
+  ['client-cert', 'flag', ({ target }) => target.tls.clientCert, 'flag'],
+  ['client-key', 'flag', ({ target }) => target.tls.clientKey, 'flag'],
+  ['tls-server-name', 'flag', ({ target }) => target.tls.serverName, 'flag'],
+  ['tls-skip-verify', 'false', ({ target }) => target.tls.skipVerify, false],
+  ['rate', '7/s', ({ load }) => load.ratePerSecond, 7],
+  ['concurrency', '7', ({ load }) => load.concurrency, 7],
+  ['duration', '7s', ({ load }) => load.durationMs, 7000],
+  ['requests', '7', ({ load }) => load.requests, 7],
+  ['arrivals', 'constant', ({ load }) => load.arrivals, 'constant'],
+  ['ramp-up', '7s', ({ load }) => load.rampUpMs, 7000],
+  ['warmup', '7s', ({ load }) => load.warmupMs, 7000],
+  ['overflow', 'queue', ({ load }) => load.overflow, 'queue'],
+  ['timeout', '7s', ({ load }) => load.timeoutMs, 7000],
+  ['threads', '2', ({ load }) => load.threads, 2],
+  ['pacing', 'sleep', ({ load }) => load.pacing, 'sleep'],
+  ['cold-start', true, ({ load }) => load.coldStart, true],
+  ['seed', '7', ({ load }) => load.seed, 7],
+];
+
+describe('a flag wins over the file:', () => {
+  for (const [name, value, of, expected] of FLAGS) {
+    test(name, async () => {
+      const { plan: before } = await readAndPlan(WHOLE);
+      assert.notDeepEqual(of(before), expected);
+      assert.deepEqual(of((await readAndPlan(WHOLE, { flags: { [name]: value } })).plan), expected);
+    });
+  }
+
+  test('every flag of target and load was looked at', () => {
+    const looked = new Set([...FLAGS.map(([name]) => name), 'dev', 'timeout_ms', 'shard', 'start-at']);
+    const all = Object.entries(commonOptions).filter(
+      ([, { group }]) => group === 'Target' || group === 'Load',
+    );
+    const told = all.map(([name]) => name).filter((name) => !looked.has(name));
+    assert.deepEqual(told, []);
+  });
+
+  test('requirements are added', async () => {
+    const { plan } = await readAndPlan(WHOLE, { flags: { require: ['errors<1%'] } });
+    const texts = plan.requirements.map(({ text }) => text);
+    assert.deepEqual(texts, ['p99<5s', 'errors<1%']);
+  });
+
+  test('timeout_ms, where the file has no timeout', async () => {
+    const { plan } = await readAndPlan(`${HEAD}load: {rate: 5}\n`, { flags: { timeout_ms: 70 } });
+    assert.equal(plan.load.timeoutMs, 70);
+  });
+});
+
+const STAGED = `${HEAD}stages:\n  - hold: {rate: 5, duration: 2s}\n    require: ['p99<1s']\nrequire: ['errors<1%']\n`;
+const CLOSED = `${HEAD}load: {model: closed}\nstages: [{hold: {concurrency: 3, duration: 2s}}]\n`;
+
+describe('stages:', () => {
+  test('are the load, and their most is its level', async () => {
+    const { plan } = await readAndPlan(STAGED);
+    assert.deepEqual([plan.load.model, plan.load.ratePerSecond, plan.load.durationMs], ['open', 5, 2000]);
+    assert.deepEqual(
+      plan.requirements.map(({ text, stage }) => [text, stage]),
+      [
+        ['errors<1%', undefined],
+        ['hold: p99<1s', 'hold'],
+      ],
+    );
+    const closed = await readAndPlan(CLOSED);
+    assert.deepEqual([closed.plan.load.model, closed.plan.load.concurrency], ['closed', 3]);
+  });
+
+  test('give way to a rate, and with them what is required of one', async () => {
+    const { plan } = await readAndPlan(STAGED, { flags: { rate: '9', duration: '1s' } });
+    assert.deepEqual([plan.load.stages, plan.load.ratePerSecond, plan.load.durationMs], [null, 9, 1000]);
+    const texts = plan.requirements.map(({ text }) => text);
+    assert.deepEqual(texts, ['errors<1%']);
+  });
+
+  test('stay where a flag is about something else', async () => {
+    const { plan } = await readAndPlan(STAGED, { flags: { concurrency: '50', timeout: '1s' } });
+    assert.deepEqual([plan.load.stages?.length, plan.load.concurrency], [1, 50]);
+  });
+
+  /** @type {[string, string, Record<string, unknown>, RegExp][]} */
+  const REFUSED = [
+    [
+      'without their rate, a duration says too little',
+      STAGED,
+      { duration: '1s' },
+      /--duration takes the place .* nothing says the rate\. Add --rate/,
+    ],
+    ['of requests in flight, a rate', CLOSED, { rate: '5' }, /--rate takes .* nothing says the concurr/],
+    ['of requests in flight, a duration', CLOSED, { duration: '5s' }, /Add --concurrency, or leave it out/],
+    [
+      'a rate for a closed loop',
+      `${HEAD}load: {model: closed}\n`,
+      { rate: 5 },
+      /^n is a closed loop \(model: closed\), but --rate is given/,
+    ],
+    [
+      'a flag against the file',
+      `${HEAD}load: {concurrency: 2}\n`,
+      { threads: '4' },
+      /^s\.yaml:3:21: load\.concurrency: --threads 4 is more than concurrency 2/,
+    ],
+    ['flags against each other', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
+  ];
+  for (const [what, text, flags, message] of REFUSED) {
+    test(`refused: ${what}`, async () => {
+      await assert.rejects(
+        () => readAndPlan(text, { flags }),
+        (error) => error instanceof PkiLoadError && message.test(error.full),
+      );
+    });
+  }
+});
+
+const TWO = `${HEAD}targets:\n  - {name: a, url: 'http://a:8200', namespace: x, token-env: A, ca-cert: a.pem, tls-skip-verify: true}\n  - {name: b, url: 'http://b:8200', mount: own}\n`;
+
+describe('--dev:', () => {
+  test('each target is an embedded server of its own, whatever it is in the file', async () => {
+    const { plans } = await readAndPlan(TWO, { flags: { dev: true } });
+    const [a, b] = plans;
+    assert.deepEqual(
+      [a.dev, a.target.url, a.target.namespace, a.target.mount],
+      [true, 'http://127.0.0.1:8200', null, 'pki_int'],
+    );
+    assert.deepEqual(a.target.tls, NOTHING_SET.tls);
+    assert.deepEqual([b.dev, b.target.mount], [true, 'own']);
+  });
+
+  test('with an address on the command line it is refused', async () => {
+    await assert.rejects(
+      () => readAndPlan(TWO, { flags: { dev: true, url: 'http://c:8200' } }),
+      /--dev starts its own server, but --url names another/,
+    );
+  });
+});
+
+/** @type {[string, string, Record<string, unknown>, string][]} */
+const MOUNTS = [
+  ['that which is set up', `${HEAD}setup: {name: load}\n`, {}, 'load-int'],
+  ['by its own name', `${HEAD}setup: true\n`, {}, 'vault-pki-load-int'],
+  ['not where the target names one', `${HEAD}setup: true\ntarget: {mount: mine}\n`, {}, 'mine'],
+  ['not where a flag does', `${HEAD}setup: true\n`, { mount: 'flag' }, 'flag'],
+  ['not with --dev, where nothing is set up', `${HEAD}setup: true\n`, { dev: true }, 'pki_int'],
+  ['nor where setup is false', `${HEAD}setup: false\n`, {}, 'pki_int'],
+];
+
+for (const [what, text, flags, mount] of MOUNTS) {
+  test(`the mount is ${what}`, async () => {
+    assert.equal((await readAndPlan(text, { flags })).plan.target.mount, mount);
+  });
+}
+
+test('a set-up is read with its defaults', async () => {
+  const { setup } = (await readAndPlan(`${HEAD}setup: true\n`)).scenario;
+  assert.deepEqual(setup, {
+    name: 'vault-pki-load',
+    caKeyType: null,
+    autoRebuild: null,
+    with: [],
+    keep: false,
+  });
+  const { scenario } = await readAndPlan(
+    `${HEAD}setup: {name: load, ca-key-type: ec, auto-rebuild: true, with: [kv, kv, approle], keep: true}\n`,
+  );
+  assert.deepEqual(scenario.setup, {
+    name: 'load',
+    caKeyType: 'ec',
+    autoRebuild: true,
+    with: ['kv', 'approle'],
+    keep: true,
+  });
+  assert.equal((await readAndPlan(HEAD)).scenario.setup, null);
+});
+
+test('a run has what the scenario has, but for what it has itself', async () => {
+  const { scenario, plans } = await readAndPlan(
+    `name: n\nload: {rate: 5, concurrency: 3}\nmix: [{operation: crl}]\nrequire: ['p99<1s']\nruns:\n  - {name: a}\n  - {name: b, load: {rate: 9}, mix: [{operation: health}], require: ['p50<1s']}\n`,
+  );
+  const names = scenario.runs.map(({ name }) => name);
+  assert.deepEqual(names, ['a', 'b']);
+  assert.deepEqual(
+    plans.map(({ load, mix, requirements }) => [
+      load.ratePerSecond,
+      load.concurrency,
+      mix?.[0].operation,
+      requirements[0].text,
+    ]),
+    [
+      [5, 3, 'crl', 'p99<1s'],
+      [9, 3, 'health', 'p50<1s'],
+    ],
+  );
+});
+
+test('the environment says what neither file nor flags do', async () => {
+  const { runs, targets } = await readScenario(HEAD, 's.yaml', {});
+  const environment = { ...NOTHING_SET, address: 'http://env:8200', namespace: 'env' };
+  const plan = await planRun(runs[0], targets[0], {}, environment);
+  assert.deepEqual([plan.target.url, plan.target.namespace], ['http://env:8200', 'env']);
+});
+
+test('variables: the environment before the default, and texts around them', async () => {
+  const text = `env: [HOST=vault, N]\n${HEAD}target: {url: 'https://\${HOST}.example.com:\${N}'}\nload: {rate: '\${N}/h'}\n`;
+  const url = async (/** @type {Record<string, string>} */ env) =>
+    (await readAndPlan(text, { env })).plan.target.url;
+  assert.equal(await url({ N: '8200' }), 'https://vault.example.com:8200');
+  assert.equal(await url({ N: '8200', HOST: 'other' }), 'https://other.example.com:8200');
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { watchEarlyStop } from '../../../src/campaigns/search/early-stop.js';
+import { planOf } from './simulated-server.js';
+
+/** 5/s for a minute: 300 requests, of which 3 may take longer than 200 ms. */
+const LOAD = /** @type {const} */ ({ ratePerSecond: 5, durationMs: 60_000, concurrency: 10 });
+
+/**
+ * @param {{requirements?: string[], load?: Partial<import('../../../src/plan/plan.js').LoadPlan>, capacity: number, freeAnyway?: boolean}} script
+ *   `capacity`: answers a second; `freeAnyway`: the tool leaves connections free
+ * @returns {number | null} second in which it was given up
+ */
+function givenUp({ requirements = ['p99<200ms'], load = {}, capacity, freeAnyway = false }) {
+  const plan = planOf(requirements, { ...LOAD, ...load });
+  const hope = watchEarlyStop(plan);
+  const rate = plan.load.ratePerSecond ?? 0;
+  for (let second = 1; second < 60; second++) {
+    const open = Math.round(Math.max(rate * 0.05, (rate - capacity) * second));
+    const inFlight = freeAnyway ? 1 : Math.min(open, plan.load.concurrency);
+    const elapsedMs = second * 1000 + plan.load.warmupMs;
+    const why = hope({ type: 'interval', elapsedMs, inFlight, waiting: open - inFlight, phase: 'measuring' });
+    if (why === null) continue;
+    assert.match(why, /^It was cut short after .* could no longer be met: .*\.$/);
+    return second;
+  }
+  return null;
+}
+
+/** @type {[string, Parameters<typeof givenUp>[0], [number, number] | null][]} */
+const STEPS = [
+  ['half of what is offered is answered: seconds', { capacity: 2.5 }, [3, 8]],
+  ['nothing is answered: sooner', { capacity: 0 }, [2, 4]],
+  ['all is answered', { capacity: 10 }, null],
+  ['a wait of seconds takes as long to be broken', { requirements: ['p99<5s'], capacity: 0 }, [8, 12]],
+  ['half of them may be late', { requirements: ['p50<200ms'], capacity: 4 }, null],
+  ['no time is required', { requirements: ['errors<1%'], capacity: 0 }, null],
+  ['the longest of all', { requirements: ['max<200ms'], capacity: 0 }, [2, 4]],
+  ['connections are free: the tool is late, not the target', { capacity: 0, freeAnyway: true }, null],
+  ['a closed loop has no backlog', { load: { model: 'closed', ratePerSecond: null }, capacity: 0 }, null],
+];
+
+for (const [what, script, range] of STEPS) {
+  test(what, () => {
+    const second = givenUp(script);
+    if (range === null) assert.equal(second, null);
+    else assert.ok(second !== null && second >= range[0] && second <= range[1], `second ${second}`);
+  });
+}
+
+test('what was due in the warm-up does not count, nor does a single look', () => {
+  const hope = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
+  const seen = /** @type {const} */ ({ type: 'interval', inFlight: 10, waiting: 40, phase: 'measuring' });
+  assert.equal(hope({ ...seen, elapsedMs: 10_100 }), null);
+  assert.equal(hope({ ...seen, elapsedMs: 11_100 }), null);
+  assert.equal(hope({ ...seen, elapsedMs: 15_000 }), null);
+  assert.notEqual(hope({ ...seen, elapsedMs: 16_000 }), null);
+});

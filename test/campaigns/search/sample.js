@@ -1,0 +1,91 @@
+/** Searches that never were, with a confirmation that is a whole result. */
+import { findMax } from '../../../src/campaigns/search/find-max.js';
+import { sampleResult, spread } from '../../result/sample.js';
+import { planOf, simulateStep } from './simulated-server.js';
+
+/** @typedef {import('../../../src/result/search/search-schema.js').Search} Search */
+
+/** @param {Search} search @returns {Search} the same on any day */
+const dated = (search) => ({
+  ...search,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  durationSeconds: 123,
+  confirmation:
+    search.confirmation === null
+      ? null
+      : sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]),
+});
+
+/**
+ * @param {Partial<import('../../../src/campaigns/search/step-plan.js').SearchSettings>} [changes]
+ * @param {Partial<import('../../../src/campaigns/search/find-max.js').SearchContext>} [context]
+ */
+export async function sampleSearch(changes = {}, context = {}) {
+  const common = {
+    start: 50,
+    highest: 1e6,
+    stepMs: 10_000,
+    confirmMs: 30_000,
+    recoverMs: 0,
+    fitConnections: true,
+  };
+  const search = await findMax(
+    planOf(['p99<100ms', 'errors<0.1%']),
+    { of: 'rate', ...common, ...changes },
+    {
+      runStep: async (plan) => simulateStep(plan, 10),
+      command: 'vault-pki-load ocsp --find-max-rate',
+      ...context,
+    },
+  );
+  return dated(search);
+}
+
+/** The tool gives up before the target does. */
+export function generatorSearch() {
+  const runStep = async (/** @type {import('../../../src/plan/plan.js').Plan} */ plan) => {
+    const ended = simulateStep(plan, 10);
+    if (Number(plan.load.ratePerSecond) <= 60) return ended;
+    const late = /** @type {const} */ ({ grade: 'invalid', code: 'send_lag', text: 'Sends were 9 ms late.' });
+    return {
+      ...ended,
+      result: {
+        ...ended.result,
+        measurement: { verdict: /** @type {const} */ ('invalid'), reasons: [late] },
+      },
+    };
+  };
+  return sampleSearch({}, { runStep });
+}
+
+/** Of a closed loop: 12 workers, each good for 50/s. */
+export async function samplePeak() {
+  const runStep = async (/** @type {import('../../../src/plan/plan.js').Plan} */ plan) => {
+    const { load } = plan;
+    const open = { ...plan, load: { ...load, model: /** @type {const} */ ('open'), ratePerSecond: 1 } };
+    const { result, recovery } = simulateStep(open, 10);
+    const requirements = result.requirements.map((one) => ({
+      ...one,
+      verdict: /** @type {const} */ ('met'),
+    }));
+    const inFlight = load.concurrency;
+    const rates = { ...result.rates, perSecond: 50 * Math.min(inFlight, 12) };
+    const totals = { ...result.totals, sent: (rates.perSecond * Number(load.durationMs)) / 1000 };
+    const ms = 20 * Math.max(1, inFlight / 12);
+    const response = { ...result.latencyMs.response, p50: ms, p99: 2 * ms, max: 3 * ms };
+    const measurement = { verdict: /** @type {const} */ ('valid'), reasons: [] };
+    return {
+      result: {
+        ...result,
+        load,
+        rates,
+        totals,
+        requirements,
+        measurement,
+        latencyMs: { ...result.latencyMs, response },
+      },
+      recovery,
+    };
+  };
+  return sampleSearch({ of: 'concurrency', start: 1, highest: 64 }, { runStep });
+}

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findPeak } from '../../../src/campaigns/search/peak.js';
+import { findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
+
+/** @typedef {import('../../../src/campaigns/search/search.js').Judged} Judged */
+/** @typedef {import('../../../src/campaigns/search/search.js').Phase} Phase */
+
+const MET = /** @type {Judged} */ ({ verdict: 'met', reason: '' });
+const MISSED = /** @type {Judged} */ ({ verdict: 'not met', reason: '' });
+const OVERLOADED = /** @type {Judged} */ ({ verdict: 'not met', reason: '', isClear: true });
+const CLOSE = /** @type {Judged} */ ({ verdict: 'not proven', reason: '', isStarved: false });
+const STARVED = /** @type {Judged} */ ({ verdict: 'not proven', reason: '', isStarved: true });
+const LATE = /** @type {Judged} */ ({ verdict: 'not offered', reason: '' });
+
+/**
+ * @param {(level: number, phase: Phase, attempt: number) => Judged} judge
+ * @param {Partial<import('../../../src/campaigns/search/search.js').SearchOptions>} [options]
+ */
+const search = (judge, options = {}) =>
+  findHighest({
+    ...{ start: 50, lowest: 0.1, highest: 1e6, tolerance: 0.02 },
+    measure: async (level, phase, attempt) => judge(level, phase, attempt),
+    ...options,
+  });
+
+/** @param {number} capacity @returns {(level: number) => Judged} */
+const upTo = (capacity) => (level) => (level <= capacity ? MET : OVERLOADED);
+
+/** @type {[string, Parameters<typeof search>, [number, number] | null, import('../../../src/campaigns/search/search.js').Why][]} */
+const SEARCHES = [
+  ['up from the start, to what the target takes', [upTo(1234)], [1200, 1234], 'bracketed'],
+  ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
+  ['the start itself is the answer', [upTo(50)], [49, 50], 'bracketed'],
+  ['no further than allowed', [upTo(1e9), { highest: 700 }], [700, 700], 'highest'],
+  ['a start above the highest is there', [upTo(1e9), { start: 5000, highest: 700 }], [700, 700], 'highest'],
+  ['a target that takes nothing', [() => MISSED], null, 'lowest'],
+  ['a generator that offers nothing says nothing of the target', [() => LATE], null, 'generator'],
+  [
+    'a target overloaded at the start, and below that a generator that is disturbed',
+    [(level) => (level > 30 ? OVERLOADED : LATE)],
+    null,
+    'generator',
+  ],
+  [
+    'the generator gives up before the target: the answer is what it could offer',
+    [(level) => (level <= 300 ? MET : LATE)],
+    [290, 300],
+    'generator',
+  ],
+  [
+    'a generator disturbed just below what the target does not take: the answer lies between all the same',
+    [(level) => (level <= 96 ? MET : level < 99 ? LATE : OVERLOADED)],
+    [94, 96],
+    'bracketed',
+  ],
+  [
+    'a generator disturbed far below what the target does not take: nobody knows',
+    [(level) => (level <= 60 ? MET : level < 99 ? LATE : OVERLOADED)],
+    [58, 60],
+    'generator',
+  ],
+  ['what is not proven is not met', [(level) => (level <= 300 ? MET : CLOSE)], [290, 300], 'bracketed'],
+  [
+    'levels too low to prove anything in so short a time are passed by',
+    [(level, phase) => (level > 900 ? OVERLOADED : level < 400 && phase !== 'confirmation' ? STARVED : MET)],
+    [880, 900],
+    'bracketed',
+  ],
+  [
+    'what was passed by must be proven in the end, and is no answer where it is not',
+    [(level) => (level > 100 ? OVERLOADED : STARVED)],
+    null,
+    'unconfirmed',
+  ],
+  [
+    'a confirmation that fails is tried lower down',
+    [(level, phase) => (level <= (phase === 'confirmation' ? 95 : 100) ? MET : OVERLOADED)],
+    [92, 95],
+    'bracketed',
+  ],
+  [
+    'a confirmation that fails wherever it is tried',
+    [(level, phase) => (phase === 'confirmation' ? MISSED : upTo(100)(level))],
+    null,
+    'unconfirmed',
+  ],
+  [
+    'one bad run of a level does not decide',
+    [(level, phase, attempt) => (attempt === 1 && phase !== 'confirmation' ? MISSED : upTo(500)(level))],
+    [490, 500],
+    'bracketed',
+  ],
+  [
+    'a generator that is disturbed twice in a row is given another chance',
+    [(level, _phase, attempt) => (attempt < 3 ? LATE : upTo(500)(level))],
+    [490, 500],
+    'bracketed',
+  ],
+];
+
+for (const [what, args, range, why] of SEARCHES) {
+  test(what, async () => {
+    const found = await search(...args);
+    assert.equal(found.why, why);
+    if (range === null) assert.equal(found.level, null);
+    else
+      assert.ok(Number(found.level) >= range[0] && Number(found.level) <= range[1], `found ${found.level}`);
+  });
+}
+
+test('the last step of an answer is its confirmation, and the bracket is as narrow as asked for', async () => {
+  const { level, steps } = await search(upTo(777));
+  assert.deepEqual([steps.at(-1)?.level, steps.at(-1)?.phase], [level, 'confirmation']);
+  const above = lowestAbove(steps, Number(level));
+  assert.ok(above !== null && above.level / Number(level) <= 1.025, `${above?.level} above ${level}`);
+  assert.equal(above.verdict, 'not met');
+});
+
+test('clear overload is not measured twice, what is at the edge is', async () => {
+  const clear = await search(upTo(50), { start: 100 });
+  assert.equal(clear.steps.filter(({ level }) => level === 100).length, 1);
+  const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
+  const attempts = edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt);
+  assert.deepEqual(attempts, [1, 2]);
+});
+
+test('a confirmation with too few requests to prove anything is the last step: lower down there would be fewer', async () => {
+  const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
+  const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
+  assert.deepEqual(levels, [steps.at(-1)?.level]);
+});
+
+test('a generator that can offer nothing is not tried further and further down', async () => {
+  const { steps } = await search(() => LATE);
+  assert.deepEqual([...new Set(steps.map(({ level }) => level))], [50, 25]);
+});
+
+test('stopped: no answer, what was cut short is no step', async () => {
+  let count = 0;
+  const { level, why, steps } = await search(
+    () => {
+      count++;
+      return MET;
+    },
+    { isStopped: () => count >= 3 },
+  );
+  assert.deepEqual([level, why, steps.length], [null, 'interrupted', 2]);
+});
+
+test('the lowest level above an answer is what failed when it was last tried', () => {
+  const steps = [
+    { level: 200, ...OVERLOADED },
+    { level: 120, ...MISSED },
+    { level: 110, ...MISSED },
+    { level: 110, ...MET },
+    { level: 105, ...STARVED },
+    { level: 90, ...MISSED },
+  ];
+  assert.deepEqual(lowestAbove(steps, 100), { level: 120, verdict: 'not met' });
+  assert.equal(lowestAbove(steps, 200), null);
+});
+
+/**
+ * @param {(level: number, phase: Phase, attempt: number) => Judged & {perSecond: number, succeeded?: number}} judge so many that chance
+ *   has no part in it, unless it says how many
+ * @param {Partial<import('../../../src/campaigns/search/peak.js').PeakOptions>} [options]
+ */
+const peak = (judge, options = {}) =>
+  findPeak({
+    ...{ start: 1, highest: 256 },
+    measure: async (level, phase, attempt) => ({ succeeded: 1e9, ...judge(level, phase, attempt) }),
+    ...options,
+  });
+
+/** As many workers, each good for 100/s. @param {number} workers */
+const workers = (workers) => (/** @type {number} */ level) => ({
+  ...MET,
+  perSecond: 100 * Math.min(level, workers),
+});
+
+/** @type {[string, Parameters<typeof peak>, [number, number] | null, import('../../../src/campaigns/search/peak.js').Why][]} */
+const PEAKS = [
+  [
+    'one in its long run too slow beside what a long run then shows to be too many: it was the peak after all',
+    [
+      (level, phase) =>
+        phase !== 'confirmation'
+          ? { ...MET, perSecond: level < 7 ? 100 * level : level === 7 ? 760 : 800 }
+          : level === 7
+            ? { ...MET, perSecond: 700 }
+            : { ...MISSED, perSecond: 800 },
+    ],
+    [7, 7],
+    'requirement',
+  ],
+  ['8 workers: 8 in flight reach the peak', [workers(8)], [8, 8], 'flat'],
+  ['27 workers: found between two doublings', [workers(27)], [24, 28], 'flat'],
+  ['one worker: one in flight', [workers(1)], [1, 1], 'flat'],
+  ['more workers than may be asked', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
+  [
+    'a requirement is broken before the peak',
+    [(level) => ({ ...(level <= 11 ? MET : MISSED), perSecond: 100 * level })],
+    [10, 11],
+    'requirement',
+  ],
+  [
+    'the tool is full before the target',
+    [(level) => ({ ...(level <= 16 ? MET : LATE), perSecond: 100 * level })],
+    [15, 16],
+    'generator',
+  ],
+  [
+    'the tool is full at a doubling, but a requirement is broken below it',
+    [(level) => ({ ...(level <= 10 ? MET : level < 16 ? MISSED : LATE), perSecond: 100 * level })],
+    [9, 10],
+    'requirement',
+  ],
+  ['nothing is ever met', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
+  [
+    'a start that is too high begins again at one',
+    [(level) => ({ ...(level <= 3 ? MET : MISSED), perSecond: 100 * level }), { start: 10 }],
+    [3, 3],
+    'requirement',
+  ],
+  [
+    'throughput falls with more in flight: the fewest at the peak',
+    [(level) => ({ ...MET, perSecond: level <= 6 ? 100 * level : 600 - 5 * (level - 6) })],
+    [6, 6],
+    'flat',
+  ],
+  [
+    'a slow target: steps too short to prove anything are passed by, and the confirmation proves it',
+    [(level, phase) => ({ ...workers(8)(level), ...(phase === 'confirmation' ? MET : STARVED) })],
+    [8, 8],
+    'flat',
+  ],
+  [
+    'on a slow target a requirement is broken between two doublings',
+    [
+      (level, phase) => ({
+        ...(level > 11 ? MISSED : phase === 'confirmation' ? MET : STARVED),
+        perSecond: 2 * level,
+      }),
+    ],
+    [10, 11],
+    'requirement',
+  ],
+  [
+    'a confirmation that breaks a requirement: with fewer in flight, then',
+    [
+      (level, phase) => ({
+        ...(phase === 'confirmation' && level > 7 ? MISSED : MET),
+        perSecond: level >= 8 ? 800 : level > 4 ? 740 : 100 * level,
+      }),
+    ],
+    [6, 6],
+    'requirement',
+  ],
+  [
+    'a confirmation that is slower than the steps: with more in flight, then',
+    [
+      (level, phase) => ({
+        ...MET,
+        perSecond: 100 * Math.min(level, phase === 'confirmation' && level === 8 ? 6 : 8),
+      }),
+    ],
+    [9, 32],
+    'flat',
+  ],
+  [
+    'slower than the steps by more than chance: no answer',
+    [(level, phase) => ({ ...MET, perSecond: phase === 'confirmation' ? 500 : workers(8)(level).perSecond })],
+    null,
+    'unconfirmed',
+  ],
+  [
+    'as much slower, but of 20 answers in a step: that was chance',
+    [
+      (level, phase) => ({
+        ...MET,
+        ...(phase === 'confirmation'
+          ? { perSecond: 1.5, succeeded: 600 }
+          : { perSecond: 2.4 * Math.min(1, level / 8), succeeded: 24 }),
+      }),
+    ],
+    [8, 8],
+    'flat',
+  ],
+  [
+    'what was passed by must be proven in the end',
+    [(level) => ({ ...STARVED, perSecond: Math.min(level, 8) })],
+    null,
+    'unconfirmed',
+  ],
+];
+
+for (const [what, args, range, why] of PEAKS) {
+  test(`peak: ${what}`, async () => {
+    const found = await peak(...args);
+    assert.equal(found.why, why, JSON.stringify(found.steps));
+    if (range === null) assert.equal(found.level, null);
+    else
+      assert.ok(Number(found.level) >= range[0] && Number(found.level) <= range[1], `found ${found.level}`);
+  });
+}
+
+test('peak: a confirmation with too few requests to prove anything is the last step', async () => {
+  const { steps } = await peak((level) => ({ ...STARVED, perSecond: Math.min(level, 8) }));
+  assert.equal(steps.filter(({ phase }) => phase === 'confirmation').length, 1);
+});
+
+test('peak: stopped', async () => {
+  let count = 0;
+  const judge = () => ({ ...MET, perSecond: 2 ** ++count });
+  const { level, why } = await peak(judge, { isStopped: () => count >= 3 });
+  assert.deepEqual([level, why], [null, 'interrupted']);
+});

@@ -1,0 +1,66 @@
+/** What all steps of a search are prepared by: no step's load. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
+import { lifetimeMs } from '../../../src/operations/issued-before.js';
+import { expectedRequests, longestRunMs } from '../../../src/plan/expected.js';
+import { planOf } from './simulated-server.js';
+
+const settings = {
+  start: 50,
+  highest: 1e6,
+  stepMs: 10_000,
+  confirmMs: 30_000,
+  recoverMs: 0,
+  fitConnections: true,
+};
+
+for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
+  test(`of all steps (${of}) nobody knows how many requests they send, or how long they take`, () => {
+    const place = { level: 50, phase: /** @type {const} */ ('coarse'), looks: 0, number: 1 };
+    const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place);
+    const { load, ...rest } = planOfAll(step);
+    assert.deepEqual([expectedRequests(load), longestRunMs(load)], [null, null]);
+    assert.ok(lifetimeMs(load) >= 12 * 3_600_000);
+    const { load: stepLoad, ...same } = step;
+    assert.deepEqual(rest, same);
+    assert.deepEqual([load.concurrency, load.seed], [stepLoad.concurrency, stepLoad.seed]);
+    assert.equal(longestRunMs(stepLoad), Number(stepLoad.durationMs) + 2 * stepLoad.timeoutMs);
+  });
+}
+
+/** @type {[string, number, number | null][]} */
+const LIKELY = [
+  ['as many as it last sent at that level', 4, 150],
+  ['twice as many in flight send at most twice as many', 8, 300],
+  ['fewer in flight send no more', 3, 150],
+  ['and no more than as many times those of fewer still', 2, 120],
+];
+
+for (const [what, level, expected] of LIKELY) {
+  test(`likely requests a second: ${what}`, () => {
+    const steps = [
+      { level: 1, requests: 600, seconds: 10 },
+      { level: 4, requests: 900, seconds: 10 },
+      { level: 4, requests: 1500, seconds: 10 },
+    ];
+    const [first, , last] = steps;
+    assert.equal(likelyAt(level === 4 ? steps : [first, last], level), expected);
+  });
+}
+
+test('nobody knows how many requests the first step will send', () => assert.equal(likelyAt([], 4), null));
+
+test('of a mix, certificates to revoke are made ready by the share of the requests that revoke', () => {
+  const place = { level: 4, phase: /** @type {const} */ ('coarse'), looks: 0, number: 2 };
+  const entry = { name: 'a', operation: 'revoke', weight: 1, options: { pool: null, role: 'web' } };
+  const mix = [
+    entry,
+    { ...entry, name: 'b', operation: 'ocsp', weight: 2 },
+    { ...entry, name: 'c', options: { pool: 7 } },
+  ];
+  const ofMix = { ...planOf([], { warmupMs: 2000 }), mix };
+  const step = planOfStep(ofMix, { of: 'concurrency', ...settings }, { ...place, likelyPerSecond: 1000 });
+  const pools = step.mix?.map(({ options }) => options.pool);
+  assert.deepEqual(pools, [(1.5 * 12_000) / 4, null, 7]);
+});

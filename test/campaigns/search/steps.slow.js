@@ -1,0 +1,116 @@
+/** Steps on a server that says it is a Vault: what comes before a step, and what all of them are prepared for. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSteps } from '../../../src/campaigns/search/steps.js';
+import { createPlan, readEnvironment } from '../../../src/index.js';
+
+const TOKEN = 'a-token';
+const SLOW_MS = 500;
+
+/** @param {object} token what it says of the token */
+async function startVault(token = {}) {
+  const state = { isSlow: false, onSlow: () => {}, isSilent: (/** @type {boolean} */ _isHealth) => false };
+  const server = createServer(async (request, response) => {
+    const isHealth = request.url === '/v1/sys/health';
+    if (state.isSilent(isHealth)) return;
+    if (state.isSlow && isHealth) {
+      await sleep(SLOW_MS);
+      state.onSlow();
+    }
+    const isRefused = state.isSlow && !isHealth;
+    response.writeHead(isRefused ? 503 : 200, { 'content-type': 'application/json' });
+    const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const data = { id: TOKEN, policies: ['root'], expire_time: null, ttl: 0, ...token };
+    response.end(JSON.stringify(isRefused ? { errors: ['busy'] } : isHealth ? health : { data }));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    state,
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {{token?: object, load?: Record<string, unknown>, recoverMs?: number}} given
+ */
+async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
+  const vault = await startVault(token);
+  t.after(vault.stop);
+  const given = { url: vault.url, rate: 50, duration: '200ms', seed: 1, ...load };
+  const plan = await createPlan('token-lookup', given, readEnvironment({}));
+  /** @type {string[]} */
+  const said = [];
+  const onEvent = (/** @type {import('../../../src/run.js').RunEvent} */ event) => {
+    if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
+  };
+  const stop = new AbortController();
+  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs, onEvent, signal: stop.signal });
+  t.after(() => steps.close());
+  return { vault, said, stop, step: () => steps.run(plan, { onEvent }) };
+}
+
+test('a step that prepares for itself does so when the target has recovered from the one before', async (t) => {
+  const { vault, step } = await stepsOn(t, { load: { arrivals: 'poisson' } });
+  await step();
+  // Overloaded until it has been looked at three times: whoever wants more of it meanwhile is refused.
+  let looks = 0;
+  vault.state.onSlow = () => {
+    if (++looks === 3) vault.state.isSlow = false;
+  };
+  vault.state.isSlow = true;
+  const { recovery, result } = await step();
+  assert.ok(looks >= 3 && recovery.recovered && recovery.waitedMs > 0, JSON.stringify(recovery));
+  assert.ok(result.totals.succeeded > 0);
+});
+
+test('a step that prepares for itself is preceded by one pause, not by one before and one after that', async (t) => {
+  const recoverMs = 4000;
+  const { step } = await stepsOn(t, { load: { arrivals: 'poisson' }, recoverMs });
+  await step();
+  const { waitedMs } = (await step()).recovery;
+  assert.ok(waitedMs >= recoverMs - 1 && waitedMs < 2 * recoverMs, `${waitedMs}`);
+});
+
+/** @type {[string, Record<string, unknown>, number][]} */
+const SILENT = [
+  ['at rest, before the first step', {}, 0],
+  ['after a step, before another that prepares for itself', { arrivals: 'poisson' }, 1],
+];
+
+for (const [when, load, made] of SILENT) {
+  test(`whoever ends the search does not wait for a target that gives no answer to a look ${when}`, async (t) => {
+    const { vault, step, stop } = await stepsOn(t, { load });
+    for (let i = 0; i < made; i++) await step();
+    // What prepares the first step asks first.
+    let [others, looks] = [1 - made, 0];
+    vault.state.isSilent = (isHealth) => {
+      if (!isHealth || others-- > 0) return false;
+      looks++;
+      stop.abort();
+      return true;
+    };
+    await assert.rejects(step(), { code: 'interrupted' });
+    assert.equal(looks, 1);
+  });
+}
+
+test('what is prepared once is for a search of unknown length: a token that ends some time is renewed, and that is said once', async (t) => {
+  const { step, said } = await stepsOn(t, { token: { ttl: 3600, renewable: true, expire_time: 'x' } });
+  await step();
+  await step();
+  const told = said.filter((text) => /token/.test(text));
+  assert.deepEqual(told, ['The token expires in 1 h; it will be renewed during the run.']);
+});
+
+test('a token that may be used for one step, and no one knows for how many more, is refused', async (t) => {
+  const { step } = await stepsOn(t, { token: { num_uses: 1000 } });
+  await assert.rejects(step(), { code: 'token_use_limit' });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  EXIT,
+  PkiLoadError,
+  packError,
+  targetError,
+  unpackError,
+  usageError,
+} from '../../src/common/errors.js';
+
+test('exit codes are what scripts rely on', () => {
+  assert.deepEqual(
+    { ...EXIT },
+    { ok: 0, usage: 1, target: 2, invalidMeasurement: 98, requirement: 99, interrupted: 130 },
+  );
+  assert.ok(Object.isFrozen(EXIT));
+});
+
+const cause = new Error('ENOENT');
+/** @type {[string, PkiLoadError, object][]} */
+const ERRORS = [
+  [
+    'a usage error with everything',
+    usageError('bad_file', 'No such file.', 'Check the path.', cause),
+    {
+      code: 'bad_file',
+      exitCode: 1,
+      remedy: 'Check the path.',
+      full: 'No such file. Check the path.',
+      cause,
+    },
+  ],
+  [
+    'a usage error with the least',
+    usageError('bad_file', 'No such file.'),
+    { code: 'bad_file', exitCode: 1, remedy: undefined, full: 'No such file.', cause: undefined },
+  ],
+  [
+    'a target error',
+    targetError('sealed', 'Vault is sealed.', 'Unseal it.', cause),
+    { code: 'sealed', exitCode: 2, remedy: 'Unseal it.', full: 'Vault is sealed. Unseal it.', cause },
+  ],
+  [
+    'an error of another exit code',
+    new PkiLoadError('odd', 'Odd.', { exitCode: 98 }),
+    { code: 'odd', exitCode: 98, remedy: undefined, full: 'Odd.', cause: undefined },
+  ],
+];
+
+for (const [why, error, expected] of ERRORS) {
+  test(`${why} carries its code, exit code and remedy`, () => {
+    const { code, exitCode, remedy, full } = error;
+    assert.deepEqual({ code, exitCode, remedy, full, cause: error.cause }, expected);
+    assert.ok(error instanceof PkiLoadError && error instanceof Error);
+    assert.equal(error.name, 'PkiLoadError');
+    assert.equal('cause' in error, error.cause !== undefined, 'no empty cause');
+  });
+}
+
+test('an error crosses threads as what it is', () => {
+  const { message, ...packed } = unpackError(
+    structuredClone(packError(targetError('sealed', 'Sealed.', 'Unseal.'))),
+  );
+  assert.deepEqual(packed, { ...targetError('sealed', 'Sealed.', 'Unseal.') });
+  assert.equal(message, 'Sealed.');
+  assert.ok(unpackError(packError(targetError('a', 'b'))) instanceof PkiLoadError);
+  const fault = new TypeError('x is not a function');
+  const other = unpackError(packError(fault));
+  assert.deepEqual([other.name, other.message, other.stack], ['TypeError', fault.message, fault.stack]);
+  assert.equal(unpackError(packError('text')).message, 'text');
+});

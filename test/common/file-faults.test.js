@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { fileFault } from '../../src/common/file-faults.js';
+
+const HERE = fileURLToPath(import.meta.url);
+
+/** @type {[string, string, string, RegExp, RegExp][]} what, path, code, why, remedy */
+const TABLE = [
+  ['a folder that is missing', `${HERE}-nope/r.json`, 'ENOENT', /^its folder is not there$/, /folder/],
+  ['a folder without files', `${dirname(HERE)}/r.json`, 'ENOENT', /^no file can be made there$/, /folder/],
+  ['a full disk', HERE, 'ENOSPC', /^the disk is full$/, /Free some space/],
+  ['a limit', HERE, 'EFBIG', /larger than a file may be/, /ulimit -f/],
+  ['a read-only disk', HERE, 'EROFS', /only be read/, /folder that may be written to/],
+  ['what nobody has thought of', HERE, 'EWHAT', /^EWHAT$/, /folder that may be written to/],
+];
+for (const [what, path, code, why, remedy] of TABLE) {
+  test(`${what} (${code})`, () => {
+    const fault = fileFault(path, Object.assign(new Error(), { code }));
+    assert.match(fault.why, why);
+    assert.match(fault.remedy, remedy);
+    assert.match(fault.remedy, /\.$/);
+  });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  createHistogram,
+  decodeHistogram,
+  encodeHistogram,
+  meanOf,
+  recordMs,
+  sumHistograms,
+  valueAtRank,
+} from '../../src/common/histogram.js';
+
+/** @param {number[]} latencies ms */
+function histogramOf(latencies) {
+  const histogram = createHistogram();
+  for (const ms of latencies) recordMs(histogram, ms);
+  return histogram;
+}
+
+/**
+ * Counts by bucket: all that the text form holds. The exact maximum is not in it, only its bucket.
+ *
+ * @param {import('../../src/common/histogram.js').Histogram} histogram
+ */
+function buckets(histogram) {
+  const whole = decodeHistogram(encodeHistogram(histogram));
+  return Array.from({ length: whole.totalCount }, (_, i) => valueAtRank(whole, i + 1));
+}
+
+const DAY_MS = 86_400_000;
+const latency = fc.oneof(
+  fc.double({ min: 0, max: 10, noNaN: true }),
+  fc.double({ min: 0, max: 1000, noNaN: true }),
+  fc.double({ min: 0, max: DAY_MS, noNaN: true }),
+);
+const latencies = fc.array(latency, { minLength: 1, maxLength: 200 });
+
+describe('a histogram of latencies', () => {
+  test('gives every rank within 0.1 % (or the microsecond it counts in) of the sorted samples', () => {
+    fc.assert(
+      fc.property(latencies, (values) => {
+        const histogram = histogramOf(values);
+        const sorted = [...values].sort((a, b) => a - b);
+        for (const [i, exact] of sorted.entries()) {
+          const found = valueAtRank(histogram, i + 1);
+          assert.ok(
+            Math.abs(found - exact) <= Math.max(0.00051, exact * 0.001),
+            `rank ${i + 1}: ${found} for ${exact}`,
+          );
+        }
+        assert.equal(histogram.totalCount, values.length);
+        if (values.length > 0) assert.equal(meanOf(histogram), histogram.mean / 1000);
+      }),
+    );
+  });
+
+  test('as text is the same histogram', () => {
+    fc.assert(
+      fc.property(fc.array(latency, { maxLength: 100 }), (values) => {
+        const histogram = histogramOf(values);
+        const text = encodeHistogram(histogram);
+        assert.match(text, /^[A-Za-z0-9+/]+=*$/);
+        const read = decodeHistogram(text);
+        assert.equal(encodeHistogram(read), text);
+        assert.equal(read.totalCount, values.length);
+        for (let rank = 1; rank <= values.length; rank++) {
+          const [before, after] = [valueAtRank(histogram, rank), valueAtRank(read, rank)];
+          assert.ok(Math.abs(after - before) <= before * 0.001, `rank ${rank}: ${after} for ${before}`);
+        }
+      }),
+    );
+  });
+
+  test('as the sum of parts is the histogram of all, bucket for bucket, be they objects or text, empty or not', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(latency, { maxLength: 40 }), { maxLength: 6 }), (parts) => {
+        const histograms = parts.map(histogramOf);
+        const sum = sumHistograms(histograms.map((part, i) => (i % 2 === 0 ? part : encodeHistogram(part))));
+        assert.deepEqual(buckets(sum), buckets(histogramOf(parts.flat())));
+      }),
+    );
+  });
+
+  /** @type {[string, number, number][]} sentence, given, counted as, both ms */
+  const ODD = [
+    ['below zero counts as zero', -3, 0],
+    ['minus zero is zero', -0, 0],
+    ['minus infinity counts as zero', Number.NEGATIVE_INFINITY, 0],
+    ['less than half a microsecond is zero', 0.0004, 0],
+    ['half a microsecond is one', 0.0005, 0.001],
+    ['more than a day counts as a day', 10 * DAY_MS, DAY_MS],
+    ['infinity counts as a day', Number.POSITIVE_INFINITY, DAY_MS],
+  ];
+  for (const [sentence, given, counted] of ODD) {
+    test(sentence, () => {
+      const found = valueAtRank(histogramOf([given]), 1);
+      assert.ok(Math.abs(found - counted) <= counted * 0.001, `${found}`);
+    });
+  }
+
+  test('what is not a number is refused, and leaves no trace', () => {
+    const histogram = createHistogram();
+    assert.throws(() => recordMs(histogram, Number.NaN), RangeError);
+    assert.equal(histogram.totalCount, 0);
+  });
+});

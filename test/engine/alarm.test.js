@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { createAlarm } from '../../src/engine/pacing/alarm.js';
+
+/** @typedef {import('../../src/engine/pacing/choose.js').Pacing['spins']} Spins */
+const SPINS = /** @type {Spins[]} */ (['last stretch', 'always', 'never']);
+
+/**
+ * An event loop by hand: each turn takes `turnMs`, timers see whole milliseconds.
+ *
+ * @param {Spins} spins
+ * @param {number} [turnMs]
+ * @param {() => number} [work]
+ */
+function setUp(spins, turnMs = 0.1, work = () => 0) {
+  let now = 0.25;
+  let turns = 0;
+  /** @type {(() => void)[]} */
+  let immediates = [];
+  mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => void immediates.push(call));
+  /** @type {number[]} */
+  const rung = [];
+  const alarm = createAlarm(
+    () => now,
+    spins,
+    () => rung.push(now),
+    { work },
+  );
+  return {
+    alarm,
+    rung,
+    get turns() {
+      return turns;
+    },
+    /** @param {number} untilMs */
+    run(untilMs) {
+      while (now < untilMs) {
+        const ms = immediates.length > 0 ? turnMs : 1;
+        const before = Math.floor(now);
+        now += ms;
+        mock.timers.tick(Math.floor(now) - before);
+        const due = immediates;
+        immediates = [];
+        turns += due.length;
+        for (const call of due) call();
+      }
+    },
+  };
+}
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
+
+for (const spins of SPINS) {
+  describe(`an alarm that spins: ${spins}`, () => {
+    for (const at of [0.3, 2.9, 33.33]) {
+      test(`set to ${at} ms rings once, not before, and at most ${spins === 'never' ? 2 : 0.2} ms after`, () => {
+        const { alarm, rung, run } = setUp(spins);
+        alarm.set(at);
+        assert.equal(rung.length, 0, 'never from within set');
+        run(at + 50);
+        assert.equal(rung.length, 1);
+        assert.ok(rung[0] >= at, `at ${rung[0]}`);
+        assert.ok(rung[0] <= at + (spins === 'never' ? 2 : 0.2), `at ${rung[0]}`);
+      });
+    }
+
+    test('set to a time gone by rings soon, but not from within set', () => {
+      const { alarm, rung, run } = setUp(spins);
+      alarm.set(-5);
+      assert.equal(rung.length, 0);
+      run(3);
+      assert.equal(rung.length, 1);
+    });
+
+    test('set to an earlier time rings then, and only then', () => {
+      const { alarm, rung, run } = setUp(spins);
+      alarm.set(100);
+      alarm.set(20);
+      run(300);
+      assert.equal(rung.length, 1);
+      assert.ok(rung[0] >= 20 && rung[0] < 23);
+    });
+
+    test('set to a later time rings then, and only then, though it was about to ring', () => {
+      const { alarm, rung, run } = setUp(spins);
+      alarm.set(20);
+      run(spins === 'never' ? 18 : 19.5);
+      alarm.set(100);
+      run(300);
+      assert.equal(rung.length, 1);
+      assert.ok(rung[0] >= 100 && rung[0] < 103);
+    });
+
+    test('cleared does not ring, and can be set again', () => {
+      const { alarm, rung, run } = setUp(spins);
+      alarm.set(20);
+      run(spins === 'never' ? 18 : 19.5);
+      alarm.clear();
+      run(50);
+      assert.equal(rung.length, 0);
+      alarm.set(60);
+      run(100);
+      assert.equal(rung.length, 1);
+    });
+  });
+}
+
+test('times beyond the reach of a timer are waited for in parts', () => {
+  mock.timers.reset();
+  for (const spins of /** @type {Spins[]} */ (['last stretch', 'never'])) {
+    for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
+      let now = 0;
+      /** @type {[() => void, number][]} */
+      const timers = [];
+      mock.method(
+        globalThis,
+        'setTimeout',
+        (/** @type {() => void} */ call, /** @type {number} */ ms) => void timers.push([call, ms]),
+      );
+      const rung = mock.fn();
+      createAlarm(() => now, spins, rung).set(at);
+      for (let part = 0; part < 3 && timers.length > part; part++) {
+        const [call, ms] = timers[part];
+        assert.ok(ms >= 1 && ms <= 2 ** 31 - 1, `a timer of ${ms} ms rings at once`);
+        if (now + ms >= at - 2) break;
+        now += ms;
+        call();
+        assert.equal(rung.mock.callCount(), 0, `too early at ${now} for ${at}`);
+      }
+      assert.ok(timers.length > 1);
+      mock.reset();
+    }
+  }
+});
+
+test('a sleeping alarm never spins; a spinning one never sleeps', () => {
+  const sleeper = setUp('never');
+  sleeper.alarm.set(50);
+  sleeper.run(60);
+  assert.equal(sleeper.turns, 0);
+  mock.restoreAll();
+  const spinner = setUp('always');
+  spinner.alarm.set(50);
+  spinner.run(60);
+  assert.ok(spinner.turns > 400, `${spinner.turns}`);
+  mock.restoreAll();
+  const both = setUp('last stretch');
+  both.alarm.set(50);
+  both.run(60);
+  assert.ok(both.turns > 5 && both.turns < 40, `${both.turns} turns`);
+});
+
+describe('time spun without any work', () => {
+  let answers = 0;
+  /** @type {[string, Spins, number, () => number, number, number][]} sentence, spins, turn, work, at least and at most */
+  const CASES = [
+    ['is all of it while nothing happens', 'always', 0.01, () => 0, 9.9, 10.02],
+    ['is the last stretch only where the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
+    ['leaves out turns in which an answer came', 'always', 0.01, () => answers++, 0, 0],
+    ['leaves out turns that took too long to be empty', 'always', 0.1, () => 0, 0, 0],
+    ['is none for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
+  ];
+  for (const [sentence, spins, turnMs, work, least, most] of CASES) {
+    test(sentence, () => {
+      const { alarm, run } = setUp(spins, turnMs, work);
+      alarm.set(10.25);
+      run(12);
+      const spun = alarm.emptySpinMs?.() ?? Number.NaN;
+      assert.ok(spun >= least && spun <= most + 1e-9, `${spun} ms`);
+    });
+  }
+});
+
+describe('an alarm whose sender awaits nothing', () => {
+  /** @param {number} stepMs by which the clock moves with every reading */
+  function watchIdle(stepMs) {
+    let now = 0;
+    let readings = 0;
+    let turns = 0;
+    /** @type {(() => void) | null} */
+    let immediate = null;
+    mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => {
+      turns++;
+      immediate = call;
+    });
+    const rung = mock.fn();
+    const alarm = createAlarm(
+      () => {
+        readings++;
+        now += stepMs;
+        return now;
+      },
+      'always',
+      rung,
+      { idle: () => true },
+    );
+    alarm.set(1);
+    for (let i = 0; i < 100 && immediate !== null && rung.mock.callCount() === 0; i++) {
+      /** @type {() => void} */
+      const call = immediate;
+      immediate = null;
+      call();
+    }
+    return { rung: rung.mock.callCount(), turns, readings, emptySpinMs: alarm.emptySpinMs?.() ?? 0 };
+  }
+
+  test('watches the clock, with few turns of the event loop, and all of it counts as spun', () => {
+    const { rung, turns, readings, emptySpinMs } = watchIdle(0.001);
+    assert.equal(rung, 1);
+    assert.ok(turns <= 25, `${turns} turns`);
+    assert.ok(readings >= 900, `${readings} readings`);
+    assert.ok(emptySpinMs > 0.9 && emptySpinMs <= 1.1, `${emptySpinMs} ms`);
+  });
+
+  test('does not watch a clock that stands still for ever', () => {
+    const { rung, turns } = watchIdle(0);
+    assert.equal(rung, 0);
+    assert.equal(turns, 101);
+  });
+
+  test('counts no time in which it did not run as spun', () => {
+    const { rung, emptySpinMs } = watchIdle(0.2);
+    assert.equal(rung, 1);
+    assert.equal(emptySpinMs, 0);
+  });
+});
+
+describe('the last stretch of a wait', () => {
+  /** @param {Spins} spins @param {boolean} isIdle @returns how long the alarm slept outside of the event loop, and when it rang */
+  function naps(spins, isIdle) {
+    let now = 0;
+    /** @type {(() => void) | null} */
+    let immediate = null;
+    mock.method(globalThis, 'setImmediate', (/** @type {() => void} */ call) => {
+      immediate = call;
+    });
+    /** @type {number[]} */
+    const slept = [];
+    let rungMs = Number.NaN;
+    const onTime = () => {
+      rungMs = now;
+    };
+    const alarm = createAlarm(() => (now += 0.001), spins, onTime, {
+      idle: () => isIdle,
+      nap(ms) {
+        slept.push(ms);
+        now += ms;
+      },
+    });
+    alarm.set(1.5);
+    for (let i = 0; i < 2000 && Number.isNaN(rungMs); i++) /** @type {any} */ (immediate)?.();
+    return { slept, rungMs };
+  }
+
+  test('is slept through until shortly before the time where no response is awaited', () => {
+    const { slept, rungMs } = naps('last stretch', true);
+    assert.equal(slept.length, 1);
+    assert.ok(slept[0] > 1.1 && slept[0] <= 1.2, `${slept[0]} ms`);
+    assert.ok(rungMs >= 1.5 && rungMs < 1.52, `${rungMs} ms`);
+  });
+
+  test('is spun where a response is awaited, or the user asks for it', () => {
+    assert.deepEqual(naps('last stretch', false).slept, []);
+    assert.deepEqual(naps('always', true).slept, []);
+  });
+});

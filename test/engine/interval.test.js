@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { intervalEvent } from '../../src/engine/interval.js';
+
+/** @param {Partial<Parameters<typeof intervalEvent>[0]>} changes @param {number} elapsedMs */
+function eventAt(changes, elapsedMs) {
+  const shards = [3, 4].map((waiting) => ({ state: () => ({ sent: 10, inFlight: 2, waiting }) }));
+  const seconds = { rows: [], sums: { succeeded: 8, failed: 1 }, errors: { timeout: 1 } };
+  return intervalEvent(
+    { warmupMs: 1000, windowMs: 30_000, shards, seconds, waitingAtStop: null, ...changes },
+    elapsedMs,
+  );
+}
+
+describe('what is said once a second', () => {
+  /** @type {[string, Partial<Parameters<typeof intervalEvent>[0]>, number, string, number][]} changes, time, phase, waiting */
+  const TABLE = [
+    ['a warm-up', {}, 999, 'warmup', 7],
+    ['the measured part', {}, 1000, 'measuring', 7],
+    ['what comes after it', {}, 31_000, 'draining', 7],
+    ['a run without a planned time', { windowMs: null }, 99_000, 'measuring', 7],
+    ['after an interruption nothing is sent, none begins to wait', { waitingAtStop: 5 }, 4000, 'draining', 5],
+    ['so it is where nobody waited', { waitingAtStop: 0 }, 4000, 'draining', 0],
+    ['and in a warm-up', { waitingAtStop: 0 }, 500, 'draining', 0],
+    ['and without a planned time', { waitingAtStop: 1, windowMs: null }, 4000, 'draining', 1],
+  ];
+  for (const [what, changes, elapsedMs, phase, waiting] of TABLE) {
+    test(what, () => {
+      const event = eventAt(changes, elapsedMs);
+      assert.deepEqual([event.phase, event.waiting], [phase, waiting]);
+      assert.deepEqual([event.sent, event.inFlight, event.succeeded, event.failed], [20, 4, 8, 1]);
+    });
+  }
+});

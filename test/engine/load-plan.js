@@ -1,0 +1,28 @@
+/** A load as the plan has it, and what a test wants otherwise. */
+
+/**
+ * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
+ * @returns {import('../../src/plan/plan.js').LoadPlan}
+ */
+export function load(changes) {
+  return {
+    model: 'open',
+    ratePerSecond: 20,
+    concurrency: 10,
+    durationMs: null,
+    requests: null,
+    arrivals: 'constant',
+    seed: 1,
+    rampUpMs: 0,
+    warmupMs: 0,
+    timeoutMs: 10_000,
+    overflow: 'queue',
+    threads: 1,
+    pacing: 'auto',
+    coldStart: false,
+    shard: null,
+    startAt: null,
+    stages: null,
+    ...changes,
+  };
+}

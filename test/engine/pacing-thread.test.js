@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClock } from '../../src/engine/clock.js';
+import { startPacingThread } from '../../src/engine/pacing/thread.js';
+import { createSchedule } from '../../src/plan/schedule.js';
+import { load } from './load-plan.js';
+
+const ARRIVALS = 300;
+
+const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
+
+test('an arrival that goes out without the thread does not set the sender spinning', async () => {
+  const schedule = createSchedule(LOAD);
+  const pacing = await startPacingThread(
+    { plan: /** @type {import('../../src/plan/plan.js').Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
+    { spins: true, warmsUp: false },
+  );
+  const { setImmediate } = globalThis;
+  let turns = 0;
+  globalThis.setImmediate = /** @type {typeof setImmediate} */ (
+    /** @type {unknown} */ (
+      (/** @type {() => void} */ callback) => {
+        turns++;
+        return setImmediate(callback);
+      }
+    )
+  );
+  try {
+    const origin = process.hrtime.bigint() + 20_000_000n;
+    const clock = createClock(origin);
+    let next = 0;
+    /** @type {number[]} */
+    const early = [];
+    let armed = Number.NEGATIVE_INFINITY;
+    await /** @type {Promise<void>} */ (
+      new Promise((resolve) => {
+        const alarm = pacing.createAlarm(clock, () => {
+          if (clock() < armed) early.push(armed);
+          tick();
+        });
+        function tick() {
+          for (; next < ARRIVALS; next++) {
+            // As when an answer comes just as an arrival is due: the sender sends it before it is woken for it.
+            const ahead = next % 3 === 1 ? 0.3 : 0;
+            const due = schedule.dueMs(next);
+            if (due <= clock() + ahead) continue;
+            armed = due;
+            return alarm.set(due);
+          }
+          resolve();
+        }
+        pacing.start(origin);
+        tick();
+      })
+    );
+    assert.deepEqual(early, []);
+    assert.ok(turns < 20 * ARRIVALS, `${turns} turns for ${ARRIVALS} arrivals`);
+  } finally {
+    globalThis.setImmediate = setImmediate;
+    await pacing.stop();
+  }
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { decodeHistogram, encodeHistogram } from '../../src/common/histogram.js';
+import { mergeSnapshots } from '../../src/engine/recording/merge.js';
+import { sample, setUp } from './recording.js';
+
+const what = fc.oneof(
+  fc.constantFrom('good', 'bad', 'refused', ''),
+  fc.constantFrom('timeout', 'cut_off', 'never_sent').map((failure) => ({ failure })),
+);
+const WARMUP_MS = 500;
+
+/** Samples in the order in which a shard hands them over: by the time they were done. */
+const samples = fc
+  .array(
+    fc.record({
+      intended: fc.double({ min: 0, max: 8000, noNaN: true }),
+      lag: fc.double({ min: 0, max: 500, noNaN: true }),
+      service: fc.double({ min: 0, max: 20_000, noNaN: true }),
+      operation: fc.nat(1),
+      shard: fc.nat(2),
+      what,
+    }),
+    { maxLength: 60 },
+  )
+  .map((list) =>
+    list
+      .map(({ intended, lag, service, operation, shard, what: result }) => ({
+        shard,
+        sample: sample(intended, intended + lag + service, result, {
+          sent: intended + lag,
+          lag,
+          operation,
+          body: typeof result === 'string' && result !== '' ? Buffer.from(result) : null,
+        }),
+      }))
+      .sort((a, b) => a.sample.done - b.sample.done),
+  );
+
+/** Histograms as text, to be compared bucket for bucket. @param {unknown} value @returns {unknown} */
+function plain(value) {
+  return JSON.parse(
+    JSON.stringify(value, (_key, inner) =>
+      typeof inner?.recordValue === 'function' ? encodeHistogram(inner) : inner,
+    ),
+  );
+}
+
+describe('recorders of three shards', () => {
+  test('together have recorded what one would have, bucket for bucket', () => {
+    fc.assert(
+      fc.property(samples, (list) => {
+        const options = { warmupMs: WARMUP_MS, measuredMs: 8000, operations: 2 };
+        const one = setUp(options);
+        const three = [setUp(options), setUp(options), setUp(options)];
+        for (const entry of list) {
+          one.recorder.record(entry.sample);
+          three[entry.shard].recorder.record(entry.sample);
+        }
+        const together = mergeSnapshots(three.map(({ recorder }) => recorder.finish()));
+        const alone = mergeSnapshots([one.recorder.finish()]);
+        assert.deepEqual(plain(together), plain(alone));
+      }),
+    );
+  });
+
+  test('rows and per-second counts sum to the totals; every count has its latency', () => {
+    fc.assert(
+      fc.property(samples, (list) => {
+        const { recorder, rows } = setUp({ warmupMs: WARMUP_MS, operations: 2 });
+        for (const { sample: each } of list) recorder.record(each);
+        const { operations } = recorder.finish();
+        const sum = (/** @type {number[]} */ numbers) => numbers.reduce((a, b) => a + b, 0);
+        let [good, bad, all] = [0, 0, 0];
+        for (const { outcomes, perSecond, dropped, neverSentDue, warmup } of operations) {
+          const answered = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
+          const succeeded = sum(answered.map(([, { success, count }]) => (success ? count : 0)));
+          const failed = sum(answered.map(([, { success, count }]) => (success ? 0 : count)));
+          assert.equal(sum(perSecond.sent), succeeded + failed);
+          assert.equal(sum(perSecond.succeeded), succeeded);
+          assert.equal(sum(perSecond.failed), failed);
+          assert.equal(outcomes.never_sent?.count ?? 0, neverSentDue);
+          for (const [name, { count, latency }] of Object.entries(outcomes)) {
+            assert.equal(decodeHistogram(latency.response).totalCount, count);
+            assert.equal(decodeHistogram(latency.service).totalCount, name === 'never_sent' ? 0 : count);
+            assert.equal(decodeHistogram(latency.sendLag).totalCount, name === 'never_sent' ? 0 : count);
+          }
+          good += succeeded;
+          bad += failed;
+          all += succeeded + failed + dropped + neverSentDue + warmup;
+        }
+        assert.equal(sum(rows.map((row) => row.succeeded)), good);
+        assert.equal(sum(rows.map((row) => row.failed)), bad);
+        assert.equal(sum(rows.flatMap(({ failures }) => Object.values(failures))), bad);
+        const uncounted = list.filter(
+          ({ sample: { intended, failure } }) => intended < WARMUP_MS && failure === 'never_sent',
+        ).length;
+        assert.equal(all + uncounted, list.length);
+      }),
+    );
+  });
+});

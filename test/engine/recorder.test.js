@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decodeHistogram } from '../../src/common/histogram.js';
+import { classify, sample, setUp } from './recording.js';
+
+/** @param {string} encoded */
+function shape(encoded) {
+  const histogram = decodeHistogram(encoded);
+  return [histogram.totalCount, histogram.minNonZeroValue, histogram.maxValue];
+}
+
+describe('a recorder', () => {
+  test('records response, service and send lag apart, by outcome', () => {
+    const { recorder } = setUp();
+    recorder.record(sample(100, 103, 'good', { sent: 101, lag: 0.5 }));
+    recorder.record(sample(100, 120, 'refused', { sent: 110 }));
+    const { operations, lag } = recorder.finish();
+    const { good, refused } = operations[0].outcomes;
+    assert.deepEqual([good.success, good.count, refused.success, refused.count], [true, 1, false, 1]);
+    assert.deepEqual(shape(good.latency.response), [1, 3000, 3001]);
+    assert.equal(shape(good.latency.service)[1], 2000);
+    assert.equal(shape(good.latency.sendLag)[1], 1000);
+    assert.equal(Math.round(shape(refused.latency.response)[1] / 100), 200);
+    assert.equal(shape(lag)[0], 2);
+  });
+
+  test('leaves the warm-up out of every figure, but keeps what it left behind', () => {
+    const { recorder, rows, kept } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(999.9, 2500, 'good', { index: 4 }));
+    recorder.record(sample(10, 20, 'bad'));
+    recorder.record(sample(10, 20, { failure: 'timeout' }));
+    recorder.record(sample(10, 20, { failure: 'never_sent' }));
+    const { operations, lag } = recorder.finish();
+    const { warmup, outcomes, verification, dropped, neverSentDue, perSecond } = operations[0];
+    assert.equal(warmup, 3);
+    assert.deepEqual([outcomes, dropped, neverSentDue, rows], [{}, 0, 0, []]);
+    assert.deepEqual(perSecond, { sent: [], succeeded: [], failed: [] });
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] });
+    assert.equal(shape(lag)[0], 0);
+    assert.deepEqual(kept, [[0, 4]]);
+  });
+
+  test('counts what is due exactly as the warm-up ends', () => {
+    const { recorder } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(1000, 1001, 'good'));
+    assert.equal(recorder.finish().operations[0].outcomes.good.count, 1);
+  });
+
+  test('counts dropped arrivals, without a latency', () => {
+    const { recorder, rows } = setUp();
+    recorder.addDropped(0, 1);
+    recorder.addDropped(0, 2);
+    const [{ dropped, outcomes }] = recorder.finish().operations;
+    assert.deepEqual([dropped, outcomes, rows], [3, {}, []]);
+  });
+
+  test('counts what was never sent with the age it reached, but as neither sent nor answered', () => {
+    const { recorder, rows } = setUp();
+    recorder.record(sample(100, 5100, { failure: 'never_sent' }));
+    const { operations, lag } = recorder.finish();
+    const [{ neverSentDue, outcomes, perSecond }] = operations;
+    const { response, service, sendLag } = outcomes.never_sent.latency;
+    assert.deepEqual([neverSentDue, outcomes.never_sent.count, outcomes.never_sent.success], [1, 1, false]);
+    assert.ok(Math.abs(shape(response)[2] - 5_000_000) < 5000);
+    assert.deepEqual([shape(service)[0], shape(sendLag)[0], shape(lag)[0]], [0, 0, 0]);
+    assert.deepEqual([perSecond, rows], [{ sent: [], succeeded: [], failed: [] }, []]);
+  });
+
+  for (const [what, { due, sent, ...late }, expected] of /** @type {const} */ ([
+    ['on time', { due: 1500, sent: 1500, lag: 0 }, { second: 0, tenth: 0 }],
+    ['by half a tenth of a second', { due: 1500, sent: 1550, lag: 50 }, { second: 0.05, tenth: 0.5 }],
+    ['by half a second', { due: 1500, sent: 2000, lag: 500 }, { second: 0.5, tenth: 1 }],
+    ['by two seconds', { due: 1500, sent: 3500, lag: 2000 }, { second: 1, tenth: 1 }],
+    [
+      'by the wait for a request that was late',
+      { due: 1500, sent: 1550, carried: 50 },
+      { second: 0.05, tenth: 0.5 },
+    ],
+    ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
+    [
+      'not where that was longer anyway',
+      { due: 1500, sent: 4010, lag: 9, carried: 500 },
+      { second: 0, tenth: 0 },
+    ],
+    ['not in the warm-up', { due: 999, sent: 1001, lag: 2 }, { second: 0, tenth: 0 }],
+  ])) {
+    test(`counts what the tool displaced: ${what}`, () => {
+      const { recorder } = setUp({ warmupMs: 1000 });
+      recorder.record(sample(due, sent + 5, 'good', { sent, ...late }));
+      assert.deepEqual(recorder.finish().displaced, expected);
+    });
+  }
+
+  test('successes without their bodies are unchecked by name, refusals are judged by their status', () => {
+    const { recorder } = setUp();
+    recorder.record(sample(0, 1, 'x', { body: null, status: 200 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 299 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 503 }));
+    recorder.record(sample(0, 1, 'x', { body: null, status: 307 }));
+    const [{ outcomes, verification }] = recorder.finish().operations;
+    assert.deepEqual(
+      Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
+      [
+        ['unchecked', 2, true],
+        ['', 2, false],
+      ],
+    );
+    assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
+  });
+
+  test('what the status alone tells of a success without its body is not left unchecked', () => {
+    const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
+    const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
+    /** @type {import('../../src/engine/recording/recorder.js').Classify} */
+    const judge = (...answer) => classify(...answer);
+    judge.byStatus = (status) => (status === 200 ? other : status === 204 ? good : null);
+    const { recorder } = setUp({ judge });
+    for (const status of [200, 204, 299, 403]) recorder.record(sample(0, 1, 'x', { body: null, status }));
+    recorder.record(sample(0, 1, 'bad', { status: 204 }));
+    const [{ outcomes, verification }] = recorder.finish().operations;
+    assert.deepEqual(
+      Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
+      [
+        ['other', 1, false],
+        ['good', 1, true],
+        ['unchecked', 2, true],
+        ['bad', 1, false],
+      ],
+    );
+    const failures = { other: 1, bad: 1 };
+    assert.deepEqual(verification, { checked: 3, passed: 1, unchecked: 2, failures, notes: [] });
+  });
+
+  test('says what was checked, what passed, and which rule failed how often', () => {
+    const { recorder } = setUp();
+    for (const what of ['good', 'good', 'bad', 'refused', 'bad']) recorder.record(sample(0, 1, what));
+    recorder.record(sample(0, 1, { failure: 'timeout' }));
+    assert.deepEqual(recorder.finish().operations[0].verification, {
+      checked: 4,
+      passed: 2,
+      unchecked: 0,
+      failures: { bad: 2 },
+      notes: [],
+    });
+  });
+
+  test('counts seconds from the end of the warm-up: sent when it was sent, the rest when it was done', () => {
+    const { recorder } = setUp({ warmupMs: 500 });
+    recorder.record(sample(600, 1499, 'good'));
+    recorder.record(sample(1400, 2600, 'good', { sent: 1600 }));
+    recorder.record(sample(1400, 2700, 'bad', { sent: 1400 }));
+    assert.deepEqual(recorder.finish().operations[0].perSecond, {
+      sent: [2, 1],
+      succeeded: [1, 0, 1],
+      failed: [0, 0, 1],
+    });
+  });
+
+  test('hands out seconds in order, each once, gaps filled, the last one full or not', () => {
+    const { recorder, rows } = setUp({ warmupMs: 1000 });
+    recorder.advance(900);
+    recorder.record(sample(1000, 1200, 'good'));
+    recorder.advance(1999);
+    assert.equal(rows.length, 0);
+    recorder.record(sample(1100, 4100, 'refused'));
+    recorder.advance(2000);
+    assert.equal(rows.length, 3);
+    recorder.advance(5000);
+    recorder.record(sample(1100, 5300, 'good'));
+    recorder.finish();
+    assert.deepEqual(
+      rows.map(({ second, succeeded, failed, failures, max }) => [
+        second,
+        succeeded,
+        failed,
+        failures,
+        max !== null,
+      ]),
+      [
+        [0, 1, 0, {}, true],
+        [1, 0, 0, {}, false],
+        [2, 0, 0, {}, false],
+        [3, 0, 1, { refused: 1 }, true],
+        [4, 1, 0, {}, true],
+      ],
+    );
+  });
+
+  test('a second has the percentiles, the send lag and the histogram of what was done in it', () => {
+    const { recorder, rows } = setUp();
+    for (let i = 1; i <= 100; i++) recorder.record(sample(0, i, i > 95 ? 'bad' : 'good', { sent: i / 100 }));
+    recorder.record(sample(900, 1100, 'good', { sent: 950 }));
+    recorder.advance(2000);
+    const [first, second] = rows;
+    assert.deepEqual(
+      [first.p50, first.p90, first.p99, first.max].map((ms) => Math.round(Number(ms))),
+      [50, 90, 99, 100],
+    );
+    assert.deepEqual([first.lag99, first.lagMax], [0.99, 1]);
+    assert.deepEqual([first.failures, first.lag], [{ bad: 5 }, null]);
+    assert.equal(shape(String(first.histogram))[0], 100);
+    assert.deepEqual([second.lag99, shape(String(second.histogram))[0]], [50, 1]);
+  });
+
+  test('hands out the histogram of the send lags where other shards have some too', () => {
+    const { recorder, rows } = setUp({ shards: 2 });
+    recorder.record(sample(0, 10, 'good', { sent: 2 }));
+    recorder.advance(2000);
+    assert.deepEqual(shape(String(rows[0].lag)), [1, 2000, 2000]);
+    assert.deepEqual([rows[1].lag, rows[1].histogram, rows[1].lag99], [null, null, null]);
+  });
+
+  test('tells what is known so far as often as it is asked', () => {
+    const { recorder, rows } = setUp({ warmupMs: 1000 });
+    recorder.record(sample(500, 600, 'good'));
+    const { open: none, operations: empty } = recorder.soFar();
+    assert.deepEqual([none, empty[0].warmup, empty[0].outcomes], [null, 1, {}]);
+    recorder.record(sample(1100, 1200, 'good'));
+    recorder.record(sample(1100, 2300, 'bad'));
+    for (let i = 0; i < 2; i++) {
+      const { open, operations } = recorder.soFar();
+      assert.deepEqual([open?.second, open?.succeeded, open?.failed], [1, 0, 1]);
+      assert.deepEqual([operations[0].outcomes.good.count, operations[0].outcomes.bad.count], [1, 1]);
+      assert.equal(rows.length, 1);
+    }
+    assert.equal(recorder.finish().operations[0].outcomes.bad.count, 1);
+    assert.equal(rows.length, 2);
+  });
+
+  test('knows the last success, the waits of the first half, and what came after the end', () => {
+    const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
+    recorder.record(sample(1000, 1300, 'good'));
+    recorder.record(sample(2999, 3099, 'good'));
+    recorder.record(sample(1100, 2900, 'bad'));
+    recorder.record(sample(1200, 3200, 'good'));
+    recorder.record(sample(3000, 4500, 'good'));
+    recorder.record(sample(4000, 4900, 'refused'));
+    recorder.record(sample(4990, 5100, 'good'));
+    const [{ lastSuccessMs, firstHalf, successesAfter }] = recorder.finish().operations;
+    assert.deepEqual([lastSuccessMs, firstHalf, successesAfter], [4100, { count: 1, responseMs: 300 }, 1]);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/engine/recording/ring.js';
+
+/** @typedef {import('../../src/engine/recording/ring.js').Sample} Sample */
+
+function setUp() {
+  const memory = createRingMemory();
+  const writer = openWriter(memory);
+  const reader = openReader(memory);
+  /** @type {Sample[]} */
+  const seen = [];
+  const take = () => reader.take((one) => seen.push({ ...one, body: one.body && Uint8Array.from(one.body) }));
+  return { memory, writer, reader, seen, take };
+}
+
+/** @param {Partial<Sample>} changes @returns {Sample} */
+function sample(changes) {
+  return {
+    operation: 0,
+    index: 1,
+    intended: 2.5,
+    sent: 3.25,
+    done: 4,
+    lag: 0.125,
+    carried: 0,
+    late: 0,
+    failure: null,
+    status: 200,
+    body: null,
+    ...changes,
+  };
+}
+
+const ms = fc.double({ noNaN: true, noDefaultInfinity: true });
+const anySample = fc.record(
+  {
+    operation: fc.nat(3),
+    index: fc.nat(Number.MAX_SAFE_INTEGER),
+    intended: ms,
+    sent: ms,
+    done: ms,
+    lag: ms,
+    carried: ms,
+    late: ms,
+    failure: fc.option(fc.constantFrom(...FAILURES)),
+    status: fc.integer({ min: 0, max: 999 }),
+    body: fc.option(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(Uint8Array.of(1, 2, 3)))),
+  },
+  { noNullPrototype: true },
+);
+
+describe('the ring of samples', () => {
+  test('gives back what was put in, in order, whenever it is read', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anySample, fc.nat(3))), (entries) => {
+        const { writer, seen, take } = setUp();
+        for (const [one, dice] of entries) {
+          writer.add(one);
+          if (dice === 0) take();
+        }
+        take();
+        assert.deepEqual(
+          seen,
+          entries.map(([one]) => one),
+        );
+        assert.equal(writer.behind(), 0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('goes round many times, bodies of any size in one piece', () => {
+    const { writer, reader } = setUp();
+    const bodies = [700_001, 3, 1_048_576, 0, 250_000].map((size, i) => Buffer.alloc(size, i + 1));
+    let index = 0;
+    for (let round = 0; round < 40; round++) {
+      for (const body of bodies) writer.add(sample({ index: index++, body }));
+      let expected = index - bodies.length;
+      reader.take(({ index: got, body }) => {
+        assert.equal(got, expected);
+        assert.ok(body !== null && bodies[expected % bodies.length].equals(body), `body of ${expected}`);
+        expected++;
+      });
+      assert.equal(expected, index);
+    }
+  });
+
+  test('keeps one copy of a body that repeats itself', () => {
+    const { writer, seen, take } = setUp();
+    const body = Buffer.alloc(1_000_000, 7);
+    for (let i = 0; i < 100; i++) writer.add(sample({ index: i, body }));
+    take();
+    assert.ok(
+      seen.every((one) => one.body !== null && one.body.length === 1_000_000 && one.body[999_999] === 7),
+    );
+  });
+
+  test('leaves out bodies, never samples, when there is no room for them', () => {
+    const { writer, seen, take } = setUp();
+    for (let i = 0; i < 20; i++) writer.add(sample({ index: i, body: Buffer.alloc(1_000_000, i) }));
+    take();
+    assert.deepEqual(
+      seen.map(({ index }) => index),
+      Array.from({ length: 20 }, (_, i) => i),
+    );
+    const kept = seen.filter(({ body }) => body !== null);
+    assert.ok(kept.length >= 8 && kept.length < 20, `${kept.length} bodies are kept`);
+    assert.ok(kept.every(({ index, body }) => body?.every((byte) => byte === index)));
+  });
+
+  test('a reader that does not come loses nothing, and time waits for it', () => {
+    const { writer, reader } = setUp();
+    const count = 100_000;
+    for (let i = 0; i < count; i++) writer.add(sample({ index: i, body: Buffer.from([i & 255, i >> 8]) }));
+    writer.advanceWatermark(5000);
+    assert.equal(reader.watermarkMs(), 0, 'samples done before 5000 ms are still on their way');
+    assert.equal(writer.behind(), count);
+    assert.equal(
+      writer.end({ endedMs: 1, next: 2, waiting: 3, carried: 0, dropped: [4] }),
+      false,
+      'it is full',
+    );
+    let next = 0;
+    while (next < count) {
+      reader.take(({ index }) => assert.equal(index, next++));
+      writer.advanceWatermark(5000);
+    }
+    assert.equal(reader.watermarkMs(), 5000);
+  });
+
+  test('the last word comes through', () => {
+    const { writer, reader } = setUp();
+    assert.equal(reader.tail(), null);
+    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carried: 0, dropped: [7] };
+    assert.equal(writer.end(tail), true);
+    assert.deepEqual(reader.tail(), tail);
+  });
+
+  test('an outcome that the engine does not know is a mistake, not a sample', () => {
+    const { writer } = setUp();
+    assert.throws(() => writer.add(sample({ failure: 'no_such_thing' })), RangeError);
+  });
+
+  test('between two threads at full speed, every sample arrives once and whole', async () => {
+    const { memory, writer } = setUp();
+    const count = 50_000;
+    const reader = new Worker(new URL('ring-reader.js', import.meta.url), { workerData: { memory } });
+    const finished = once(reader, 'message');
+    for (let i = 0; i < count; i++) {
+      writer.add(sample({ index: i, done: i, body: Buffer.alloc(10 + (i % 50), i & 255) }));
+      if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carried: 0, dropped: [0] })) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [seen] = await finished;
+    assert.deepEqual(
+      { count: seen.count, outOfOrder: seen.outOfOrder, wrong: seen.wrong },
+      { count, outOfOrder: 0, wrong: 0 },
+    );
+  });
+});

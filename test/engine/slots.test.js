@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, mock, test } from 'node:test';
+import { createSlots } from '../../src/engine/slots.js';
+import { createConnection } from '../../src/http/connection.js';
+import { createVirtualTime } from './virtual-time.js';
+
+/** @typedef {import('../../src/http/exchange.js').Exchange} Exchange */
+/** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
+
+/** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, poll = false, reading } = {}) {
+  const time = createVirtualTime();
+  /** The exchange each connection is in. @type {Exchange[]} */
+  const exchanges = [];
+  /** @type {string[]} */
+  const log = [];
+  /** @type {Done[]} */
+  const done = [];
+  /** @type {number[]} */
+  const lags = [];
+  const connections = Array.from({ length: count }, (_, i) => ({
+    open: async () => {},
+    close: async () => {},
+    /** @param {import('../../src/http/exchange.js').Request} request @param {Exchange} exchange */
+    send(request, exchange) {
+      log.push(`${i} sends ${request.path}`);
+      exchanges[i] = exchange;
+    },
+    abort() {
+      log.push(`${i} aborts`);
+    },
+  }));
+  const slots = createSlots({
+    clock: time.clock,
+    connections,
+    request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
+    timeoutMs,
+    restAfterFailedConnect: rest,
+    onDone({ connection, index, intended, handed, sent, dueToStart }, { done: at, failure, status, body }) {
+      lags.push(handed - dueToStart);
+      const slot = connections.indexOf(/** @type {any} */ (connection));
+      const text = body === null ? null : Buffer.from(body).toString();
+      done.push({ slot, index, intended, handed, sent, done: at, failure, status, body: text });
+    },
+    onFree: () => onFree(slots),
+    reading,
+    afterPoll: (next) => (poll ? time.add(time.clock(), next) : next()),
+  });
+  return { time, slots, exchanges, done, lags, log };
+}
+
+describe('a slot', () => {
+  test('takes the three times of a request', () => {
+    const { time, slots, exchanges, done } = setUp();
+    time.block(5);
+    slots.fire(7, 3);
+    assert.deepEqual([slots.free, slots.busy], [0, 1]);
+    time.block(1);
+    exchanges[0].onSent();
+    time.block(10);
+    exchanges[0].onAnswer(200, Buffer.from('body'));
+    assert.deepEqual(done, [
+      {
+        slot: 0,
+        index: 7,
+        intended: 3,
+        handed: 5,
+        sent: 6,
+        done: 16,
+        failure: null,
+        status: 200,
+        body: 'body',
+      },
+    ]);
+    assert.deepEqual([slots.free, slots.busy, slots.nextFreeSince], [1, 0, 16]);
+  });
+
+  test('that fails before anything is on the wire has no time of sending', () => {
+    const { time, slots, exchanges, done } = setUp();
+    time.block(5);
+    slots.fire(0, 0);
+    time.block(2);
+    exchanges[0].onFailure('connection_refused', true);
+    const [{ handed, sent, done: at, failure, status, body }] = done;
+    assert.deepEqual(
+      [handed, sent, at, failure, status, body],
+      [5, Number.NaN, 7, 'connection_refused', 0, null],
+    );
+  });
+
+  test('is not taken for slow where its response was read late: the next request waits for the tool', () => {
+    /** @param {number} lateMs of a response that was read after 100 ms @returns {number} how late the next request, due at 20 ms, is sent */
+    const lagAfter = (lateMs) => {
+      const { time, slots, exchanges, lags } = setUp({
+        timeoutMs: 5000,
+        reading: { now: () => 0, onSent: () => 0, lateMs: () => lateMs },
+      });
+      slots.fire(0, 0);
+      exchanges[0].onSent();
+      time.block(100);
+      exchanges[0].onAnswer(200, new Uint8Array(0));
+      slots.fire(1, 20);
+      exchanges[0].onAnswer(200, new Uint8Array(0));
+      return lags[1];
+    };
+    assert.equal(lagAfter(0), 0, 'the target took 100 ms');
+    assert.equal(lagAfter(30), 30, 'the target took 70 ms');
+    assert.equal(
+      lagAfter(90),
+      80,
+      'the target took 10 ms: the connection would have been free when it was due',
+    );
+    assert.equal(lagAfter(900), 80, 'no response comes before its request was sent');
+  });
+
+  test('gives up after the time-out, with the age reached, counted from when it took the request', () => {
+    const { time, slots, exchanges, done, log } = setUp({ count: 2, timeoutMs: 100 });
+    time.block(50);
+    slots.fire(0, 10);
+    exchanges[0].onSent();
+    time.block(40);
+    slots.fire(1, 10);
+    time.block(59);
+    slots.expire();
+    assert.equal(done.length, 0);
+    time.block(4);
+    slots.expire();
+    assert.deepEqual(log.slice(2), ['0 aborts']);
+    assert.deepEqual(
+      done.map(({ index, failure, intended, done: at }) => [index, failure, at - intended]),
+      [[0, 'timeout', 143]],
+    );
+    assert.deepEqual([slots.free, slots.busy], [1, 1]);
+  });
+
+  test('one whose response lies in the socket when the deadline is looked at is answered', () => {
+    const { time, slots, exchanges, done } = setUp({ count: 2, timeoutMs: 100, poll: true });
+    slots.fire(0, 0);
+    slots.fire(1, 0);
+    time.block(500);
+    time.add(500, () => exchanges[0].onAnswer(200, new Uint8Array(0)));
+    slots.expire();
+    time.runUntil(500);
+    assert.deepEqual(
+      done.map(({ index, failure, status }) => [index, failure, status]),
+      [
+        [0, null, 200],
+        [1, 'timeout', 0],
+      ],
+    );
+  });
+
+  test('the same with real sockets and timers, after a stall that is longer than the time-out', async () => {
+    const timeoutMs = 20;
+    const server = createServer((socket) =>
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        // Neither timers nor sockets get a turn.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 * timeoutMs);
+      }),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const connection = createConnection({
+      origin: `http://127.0.0.1:${port}`,
+      tls: { rejectUnauthorized: true },
+    });
+    await connection.open(5000);
+    const outcome = await new Promise((resolve) => {
+      const slots = createSlots({
+        clock: () => performance.now(),
+        connections: [connection],
+        request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
+        timeoutMs,
+        restAfterFailedConnect: false,
+        onDone: (_slot, { failure }) => resolve(failure),
+        onFree: () => clearInterval(expiry),
+      });
+      const expiry = setInterval(slots.expire, 10);
+      slots.fire(0, 0);
+    });
+    assert.equal(outcome, null);
+    await connection.close();
+    server.close();
+  });
+
+  test('a request fired because another timed out does not time out with it', () => {
+    const { time, slots, done } = setUp({
+      count: 3,
+      timeoutMs: 100,
+      onFree: (all) => {
+        if (done.length <= 3) all.fire(10 + done.length, 0);
+      },
+    });
+    for (const index of [0, 1, 2]) slots.fire(index, 0);
+    time.block(100);
+    slots.expire();
+    assert.deepEqual(
+      done.map(({ index }) => index),
+      [0, 1, 2],
+    );
+    assert.equal(slots.busy, 3);
+  });
+
+  test('all in flight can be cut off, with the age they reached', () => {
+    const { time, slots, done, log } = setUp({ count: 3 });
+    slots.fire(0, 0);
+    slots.fire(1, 0);
+    time.block(30);
+    slots.cutOff();
+    assert.deepEqual(
+      done.map(({ index, failure, done: at }) => [index, failure, at]),
+      [
+        [0, 'cut_off', 30],
+        [1, 'cut_off', 30],
+      ],
+    );
+    assert.deepEqual(log.slice(2), ['0 aborts', '1 aborts']);
+    assert.deepEqual([slots.free, slots.busy], [3, 0]);
+  });
+
+  test('the one idle longest is used first', () => {
+    const { slots, exchanges, log } = setUp({ count: 3 });
+    for (const index of [0, 1, 2]) slots.fire(index, 0);
+    for (const slot of [1, 2, 0]) exchanges[slot].onAnswer(200, Buffer.alloc(0));
+    for (const index of [3, 4, 5]) slots.fire(index, 0);
+    assert.deepEqual(log.slice(3), ['1 sends 3', '2 sends 4', '0 sends 5']);
+  });
+});
+
+describe('a slot whose connection cannot be made', () => {
+  test('rests in a closed loop, twice as long each time up to a second, and is neither free nor busy', () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const { slots, exchanges } = setUp({ rest: true });
+      for (const restMs of [20, 40, 80, 160, 320, 640, 1000, 1000]) {
+        slots.fire(0, 0);
+        exchanges[0].onFailure('connection_refused', true);
+        assert.deepEqual([slots.free, slots.busy], [0, 0]);
+        mock.timers.tick(restMs - 1);
+        assert.equal(slots.free, 0, `rests ${restMs} ms`);
+        mock.timers.tick(1);
+        assert.equal(slots.free, 1, `rests no more than ${restMs} ms`);
+      }
+      slots.fire(0, 0);
+      exchanges[0].onAnswer(200, Buffer.alloc(0));
+      slots.fire(0, 0);
+      exchanges[0].onFailure('connection_refused', true);
+      mock.timers.tick(20);
+      assert.equal(slots.free, 1, 'an answer makes the next rest short again');
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  for (const [sentence, rest, beforeSent] of /** @type {[string, boolean, boolean][]} */ ([
+    ['does not rest in an open loop: arrivals come by the clock', false, true],
+    ['does not rest after a failure of a request that was sent', true, false],
+  ])) {
+    test(sentence, () => {
+      const { slots, exchanges } = setUp({ rest });
+      slots.fire(0, 0);
+      exchanges[0].onFailure('connection_reset', beforeSent);
+      assert.equal(slots.free, 1);
+    });
+  }
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { choosePacing } from '../../src/engine/pacing/choose.js';
+import { redacted, warmUp } from '../../src/engine/warm-up.js';
+import { load } from './load-plan.js';
+
+const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
+
+/** More requests than all parts have. */
+const MANY = 20_000;
+
+/**
+ * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
+ * @param {(index: number) => import('../../src/http/exchange.js').Request} request
+ */
+async function warmUpWith(changes, request) {
+  const plan = { load: load(changes) };
+  const fixture = { origin: 'http://127.0.0.1:1', targetUrl: '', target: { product: null, version: null } };
+  const input = /** @type {import('../../src/engine/shard.js').ShardInput} */ (
+    /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
+  );
+  await warmUp(input, request, choosePacing(plan.load, 1, 2));
+}
+
+describe('the warm-up', () => {
+  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>][]} */
+  const loads = [
+    ['an open loop by a thread', { ratePerSecond: 1000 }],
+    ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
+    ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
+  ];
+  for (const [name, changes] of loads) {
+    test(`of ${name} sends some requests of the plan, none of them to the target, and ends`, async () => {
+      /** @type {Set<number>} */
+      const asked = new Set();
+      await warmUpWith(changes, (index) => {
+        asked.add(index);
+        return REQUEST;
+      });
+      assert.ok(asked.has(0) && asked.size > 50, `${asked.size} different requests`);
+      assert.ok(asked.size < MANY, `${asked.size} different requests`);
+    });
+  }
+
+  test('is with requests of the same size without their secrets', () => {
+    const headers = { 'x-vault-token': 'hvs.secret', accept: '*/*' };
+    const own = [
+      { method: /** @type {const} */ ('POST'), path: '/a', headers, body: 'secret' },
+      { method: /** @type {const} */ ('PUT'), path: '/b', headers, body: Buffer.from('secret') },
+      { method: /** @type {const} */ ('GET'), path: '/c', headers, body: null },
+    ];
+    const request = redacted((index) => own[index % own.length]);
+    const [text, bytes, none] = [request(0), request(1), request(2)];
+    assert.deepEqual(text, {
+      method: 'POST',
+      path: '/a',
+      headers: { 'x-vault-token': 'xxxxxxxxxx', accept: 'xxx' },
+      body: 'xxxxxx',
+    });
+    assert.deepEqual(bytes.body, new Uint8Array(6));
+    assert.equal(none.body, null);
+    assert.equal(text.headers, bytes.headers, 'the same for the same, as the encoder remembers them');
+    assert.equal(request(3), text);
+  });
+
+  test('ends where no request can be sent', async () => {
+    await warmUpWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { createDueCounter, createDuePerSecond, dueOf } from '../../src/plan/due.js';
+import { createSchedule } from '../../src/plan/schedule.js';
+import { load } from '../engine/load-plan.js';
+
+const loads = fc.record({
+  ratePerSecond: fc.oneof(
+    fc.double({ min: 0.2, max: 300, noNaN: true }),
+    fc.constantFrom(1, 3, 7, 20, 1000 / 3600),
+  ),
+  durationMs: fc.integer({ min: 1, max: 20_000 }),
+  requests: fc.option(fc.integer({ min: 1, max: 500 })),
+  arrivals: fc.constantFrom('constant', 'poisson'),
+  seed: fc.nat(1000),
+  warmupMs: fc.constantFrom(0, 500, 1000),
+  rampUpMs: fc.constantFrom(0, 3000),
+  shard: fc.option(
+    fc.constantFrom({ index: 0, of: 3 }, { index: 2, of: 3 }, { index: 0, of: 1 }, { index: 6, of: 7 }),
+  ),
+});
+
+/** @param {any} changes @returns {import('../../src/plan/plan.js').LoadPlan} */
+const planOf = (changes) => load(changes);
+
+/**
+ * Those of the part, one by one.
+ *
+ * @param {import('../../src/plan/plan.js').LoadPlan} plan
+ * @returns {number[]} due times of the measured part, from its start
+ */
+function walk(plan) {
+  const { count, firstMeasured, dueMs } = createSchedule(plan);
+  const { index, of } = plan.shard ?? { index: 0, of: 1 };
+  return Array.from({ length: count }, (_, i) => i)
+    .filter((i) => i >= firstMeasured && i % of === index)
+    .map((i) => dueMs(i) - plan.warmupMs);
+}
+
+/** As due.js rounds. @param {number} ms */
+const secondOf = (ms) => Math.floor((ms + 1e-6) / 1000);
+
+describe('arrivals that are due in each second', () => {
+  test('are those of the schedule, counted one by one', () => {
+    fc.assert(
+      fc.property(loads, (changes) => {
+        const plan = planOf(changes);
+        const seconds = 24;
+        const expected = new Array(seconds).fill(0);
+        for (const ms of walk(plan)) if (secondOf(ms) < seconds) expected[secondOf(ms)]++;
+        assert.deepEqual(dueOf(plan)?.(seconds), expected);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are the rate where it is constant, to the last second', () => {
+    for (const ratePerSecond of [1, 3, 7, 20, 999, 5000]) {
+      const due = dueOf(planOf({ ratePerSecond, durationMs: 60_000 }));
+      assert.deepEqual(due?.(61), [...new Array(60).fill(ratePerSecond), 0]);
+    }
+  });
+
+  test('are none in a closed loop', () => {
+    assert.equal(dueOf(planOf({ model: 'closed', ratePerSecond: null, requests: 5 })), null);
+  });
+
+  test('of an hour are found without asking for all of them', () => {
+    const plan = planOf({ ratePerSecond: 10_000, durationMs: 3_600_000 });
+    const schedule = createSchedule(plan);
+    let asked = 0;
+    const counting = {
+      ...schedule,
+      dueMs: (/** @type {number} */ index) => {
+        asked++;
+        return schedule.dueMs(index);
+      },
+    };
+    const due = createDuePerSecond(counting, null, 0)(3600);
+    assert.equal(
+      due.reduce((a, b) => a + b, 0),
+      36_000_000,
+    );
+    assert.ok(asked < 20 * 3600, `${asked} times`);
+  });
+});
+
+test('a counter says how many are due before a time, whatever it was asked before', () => {
+  fc.assert(
+    fc.property(
+      loads,
+      fc.array(fc.integer({ min: -1000, max: 25_000 }), { minLength: 1, maxLength: 8 }),
+      (changes, times) => {
+        const plan = planOf({ ...changes, warmupMs: 0 });
+        const { until } = createDueCounter(createSchedule(plan), plan.shard);
+        const all = walk(plan);
+        for (const ms of times) assert.equal(until(ms), all.filter((due) => due < ms - 1e-6).length);
+      },
+    ),
+  );
+});

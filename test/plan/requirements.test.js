@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { PkiLoadError } from '../../src/common/errors.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { refusal } from '../result/support.js';
+
+/** @type {[string, string, Partial<import('../../src/plan/requirements.js').Requirement>][]} */
+const GOOD = [
+  [
+    'rate in the unit the user chose',
+    'rate>=1000/h',
+    { metric: 'rate', comparator: '>=', limit: 1000 / 3600, rateUnit: 'h' },
+  ],
+  ['a bare rate is per second', 'rate > 20', { metric: 'rate', comparator: '>', limit: 20, rateUnit: 's' }],
+  ['a rate per minute', 'rate>=90 / min', { limit: 1.5, rateUnit: 'min' }],
+  ['a rate with a big number', 'rate>=1000000000/h', { limit: 1e9 / 3600, rateUnit: 'h' }],
+  [
+    'a percentile',
+    'p99<200ms',
+    { metric: 'percentile', quantile: 0.99, series: 'response', comparator: '<', limit: 200 },
+  ],
+  ['blanks anywhere', '  p99.9   <  1 s ', { text: 'p99.9   <  1 s', quantile: 0.999, limit: 1000 }],
+  ['p999 is p99.9', 'p999<=1s', { quantile: 0.999, comparator: '<=' }],
+  ['p9999 is p99.99', 'p9999<1s', { quantile: 0.9999 }],
+  ['p975 is p97.5', 'p975<1s', { quantile: 0.975 }],
+  ['the median', 'p50<3ms', { quantile: 0.5 }],
+  ['a low percentile', 'p5>=1ms', { quantile: 0.05, comparator: '>=' }],
+  ['capital letters', 'P99 (Service) < 1s', { quantile: 0.99, series: 'service' }],
+  ['service time', 'p95(service)<50ms', { quantile: 0.95, series: 'service', limit: 50 }],
+  ['send lag as the result names it', 'p99(sendLag)<1ms', { series: 'sendLag' }],
+  ['send lag as the summary names it', 'max ( send lag ) < 1ms', { metric: 'max', series: 'sendLag' }],
+  ['send lag with a dash', 'p99(send-lag)<1ms', { series: 'sendLag' }],
+  ['response time by name', 'mean(response)<50ms', { metric: 'mean', series: 'response', limit: 50 }],
+  ['the fastest', 'min<5us', { metric: 'min', limit: 0.005 }],
+  ['composed durations', 'max<1m30s', { metric: 'max', limit: 90_000 }],
+  ['errors in percent', 'errors<0.1%', { metric: 'errors', comparator: '<', limit: 0.001 }],
+  ['errors as a fraction', 'errors < .01', { limit: 0.01 }],
+  ['no errors at all', 'errors<=0', { comparator: '<=', limit: 0 }],
+];
+
+for (const [why, text, expected] of GOOD) {
+  test(`parses ${why}: ${text}`, () => {
+    const parsed = parseRequirement(text);
+    assert.deepEqual({ ...parsed, ...expected }, parsed);
+  });
+}
+
+test('the whole object, without a key too many', () => {
+  assert.deepEqual(parseRequirement('p99<200ms'), {
+    text: 'p99<200ms',
+    metric: 'percentile',
+    quantile: 0.99,
+    series: 'response',
+    comparator: '<',
+    limit: 200,
+  });
+});
+
+/** @type {[string, string, RegExp][]} what is wrong, the text, what the message must name */
+const BAD = [
+  ['nothing at all', '', /does not begin with what to measure/],
+  ['no metric', '<200ms', /does not begin with what to measure/],
+  ['an unknown metric', 'latency<200ms', /"latency" cannot be measured; use rate, errors, min/],
+  ['no comparison', 'p99', /after "p99" comes no comparison; use <, <=, > or >=/],
+  ['a single equals sign', 'p99=200ms', /"=" is not a comparison/],
+  ['a comparison the wrong way round', 'rate=>5', /"=>" is not a comparison/],
+  ['a typographic comparison', 'p99≤200ms', /"≤" is not a comparison/],
+  ['no limit', 'p99<', /no limit after "<"/],
+  ['a bare number for a time', 'p99<200', /"200" has no unit; say 200ms or 200s/],
+  ['a bare decimal for a time', 'max<1.5', /"1.5" has no unit/],
+  ['a unit there is not', 'p99<200parsec', /"200parsec" is not a duration such as 200ms/],
+  ['a negative time', 'p99<-1s', /"-1s" is not a duration/],
+  ['a time of zero', 'p99<0ms', /"0ms" is not above zero/],
+  ['p0', 'p0<1s', /"p0" is not a percentile between 0 and 100/],
+  ['p100', 'p100<1s', /"p100" is the slowest request; write max/],
+  ['more than 100 percent', 'p123<1s', /"p123" is not a percentile/],
+  ['a percentile with two points', 'p9.9.9<1s', /"p9.9.9" is not a percentile/],
+  ['no kind of time', 'p99(wait)<1s', /"\(wait\)" is not a kind of time; use \(response\), \(service\)/],
+  ['a kind of time of the prototype', 'p99(constructor)<1s', /is not a kind of time/],
+  ['a kind of time for a rate', 'rate(service)>=1/s', /rate takes no "\(service\)"/],
+  ['a rate at most', 'rate<=5/s', /at least, not at most; use >= or >/],
+  ['a rate of zero', 'rate>=0/s', /"0\/s" is not a rate above zero/],
+  ['a rate in a time unit', 'rate>=5ms', /"5ms" is not a rate/],
+  ['errors at least', 'errors>1%', /allowed at most, not required; use < or <=/],
+  ['errors without percent sign', 'errors<1', /"1" is not a fraction below 1; for percent say 1%/],
+  ['errors over 100 percent', 'errors<101%', /more than all requests/],
+  ['errors in words', 'errors<few', /"few" is not a share such as 0.1% or 0.001/],
+  ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
+];
+
+for (const [why, text, message] of BAD) {
+  test(`refuses ${why}: ${text}`, () => {
+    assert.throws(() => parseRequirement(text), refusal('bad_requirement', message, /Examples: 'rate>=1/));
+  });
+}
+
+test('whatever the text, either a sound requirement or a bad_requirement', () => {
+  const pieces = 'p 9 99 . 0 rate errors max ( ) service < > = ms s /h % - e9 _'.split(' ');
+  const piece = fc.constantFrom(' ', ...pieces);
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'grapheme' }),
+    fc.array(piece, { maxLength: 10 }).map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(text, (source) => {
+      try {
+        const { limit, quantile, metric } = parseRequirement(source);
+        assert.ok(Number.isFinite(limit) && limit >= 0);
+        assert.equal(metric === 'percentile', quantile !== undefined);
+        if (quantile !== undefined) assert.ok(quantile > 0 && quantile < 1);
+      } catch (error) {
+        assert.ok(error instanceof PkiLoadError, String(error));
+        assert.equal(error.code, 'bad_requirement');
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

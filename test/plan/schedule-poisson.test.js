@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createSchedule } from '../../src/plan/schedule.js';
+import { load } from '../engine/load-plan.js';
+
+/** @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes */
+function poisson(changes) {
+  return createSchedule(load({ ratePerSecond: 100, arrivals: 'poisson', ...changes }));
+}
+
+/** @param {ReturnType<typeof createSchedule>} schedule */
+function times({ count, dueMs }) {
+  return Array.from({ length: count }, (_, i) => dueMs(i));
+}
+
+describe('Poisson arrivals', () => {
+  test('a longer plan begins with the shorter one', () => {
+    const long = times(poisson({ requests: 5000 }));
+    assert.deepEqual(long.slice(0, 2049), times(poisson({ requests: 2049 })));
+  });
+
+  test('a schedule ends with its time, however long ago its last arrival was', () => {
+    for (let seed = 0; seed < 50; seed++) {
+      assert.equal(poisson({ seed, ratePerSecond: 1, durationMs: 10_000, warmupMs: 1000 }).endMs, 11_000);
+    }
+  });
+
+  test('there may be no arrival at all', () => {
+    const empty = Array.from({ length: 50 }, (_, seed) =>
+      poisson({ seed, ratePerSecond: 0.1, durationMs: 1000 }),
+    ).filter(({ count }) => count === 0);
+    assert.ok(empty.length > 30, `${empty.length}`);
+    assert.ok(empty.every(({ endMs, firstMeasured }) => endMs === 1000 && firstMeasured === 0));
+  });
+
+  test('requests are counted from the end of the warm-up', () => {
+    const { count, firstMeasured, dueMs } = poisson({ warmupMs: 5000, requests: 10 });
+    assert.ok(firstMeasured > 400 && firstMeasured < 600, `${firstMeasured}`);
+    assert.equal(count, firstMeasured + 10);
+    assert.ok(dueMs(firstMeasured - 1) < 5000 && dueMs(firstMeasured) >= 5000);
+  });
+});

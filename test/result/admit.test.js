@@ -1,0 +1,157 @@
+/** Which runs a comparison takes, and what it says of those that it does not. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compareGroups } from '../../src/result/comparison/compare.js';
+import { runsOf, slower, TEN } from './runs.js';
+import { QUICK, refusal, two } from './support.js';
+
+/** @typedef {Parameters<typeof compareGroups>[0]} Groups */
+/** @typedef {Parameters<typeof compareGroups>[1]} Options */
+
+/** @type {Parameters<typeof runsOf>[2]} */
+const INVALID = {
+  measurement: { verdict: 'invalid', reasons: [{ code: 'send_lag', text: 'Requests went out late.' }] },
+};
+
+const old = { name: 'old', runs: runsOf(TEN, 0) };
+const [first] = old.runs;
+const named = (/** @type {string} */ name, /** @type {Parameters<typeof runsOf>[2]} */ changes) => ({
+  name,
+  result: runsOf([50], 99 + name.length, changes)[0].result,
+});
+const bad = named('bad.json', INVALID);
+const stopped = named('stopped.json', { interrupted: true });
+const cutOff = named('unfinished.json', { unfinished: true });
+const part = named('part-1.json', { shard: { index: 1, of: 4 } });
+const mixed = { name: 'new', runs: [...runsOf(TEN, 1), bad, stopped] };
+
+describe('is refused:', () => {
+  /** @type {[string, Groups, Options, string, RegExp][]} */
+  const TABLE = [
+    ['nothing', [], {}, 'nothing_to_compare', /only one group of runs\. Name another one/],
+    ['one group', [old], {}, 'nothing_to_compare', /only one group/],
+    ['a group without a run', [old, { name: 'new', runs: [] }], {}, 'no_usable_run', /no run of new\. Give/],
+    [
+      'runs that are invalid, interrupted or cut off, each named with its group and why',
+      [{ name: 'old', runs: [...old.runs, cutOff] }, mixed],
+      {},
+      'invalid_runs',
+      /^3 of 23 runs cannot be believed: unfinished\.json of old: it was cut off: .*; bad\.json of new: its measurement is invalid: Requests went out late; stopped\.json of new: it was interrupted\. Run them again; or compare the others with --leave-out-invalid, or all of them with --allow-invalid\.$/,
+    ],
+    [
+      'a group of which no run is left',
+      [old, { name: 'new', runs: runsOf([1, 2], 1, { interrupted: true }) }],
+      { leaveOutInvalid: true },
+      'no_usable_run',
+      /^No run of new can be used: run-1\.json: it was interrupted; run-2\.json: .*--allow-invalid\.$/,
+    ],
+    [
+      'both to take invalid runs and to leave them out',
+      [old, mixed],
+      { allowInvalid: true, leaveOutInvalid: true },
+      'take_or_leave',
+      /--allow-invalid.*--leave-out-invalid.*Choose one of the two\.$/,
+    ],
+    [
+      'a part of a plan, whatever is allowed',
+      [old, { name: 'new', runs: [...runsOf(TEN, 1), part] }],
+      { allowInvalid: true },
+      'part_of_a_plan',
+      /^part-1\.json is part 1 of 4 of a plan, not a run of its own\. Add the parts first: vault-pki-load merge FILE\.\.\.$/,
+    ],
+    [
+      'a run that is given twice',
+      [{ name: 'old', runs: [first, first] }, mixed],
+      { allowInvalid: true },
+      'same_run_twice',
+      /^run-1\.json is given twice for old\. Give each run once\.$/,
+    ],
+    [
+      'a copy of a run',
+      two([...old.runs, { name: 'copy.json', result: structuredClone(first.result) }], runsOf(TEN, 1)),
+      {},
+      'same_run_twice',
+      /^run-1\.json and copy\.json, both of old, are the same run\./,
+    ],
+    [
+      'a run in two groups, as a pattern that is too wide gives it',
+      [{ name: 'old', runs: [...old.runs, mixed.runs[0]] }, mixed],
+      { allowInvalid: true },
+      'same_run_twice',
+      /^run-1\.json is given for old and for new\. Give each run once, in one group: /,
+    ],
+    [
+      'a copy of a run in another group',
+      [old, { name: 'new', runs: [...runsOf(TEN, 1), { ...first, name: 'copy.json' }] }],
+      {},
+      'same_run_twice',
+      /^run-1\.json of old and copy\.json of new are the same run\. Give each run once, in one group: /,
+    ],
+    [
+      'a group beside itself',
+      [old, { ...old, name: 'again' }],
+      {},
+      'same_run_twice',
+      /^run-1\.json is given for old and for again\./,
+    ],
+    ['a limit without sense, before all else', [], { failIf: ['p99 slow'] }, 'bad_fail_if', /"p99 slow"/],
+  ];
+  for (const [why, groups, options, code, message] of TABLE) {
+    test(why, () => {
+      assert.throws(() => compareGroups(groups, options), refusal(code, message));
+    });
+  }
+});
+
+describe('runs that cannot be believed', () => {
+  test('are left out where asked for, named, and warned of', () => {
+    const { groups, metrics, warnings } = compareGroups([old, mixed], { leaveOutInvalid: true, ...QUICK });
+    const out = groups[1].runs.filter(({ used }) => !used);
+    assert.deepEqual(
+      out.map(({ name, why, verdict }) => [name, why, verdict]),
+      [
+        ['bad.json', 'its measurement is invalid: Requests went out late', 'invalid'],
+        ['stopped.json', 'it was interrupted', 'valid'],
+      ],
+    );
+    assert.equal(groups[1].metrics.p99.values.length, 10);
+    assert.equal(metrics[0].comparisons[0].verdict, 'no difference shown');
+    assert.deepEqual(warnings, ['2 of 12 runs of new are left out: what is left may be the better ones.']);
+  });
+
+  test('are taken where asked for, with a warning for each', () => {
+    const { groups, warnings } = compareGroups([old, mixed], { allowInvalid: true, ...QUICK });
+    assert.equal(groups[1].metrics.p99.values.length, 12);
+    assert.ok(groups[1].runs.every(({ used }) => used));
+    assert.equal(groups[1].runs[11].why, 'it was interrupted');
+    assert.deepEqual(warnings, [
+      'bad.json of new is taken all the same: its measurement is invalid: Requests went out late.',
+      'stopped.json of new is taken all the same: it was interrupted.',
+    ]);
+  });
+
+  test('need no flag where there are none', () => {
+    const groups = [old, { name: 'new', runs: runsOf(slower(1.1), 1) }];
+    assert.deepEqual(
+      compareGroups(groups, { leaveOutInvalid: true, ...QUICK }),
+      compareGroups(groups, QUICK),
+    );
+  });
+
+  /** @type {[string, number, 'passed' | 'not proven'][]} */
+  const LEFT = [
+    ['the worst four of ten', 4, 'passed'],
+    ['the worst six of ten, of which a slower version is made to look like a faster one', 6, 'not proven'],
+  ];
+  for (const [what, worst, verdict] of LEFT) {
+    test(`a limit, where what is left out is ${what}: ${verdict}`, () => {
+      const runs = [...runsOf(TEN.slice(worst), 1), ...runsOf(slower(3).slice(0, worst), 301, INVALID)];
+      const { failIf } = compareGroups([old, { name: 'new', runs }], {
+        leaveOutInvalid: true,
+        failIf: ['p99 slower'],
+        ...QUICK,
+      });
+      assert.equal(failIf[0].verdict, verdict);
+    });
+  }
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkComparison } from '../../src/result/check/check-comparison.js';
+
+/** Only what is looked at: three groups, two metrics. */
+function comparison() {
+  const metric = (/** @type {string} */ key) => ({
+    key,
+    comparisons: [1, 2].map((other) => ({ base: 0, other })),
+    best: /** @type {number | null} */ (2),
+    bestMedian: /** @type {number | null} */ (null),
+  });
+  return {
+    groups: ['base', 'new', 'newer'].map((name) => ({
+      name,
+      metrics: /** @type {Record<string, object>} */ ({ mean: {}, p99: {} }),
+    })),
+    metrics: [metric('mean'), metric('p99')],
+  };
+}
+
+/** @param {ReturnType<typeof comparison>} one */
+const check = (one) => checkComparison(/** @type {any} */ (one));
+
+test('a comparison whose groups and metrics are all there has no complaint', () => {
+  assert.deepEqual(check(comparison()), []);
+  assert.deepEqual(check({ ...comparison(), metrics: [] }), []);
+});
+
+const [ONLY3, TWICE] = ['names group 3, but there are only 3 groups', 'the metric mean is there twice'];
+const NO = (/** @type {string} */ name) => `the group "${name}" has no figures for constructor`;
+const UNCOMPARED = 'mean of group 2 is compared 0 times, not once';
+
+/** @type {[(one: ReturnType<typeof comparison>) => unknown, ...string[]][]} how it is spoiled, and the complaints */
+const BROKEN = [
+  [({ groups }) => delete groups[1].metrics.p99, 'the group "new" has no figures for p99'],
+  [({ metrics }) => (metrics[0].key = 'constructor'), NO('base'), NO('new'), NO('newer')],
+  [({ metrics }) => metrics[0].comparisons.pop(), UNCOMPARED],
+  [
+    ({ metrics }) => metrics[1].comparisons.push({ base: 0, other: 1 }),
+    'p99 of group 1 is compared 2 times, not once',
+  ],
+  [({ metrics }) => (metrics[0].comparisons[1].other = 3), `mean ${ONLY3}`, UNCOMPARED],
+  [({ metrics }) => (metrics[0].comparisons[1].base = 7), 'mean names group 7, but there are only 3 groups'],
+  [({ metrics }) => (metrics[0].comparisons[1].base = 2), 'mean compares group 2 with itself'],
+  [({ metrics }) => (metrics[1].best = 3), `p99 ${ONLY3}`],
+  [({ metrics }) => (metrics[1].bestMedian = 9), 'p99 names group 9, but there are only 3 groups'],
+  [({ metrics }) => (metrics[1].key = 'mean'), TWICE],
+];
+for (const [spoil, ...complaints] of BROKEN) {
+  test(`complains: ${complaints[0]}`, () => {
+    const one = comparison();
+    spoil(one);
+    assert.deepEqual(check(one), complaints);
+  });
+}

@@ -1,0 +1,410 @@
+/** What must add up in a result: what is checked where a run ends, and, of seconds and parts, where a file is read. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { createHistogram, encodeHistogram, recordMs, sumHistograms } from '../../src/common/histogram.js';
+import { createRunSeconds } from '../../src/engine/recording/seconds.js';
+import { buildLatency } from '../../src/result/build.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { checkLatencies, checkSums } from '../../src/result/check/check-latency.js';
+import { checkMergeBlock } from '../../src/result/check/check-merge-block.js';
+import { checkSeconds } from '../../src/result/check/check-seconds.js';
+import { sample as recorded, setUp } from '../engine/recording.js';
+import { syntheticParts, syntheticRun } from '../synthetic-run.js';
+import { block, latency, sampleResult, spread, timelineOf } from './sample.js';
+import { assertComplains } from './support.js';
+
+/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @typedef {import('../../src/result/parts/merge-block-schema.js').MergeBlock} MergeBlock */
+/** @template Subject @typedef {[(subject: Subject) => unknown, RegExp | string][]} Broken how it is spoiled, and the complaint */
+
+const GROUPS = [
+  { outcome: 'good', service: spread(90, 1, 50), lag: 0.2 },
+  { outcome: 'timeout', success: false, service: spread(6, 1000, 1001), lag: 0.2 },
+];
+
+/** Ages of requests that were due and never sent. */
+const WAITING = [400, 500];
+
+/** 96 sent, 4 dropped, 3 never sent of which 2 were due; one operation. @returns {Result} */
+function sample() {
+  const one = block(GROUPS, { dropped: 4, neverSent: 3 });
+  Object.assign(one.totals, { neverSentDue: 2, errors: 12 });
+  one.errorShare = 12 / 102;
+  const answered = GROUPS.flatMap(({ service, lag }) => service.map((ms) => ms + lag));
+  one.latencyMs.response = latency([...answered, ...WAITING]);
+  Object.assign(one.outcomes, { dropped: 4, never_sent: 2 });
+  const none = { response: latency([]), service: latency([]), sendLag: latency([]) };
+  const waiting = { ...none, response: latency(WAITING) };
+  one.outcomeDetails.dropped = { count: 4, success: false, latencyMs: none };
+  one.outcomeDetails.never_sent = { count: 2, success: false, latencyMs: waiting };
+  return { ...sampleResult(GROUPS), ...structuredClone(one), operations: { ocsp: one } };
+}
+
+/** @template Subject @param {() => Subject} make @param {Broken<Subject>} table @param {(subject: Subject) => string[]} check */
+function assertEachComplains(make, table, check) {
+  assert.deepEqual(check(make()), []);
+  for (const [spoil, complaint] of table) {
+    const one = make();
+    spoil(one);
+    assertComplains(check(one), complaint);
+  }
+}
+
+test('what adds up has no complaint', () => {
+  assert.deepEqual(checkResult(sampleResult(GROUPS)), []);
+  assert.deepEqual(checkResult(sampleResult([], { counts: { neverSent: 7 } })), []);
+});
+
+/** @type {Broken<Result>} */
+const COUNTS = [
+  [(r) => r.totals.planned++, /^sent \+ dropped \+ neverSent is 103, but planned is 104$/],
+  [(r) => r.totals.failed--, /^succeeded \+ failed is 95, but sent is 96$/],
+  [(r) => (r.totals.neverSentDue = 4), 'neverSentDue (4) is more than neverSent (3)'],
+  [(r) => (r.totals.errors -= 2), /^failed \+ dropped \+ neverSentDue is 12, but errors is 10$/],
+  [
+    (r) => (r.errorShare = 6 / 96),
+    /^errors \/ \(succeeded \+ errors\) is 0\.1176\d*, but errorShare is 0\.06/,
+  ],
+  [(r) => (r.rates.perHour *= 1.001), /rates\.perHour .* is not 3600 times/],
+  [(r) => r.outcomes.good--, 'the outcomes of sent requests is 95, but sent is 96'],
+  [(r) => r.outcomes.timeout++, 'outcomes.timeout is 7, but outcomeDetails.timeout.count is 6'],
+  [(r) => delete r.outcomeDetails.timeout, /outcomes\.timeout is 6, but .* is missing/],
+  [(r) => (r.outcomeDetails.timeout.success = true), 'the successful outcomes is 96, but succeeded is 90'],
+  [(r) => r.outcomes.dropped++, 'outcome dropped is 5, but dropped is 4'],
+  [(r) => r.outcomes.never_sent--, 'outcome never_sent is 1, but neverSentDue is 2'],
+  [(r) => (r.rates.peakOneSecond = 91), 'peakOneSecond is 91, which 90 successes in 2 seconds cannot have'],
+  [(r) => (r.rates.peakOneSecond = 44), 'peakOneSecond is 44, which 90 successes in 2 seconds cannot have'],
+  [(r) => r.operations.ocsp.totals.planned++, "operations' totals.planned is 104, but totals.planned is 103"],
+  [(r) => r.operations.ocsp.totals.sent--, /^operation ocsp: succeeded \+ failed is 96, but sent is 95$/],
+  [(r) => (r.operations.again = r.operations.ocsp), 'outcomes.good is 180, but outcomes.good is 90'],
+  [(r) => (r.operations = {}), 'there are no operations'],
+];
+
+/** @type {Broken<Result>} */
+const LATENCIES = [
+  [(r) => (r.latencyMs.response = latency(spread(97, 1, 2))), /^latencyMs\.response\.count is 97, not 98$/],
+  [(r) => (r.latencyMs.response = latency(spread(96, 1, 2))), /^latencyMs\.response\.count is 96, not 98$/],
+  [(r) => (r.latencyMs.service = latency(spread(97, 1, 2))), /^latencyMs\.service\.count is 97, not 96$/],
+  [(r) => (r.latencyMs.sendLag = latency([])), /^latencyMs\.sendLag\.count is 0, not 96$/],
+  [
+    (r) => (r.outcomeDetails.good.latencyMs.response = latency([1])),
+    'good.latencyMs.response.count is 1, not 90',
+  ],
+  [(r) => (r.outcomeDetails.dropped.latencyMs.service = latency([1])), 'latencyMs.service.count is 1, not 0'],
+  [(r) => (r.latencyMs.service.histogram = latency([1, 2]).histogram), 'service.histogram holds 2, not 96'],
+  [(r) => (r.latencyMs.service.histogram = 'AAAA'), 'histogram holds something unreadable, not 96'],
+  [(r) => (r.latencyMs.service.histogram = null), 'histogram holds 0, not 96'],
+  [(r) => (r.latencyMs.service.p90 = 0.5), 'service: min, percentiles and max are not in ascending order'],
+  [(r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3), 'has 0 values but numbers among its figures'],
+  [(r) => (r.latencyMs.service.mean = null), 'has 96 values but nulls among its figures'],
+  [
+    (r) => (r.latencyMs.service.histogram = latency(spread(96, 3, 4)).histogram),
+    /latencyMs\.service\.p50 is .*, but its histogram says 3\.495/,
+  ],
+  [(r) => (r.latencyMs.service.mean = 1.01 * Number(r.latencyMs.service.mean)), /mean is .*, but its hist/],
+  [(r) => (r.latencyMs.service.max = 1100), 'latencyMs.service.max is 1100, but its histogram says 1001'],
+  [
+    (r) => (r.latencyMs.service = latency([...spread(90, 1, 49), ...spread(6, 1000, 1001)])),
+    /^latencyMs\.service\.histogram is not the sum of those in outcomeDetails$/,
+  ],
+];
+
+/** @type {Broken<Result>} */
+const VERIFICATION = [
+  [(r) => (r.verification.passed = 91), 'passed (91) is more than verification.checked (90)'],
+  [(r) => (r.verification.passed = 89), 'failures, together, is 0, but checked less passed is 1'],
+  [(r) => (r.verification.failures = { expired: 1 }), 'together, is 1, but checked less passed is 0'],
+  [(r) => (r.verification.unchecked = 6), 'left 6 unchecked, but does not say it is sampled'],
+  [
+    (r) => Object.assign(r.verification, { checked: 91, failures: { expired: 1 } }),
+    'verification.failures.expired is 1, but outcomes.expired is missing',
+  ],
+  [(r) => (r.verification.sampled = true), 'left 0 unchecked, but says it is sampled'],
+  [(r) => (r.outcomes.unchecked = 2), 'outcome unchecked is 2, but verification.unchecked is 0'],
+  [(r) => (r.verification.unchecked = 1), 'says 90 passed and 1 unchecked, but only 90 succeeded'],
+  [(r) => (r.operations.ocsp.verification.checked = 95), 'checked is 95, but verification.checked is 90'],
+];
+
+/** @type {Broken<Result>} */
+const SECONDS = [
+  [(r) => r.timeline.reverse(), 'row 0 of the timeline is 1, but its second is 0'],
+  [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 answers with p50 1,'],
+  [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 answers with'],
+  [(r) => (r.timeline[0].max = 2000), "the timeline's longest is 2000, but latencyMs.response.max is 1001.2"],
+  [(r) => r.timeline.shift(), "the timeline's sent is 0, but totals.sent is 96"],
+  [(r) => r.timeline[0].failed--, "the timeline's failed is 5, but totals.failed is 6"],
+];
+
+for (const [what, table] of Object.entries({ COUNTS, LATENCIES, VERIFICATION, SECONDS })) {
+  test(`complains of ${what.toLowerCase()} that do not add up`, () =>
+    assertEachComplains(sample, table, checkResult));
+}
+
+describe('latencies', () => {
+  test('are borne out by their histogram, before and after it was encoded', () => {
+    const ms = fc.oneof(
+      fc.double({ min: -1, max: 5, noNaN: true }),
+      fc.double({ min: 0, max: 1e9, noNaN: true }),
+      fc.integer({ min: 0, max: 3_000_000 }).map((us) => us / 1000),
+    );
+    fc.assert(
+      fc.property(fc.array(ms, { maxLength: 40 }), fc.boolean(), (values, again) => {
+        const histogram = histogramOf(values);
+        const all = blocksOf(buildLatency(again ? sumHistograms([encodeHistogram(histogram)]) : histogram));
+        const { length } = values;
+        assert.deepEqual(checkLatencies(all, { response: length, service: length, sendLag: length }, ''), []);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('however they are shared out, and in whatever order they are added up, have the same sum', () => {
+    const ms = fc.integer({ min: 0, max: 3_000_000_000 }).map((us) => us / 1000);
+    fc.assert(
+      fc.property(fc.array(fc.array(ms, { maxLength: 20 }), { minLength: 1, maxLength: 4 }), (shares) => {
+        const histograms = shares.map(histogramOf);
+        const parts = histograms.map((histogram) => blocksOf(buildLatency(histogram)));
+        const whole = blocksOf(buildLatency(sumHistograms(histograms.toReversed())));
+        assert.deepEqual(checkSums(whole, parts), []);
+        assert.equal(checkSums(whole, [...parts, blocksOf(latency([1]))]).length, 3);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+/** @param {number[]} values ms */
+function histogramOf(values) {
+  const histogram = createHistogram();
+  for (const value of values) recordMs(histogram, value);
+  return histogram;
+}
+
+/** @param {import('../../src/result/schema.js').LatencyBlock} block */
+const blocksOf = (block) => ({ response: block, service: block, sendLag: block });
+
+describe('a timeline', () => {
+  /** Three seconds with something in them, and an empty one. @returns {Result} */
+  const timed = () => sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) });
+
+  /** @type {Broken<Result>} */
+  const BROKEN = [
+    [(r) => (r.timeline[0].due = 900), 'arrivals due, but only 96 were planned'],
+    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but those that failed in"],
+    [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but those that failed in it is 0'],
+    [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 answers with'],
+    [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 answers with'],
+    [(r) => (r.timeline[3].p90 = 1), 'second 3 of the timeline has 0 answers with'],
+    [(r) => (r.timeline[3].histogram = 'HISTFA'), /second 3 .*its histogram or/],
+    [(r) => (r.timeline[1].histogram = null), /second 1 .*its histogram or/],
+    [(r) => (r.timeline[3].lag99 = 1), /second 3 .*or its send lag denies/],
+  ];
+  test('is complained of where it contradicts itself', () => assertEachComplains(timed, BROKEN, checkResult));
+
+  test('may lack a send lag', () => {
+    const result = timed();
+    result.timeline[0].lag99 = null;
+    assert.deepEqual(checkResult(result), []);
+  });
+
+  /** 90 successes in 20 s; as read, so that the whole and its operation share nothing. @returns {Result} */
+  const rated = () => JSON.parse(JSON.stringify({ ...timed(), windowSeconds: 20 }));
+  const scale = (/** @type {Result['rates']} */ rates, /** @type {number} */ factor) => {
+    rates.perSecond *= factor;
+    rates.perHour *= factor;
+  };
+
+  test('and a window bear out the rates', () => {
+    assertEachComplains(
+      rated,
+      [
+        [(r) => scale(r.rates, 2), /^rates\.perSecond is 9, but 90 successes in 20 s are 4\.5\/s$/],
+        [
+          (r) => scale(r.operations.ocsp.rates, 2),
+          /^operation ocsp: rates\.perSecond is 9, but 90 successes/,
+        ],
+        [(r) => (r.windowSeconds = 0), 'rates.perSecond is 4.5, but 90 successes in 0 s'],
+        [
+          (r) => {
+            r.windowSeconds = 1;
+            for (const { rates } of [r, r.operations.ocsp]) scale(rates, 20);
+            for (const row of r.timeline.slice(0, 3)) row.max = 200;
+            r.latencyMs.response.max = 200;
+          },
+          /^windowSeconds is 1, but second 2 had a success, and none took longer than 200 ms$/,
+        ],
+      ],
+      checkResult,
+    );
+    const rounded = { ...rated().rates, perSecond: 4.500001 };
+    assert.deepEqual(checkResult({ ...rated(), rates: rounded }), []);
+    const doubled = { perSecond: 9, perHour: 32_400, peakOneSecond: 90 };
+    assert.deepEqual(checkResult({ ...timed(), rates: doubled }), [], 'an older version has no window');
+    const late = rated();
+    for (const { rates } of [late, late.operations.ocsp]) scale(rates, 20);
+    assert.deepEqual(checkResult({ ...late, windowSeconds: 1 }), [], 'as late as the longest took');
+  });
+});
+
+describe('the histograms of seconds', () => {
+  const encoded = (/** @type {number[]} */ ms) => latency(ms).histogram;
+  const busy = (/** @type {number} */ second) => {
+    const figures = { p50: 1 + second, p90: 10 + second, p99: 10 + second, max: 10 + second, lag99: 0.1 };
+    return { second, sent: 2, succeeded: 1, failed: 1, failures: { timeout: 1 }, ...figures };
+  };
+  const empty = (/** @type {number} */ second) => {
+    const figures = { p50: null, p90: null, p99: null, max: null, lag99: null };
+    return { second, sent: 0, succeeded: 0, failed: 0, failures: {}, ...figures };
+  };
+
+  /**
+   * Seconds with two answers each, but the third, with a histogram at the end of each span.
+   *
+   * @param {number[]} spans lengths in seconds
+   * @returns {Result['timeline']}
+   */
+  function timeline(spans) {
+    const ends = spans.map((_, i) => spans.slice(0, i + 1).reduce((a, b) => a + b) - 1);
+    return Array.from({ length: ends[ends.length - 1] + 1 }, (_, second) => {
+      const row = second === 2 ? empty(second) : busy(second);
+      const span = ends.indexOf(second);
+      if (span === -1) return { ...row, histogram: null };
+      const own = Array.from({ length: spans[span] }, (_, i) => second - i).filter((one) => one !== 2);
+      const all = own.flatMap((one) => [1 + one, 10 + one]);
+      const histogram = all.length === 0 ? null : encoded(all);
+      return { ...row, histogram, ...(spans[span] > 1 ? { histogramSeconds: spans[span] } : {}) };
+    });
+  }
+
+  test('have no complaint where each second has one, some share one, or there are none', () => {
+    for (const spans of [[1, 1, 1, 1], [1, 1, 4, 3], [7]]) {
+      assert.deepEqual(checkSeconds({ timeline: timeline(spans) }), []);
+    }
+    assert.deepEqual(checkSeconds({ timeline: [] }), []);
+    const older = timeline([1, 1]).map(({ histogram, ...row }) => row);
+    assert.deepEqual(checkSeconds({ timeline: older }), []);
+    assert.deepEqual(checkSeconds({ timeline: timeline([1, 1, 1, 4]).slice(0, 5), unfinished: true }), []);
+  });
+
+  test('have none as runs write them: whole, in parts, after the first hour', () => {
+    const load = { ratePerSecond: 50, durationMs: 3000, seed: 3 };
+    const results = [
+      syntheticRun({ load: { ...load, threads: 3 }, unsent: 3 }),
+      syntheticRun({ load: { ...load, overflow: 'drop', warmupMs: 700 } }),
+      sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) }),
+    ];
+    for (const result of results) assert.deepEqual(checkResult(result, { eachSecond: true }), []);
+    for (const threads of [1, 2]) {
+      const seconds = createRunSeconds(/** @type {any} */ ({ threads, shard: null }));
+      for (let thread = 0; thread < threads; thread++) {
+        const { recorder, rows } = setUp({ shards: threads });
+        for (const ms of [3_599_500, 3_600_500, 3_605_500, 3_611_500, 3_620_100])
+          recorder.record(recorded(ms - 5 - thread, ms + thread, 'good'));
+        recorder.finish();
+        for (const row of rows) seconds.add(row);
+      }
+      seconds.closeAll();
+      const rows = seconds.rows.map((row) => ({ ...row, sent: row.succeeded }));
+      assert.deepEqual(checkSeconds({ timeline: rows }), []);
+      assert.ok(rows.some(({ histogramSeconds }) => histogramSeconds === 10));
+    }
+  });
+
+  const none = encodeHistogram(createHistogram());
+  const [plain, coarse] = [
+    [1, 1],
+    [1, 1, 4],
+  ];
+  /** @param {number} second @param {number[]} ms @returns {(rows: Result['timeline']) => unknown} */
+  const put = (second, ms) => (rows) => (rows[second].histogram = encoded(ms));
+  /** @param {number} second @param {object} changes @returns {(rows: Result['timeline']) => unknown} */
+  const change = (second, changes) => (rows) => Object.assign(rows[second], changes);
+  /** @type {[number[], (rows: Result['timeline']) => unknown, RegExp | string][]} lengths of spans, how, and the complaint */
+  const BROKEN = [
+    [plain, change(1, { histogram: 'HISTFAAAAgarbage' }), /^the histogram of second 1 cannot be read$/],
+    [plain, change(0, { histogram: '' }), 'second 0 cannot be read'],
+    [plain, put(1, [2, 5, 11]), /^the histogram of second 1 holds 3, not 2$/],
+    [plain, change(1, { histogram: none }), 'second 1 holds 0, not 2'],
+    [[1, 1, 1], put(2, [3]), 'second 2 holds 1, not 0'],
+    [plain, put(1, [2, 12]), /second 1 says its max is 12\S*, but that stands as 11$/],
+    [plain, put(1, [3, 11]), /second 1 says its p50 is 3\S*, but that stands as 2$/],
+    [
+      plain,
+      (rows) => {
+        delete rows[0].p90;
+        rows[1].p90 = 5;
+      },
+      /^the histogram of second 1 says its p90 is 11\S*, but that stands as 5$/,
+    ],
+    [coarse, put(5, [4, 13, 5, 14]), 'second 5 holds 4, not 6'],
+    [coarse, put(5, [4, 13, 5, 14, 6, 99]), /second 5 says its max is 99\S*, but that stands as 15$/],
+    [coarse, change(5, { histogramSeconds: 2 }), 'what was done in second 3 is in no histogram'],
+    [coarse, change(5, { histogramSeconds: 5 }), /^the histogram of second 5 says it covers 5 seconds$/],
+    [[4], change(3, { histogramSeconds: 5 }), 'second 3 says it covers 5 seconds'],
+    [plain, change(1, { histogramSeconds: 0 }), 'says it covers 0 seconds'],
+    [coarse, change(5, { histogram: null }), /^what was done in second 3 is in no histogram$/],
+  ];
+  for (const [spans, spoil, complaint] of BROKEN) {
+    test(`complained of: ${complaint}`, () => {
+      const rows = timeline(spans);
+      spoil(rows);
+      assertComplains(checkSeconds({ timeline: rows }), complaint);
+    });
+  }
+
+  test('are looked at only where a file is read', () => {
+    const result = sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) });
+    result.timeline[0].histogram = encodeHistogram(histogramOf(Array(32).fill(5)));
+    assert.deepEqual(checkResult(result), []);
+    assert.match(checkResult(result, { eachSecond: true })[0], /^the histogram of second 0 says its max/);
+  });
+});
+
+describe('what a part has for merge', () => {
+  const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
+  const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);
+
+  test('has no complaint as runs write it, nor has what is no part', () => {
+    for (const part of parts) assert.deepEqual(checkResult(part, { eachSecond: true }), []);
+    assert.deepEqual(checkMergeBlock(sampleResult(GROUPS)), []);
+    const [alone] = syntheticParts({ load }, [1]);
+    assert.equal(alone.merge?.lags[0], null);
+    assert.deepEqual(checkMergeBlock(alone), []);
+  });
+
+  const none = { sent: [], succeeded: [], failed: [] };
+  /** @param {Record<string, unknown>} changes @returns {(merge: MergeBlock) => unknown} */
+  const inLags = (changes) => (merge) => Object.assign(Object(merge.lags[1]), changes);
+  /** @param {MergeBlock} merge */
+  const addOther = ({ operations }) => (operations.other = { ...operations.synthetic, perSecond: none });
+  const own = String(latency([1, 2]).histogram);
+  /** @type {Broken<MergeBlock>} */
+  const BROKEN = [
+    [addOther, /^"merge" has an operation other, which was not measured$/],
+    [
+      ({ operations: { synthetic } }) => synthetic.perSecond.succeeded[2]++,
+      / \d+ succeeded in second 2, .* \d+$/,
+    ],
+    [({ operations: { synthetic } }) => (synthetic.perSecond.sent[9] = 1), / 1 sent in second 9, but .* 0$/],
+    [({ watch }) => (watch.lag = 'HISTFAAAA'), /^"merge" has a watch\.lag that cannot be read$/],
+    [
+      ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
+      /^"merge" has a operations\.synthetic\.own\.good\.service that holds 2, not \d+$/,
+    ],
+    [({ watch }) => (watch.readLate = ''), /^"merge" has a watch\.readLate that cannot be read$/],
+    [inLags({ histogram: 'x' }), /^"merge" has a lags\.1 that cannot be read$/],
+    [inLags({ histogram: latency([1]).histogram }), /^"merge" has a lags\.1 that holds 1, not \d+$/],
+    [inLags({ max: 5000 }), /^"merge" says that lags\.1\.max is 5000, but its histogram says/],
+  ];
+  for (const [spoil, complaint] of BROKEN) {
+    test(`complained of, where a file is read: ${complaint}`, () => {
+      const part = structuredClone(parts[1]);
+      spoil(/** @type {MergeBlock} */ (part.merge));
+      const complaints = checkMergeBlock(part);
+      assert.equal(complaints.length, 1, complaints.join('\n'));
+      assert.match(complaints[0], /** @type {RegExp} */ (complaint));
+      assert.deepEqual(checkResult(part), []);
+    });
+  }
+});

@@ -1,0 +1,120 @@
+/** A target that fails fast is not a fast one: what a comparison says where errors differ. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compareGroups } from '../../src/result/comparison/compare.js';
+import { TEN } from './runs.js';
+import { START, sampleResult, spread } from './sample.js';
+import { metricOf, QUICK, two } from './support.js';
+
+/** @typedef {import('../../src/result/runs/run-metrics.js').NamedRun} NamedRun */
+/**
+ * @param {object} shape of each run, of 100 requests
+ * @param {number[]} shape.failed of them, run by run
+ * @param {number} [shape.slow] times as slow where they are answered
+ * @param {number} [shape.failMs] how long a failure takes
+ * @param {number} minute
+ * @returns {NamedRun[]}
+ */
+function runsWith({ failed, slow = 1, failMs = 0.3 }, minute) {
+  return failed.map((count, i) => {
+    const factor = TEN[i] * slow;
+    const groups = [
+      { outcome: 'good', service: spread(100 - count, factor, 10 * factor) },
+      { outcome: 'refused', success: false, service: spread(count, failMs, failMs * 1.1 * TEN[i]) },
+    ];
+    const startedAt = new Date(START + (minute + 2 * i) * 60_000).toISOString();
+    const had = groups.filter(({ service }) => service.length > 0);
+    return { name: `run-${i + 1}.json`, result: sampleResult(had, { startedAt }) };
+  });
+}
+
+/** @param {number} count @param {number} [runs] */
+const each = (count, runs = 10) => new Array(runs).fill(count);
+
+/** @typedef {Parameters<typeof runsWith>[0]} Shape */
+const FINE = { failed: each(0) };
+const REFUSES = { failed: each(100) };
+const HALF_FAST = { failed: each(50), slow: 0.5 };
+const SOME_SLOW = { failed: each(5), slow: 2 };
+const FEW_RUNS = { failed: [...each(0, 8), 100, 100], slow: 0.5 };
+
+const ALL_FAILED =
+  /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so that there is no time of an answer\.$/;
+const MORE = /; new has more errors than old \(50 % and 0 %\), and failing fast is not answering fast\.$/;
+const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and failing fast is not answering fast\.$/;
+const NO_TIME = /all requests of new failed, so that there is no time/;
+
+/** @type {[string, Shape, Shape, string, RegExp][]} what, the base, the other; verdicts of p99, rate, errors and of the limit; why */
+const TABLE = [
+  ['refusing everything at once is not faster', FINE, REFUSES, '? lower higher: not proven', ALL_FAILED],
+  ['nor refusing half', FINE, HALF_FAST, '? lower higher: not proven', MORE],
+  ['fast failures beside slow answers', FINE, { failed: each(50) }, '? lower higher: not proven', MORE],
+  ['slower with more errors', FINE, SOME_SLOW, 'slower lower higher: failed', /^p99 is [\d.]+ % slower: 19/],
+  ['slower than fast failures', HALF_FAST, FINE, '? higher lower: not proven', /; old has more errors than/],
+  ['faster than one that fails more', SOME_SLOW, FINE, 'faster higher lower: passed', /^p99 is .* faster/],
+  ['as many errors', SOME_SLOW, { failed: each(5) }, 'faster same same: passed', /^p99 is .* faster/],
+  ['a few runs of refusals alone', FINE, FEW_RUNS, '? same same: not proven', OF_RUNS],
+  ['single runs', { failed: each(0, 1) }, { failed: each(100, 1) }, '? few few: not proven', NO_TIME],
+  ['all fail on both sides', REFUSES, { ...REFUSES, failMs: 0.6 }, '? same same: not proven', NO_TIME],
+];
+const BRIEF = /** @type {Record<string, string>} */ ({
+  'not comparable': '?',
+  'no difference shown': 'same',
+  'not enough runs': 'few',
+});
+
+/** @param {Shape} base @param {Shape} other @param {Parameters<typeof compareGroups>[1]} [options] */
+const compare = (base, other, options) =>
+  compareGroups(two(runsWith(base, 0), runsWith(other, 1)), { ...QUICK, ...options });
+
+describe('with errors', () => {
+  for (const [why, base, other, verdicts, text] of TABLE) {
+    test(`${why}: ${verdicts}`, () => {
+      const comparison = compare(base, other, { failIf: ['p99 slower'] });
+      const [p99, ...others] = ['p99', 'rate', 'errors'].map(
+        (key) => metricOf(comparison, key).comparisons[0],
+      );
+      const told = [p99, ...others].map(({ verdict }) => BRIEF[verdict] ?? verdict);
+      assert.equal(`${told.join(' ')}: ${comparison.failIf[0].verdict}`, verdicts);
+      assert.match(p99.text, text);
+    });
+  }
+
+  test('a higher rate that comes with more errors is no better one', () => {
+    const shorter = runsWith({ failed: each(10) }, 1).map(({ name, result }) => ({
+      name,
+      result: { ...result, rates: { ...result.rates, perSecond: 9 } },
+    }));
+    const rate = metricOf(compareGroups(two(runsWith(FINE, 0), shorter), QUICK), 'rate');
+    assert.match(
+      rate.comparisons[0].text,
+      /^Rate: not comparable, 9\/s and 5\/s; new has more errors than old \(10 % and 0 %\), and a rate that comes with more errors is no better one\.$/,
+    );
+    assert.equal(rate.best, null);
+  });
+
+  test('it is warned of, once for each group', () => {
+    const { warnings, notes } = compare(FINE, { failed: each(50) });
+    assert.deepEqual(warnings, [
+      'No time and no rate of new is called better: new has more errors than old (50 % and 0 %).',
+    ]);
+    assert.ok(notes.some((note) => /a target that fails fast is not a fast one/.test(note)));
+  });
+});
+
+describe('best is', () => {
+  /** @type {[string, Shape[], number | null][]} of p99, by what is shown and by the median */
+  const CONTESTS = [
+    ['never one that refuses everything', [FINE, REFUSES, { failed: each(0), slow: 2 }], 0],
+    ['never one that fails more', [FINE, { failed: each(20), slow: 0.5 }], null],
+    ['the one without errors, where it is faster, too', [FINE, SOME_SLOW], 0],
+    ['nobody where all fail', [REFUSES, REFUSES], null],
+  ];
+  for (const [why, shapes, expected] of CONTESTS) {
+    test(why, () => {
+      const groups = shapes.map((shape, i) => ({ name: `g${i}`, runs: runsWith(shape, i * 100) }));
+      const { best, bestMedian } = metricOf(compareGroups(groups, QUICK), 'p99');
+      assert.deepEqual([best, bestMedian], [expected, expected]);
+    });
+  }
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { judgeFailIf, parseFailIf } from '../../src/result/comparison/fail-if.js';
+import { refusal } from './support.js';
+
+/** @typedef {import('../../src/result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
+/** @typedef {import('../../src/result/comparison/comparison-schema.js').Difference} Difference */
+/** @typedef {import('../../src/result/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
+/** @typedef {import('../../src/result/comparison/fail-if.js').JudgedGroup} JudgedGroup */
+
+describe('what must not be is read', () => {
+  /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */
+  const TABLE = [
+    ['p99 slower by 10%', { metric: 'p99', direction: 1, least: 10 }],
+    ['p99 slower', { metric: 'p99', direction: 1, least: null }],
+    ['rate lower by 5%', { metric: 'rate', direction: -1, least: 5 }],
+    ['errors higher by 0.1%', { metric: 'errors', direction: 1, least: 0.1 }],
+    ['errors higher by .1 %', { metric: 'errors', direction: 1, least: 0.1 }],
+    ['  P99   Slower  BY  10 % ', { metric: 'p99', direction: 1, least: 10 }],
+    ['mean faster', { metric: 'mean', direction: -1, least: null }],
+    ['median slower by 250%', { metric: 'p50', direction: 1, least: 250 }],
+    ['p50 slower', { metric: 'p50', direction: 1, least: null }],
+    ['p90 slower', { metric: 'p90', direction: 1, least: null }],
+    ['p95 higher', { metric: 'p95', direction: 1, least: null }],
+    ['p99.9 slower', { metric: 'p999', direction: 1, least: null }],
+    ['p999 slower', { metric: 'p999', direction: 1, least: null }],
+    ['max worse', { metric: 'max', direction: 1, least: null }],
+    ['min better', { metric: 'min', direction: -1, least: null }],
+    ['p99 service slower by 2%', { metric: 'serviceP99', direction: 1, least: 2 }],
+    ['p99(service) slower', { metric: 'serviceP99', direction: 1, least: null }],
+    ['service p99 slower', { metric: 'serviceP99', direction: 1, least: null }],
+    ['rate worse', { metric: 'rate', direction: -1, least: null }],
+    ['rate better', { metric: 'rate', direction: 1, least: null }],
+    ['errors worse by 100%', { metric: 'errors', direction: 1, least: 100 }],
+    ['errors better', { metric: 'errors', direction: -1, least: null }],
+    ['p99 faster by 100%', { metric: 'p99', direction: -1, least: 100 }],
+  ];
+  for (const [text, expected] of TABLE) {
+    test(JSON.stringify(text), () => {
+      const { text: source, ...rest } = parseFailIf(text);
+      assert.deepEqual(rest, expected);
+      assert.equal(source, text.trim().replace(/\s+/g, ' '));
+    });
+  }
+});
+
+describe('what cannot be judged is refused', () => {
+  /** @type {[string, RegExp][]} */
+  const TABLE = [
+    ['', /it is empty/],
+    ['   ', /it is empty/],
+    ['p99', /does not say slower, faster, higher, lower, worse or better/],
+    ['p99 10%', /does not say slower/],
+    ['p99slower', /does not say slower/],
+    ['slower by 10%', /does not begin with what to compare \(mean, p50/],
+    ['p98 slower', /"p98" is not mean, p50/],
+    ['latency slower', /"latency" is not mean/],
+    ['__proto__ slower', /"__proto__" is not mean/],
+    ['constructor worse', /"constructor" is not mean/],
+    ['rate slower', /times are slower; say rate higher or rate lower/],
+    ['errors faster', /times are faster; say errors higher or errors lower/],
+    ['p99 slower 10%', /"10%" is not "by" and a percentage such as by 10%/],
+    ['p99 slower than 10%', /"than 10%" is not "by"/],
+    ['p99 slower by', /after "by" comes no percentage/],
+    ['p99 slower by 10', /"10" has no unit; say 10%/],
+    ['p99 slower by 10ms', /"10ms" is not a percentage such as 10% or 0\.5%/],
+    ['p99 slower by -10%', /"-10%" is not a percentage/],
+    ['p99 slower by 1e1%', /"1e1%" is not a percentage/],
+    ['p99 slower by 10% please', /"10% please" is not a percentage/],
+    ['p99 slower by 0%', /a difference of 0% is none; leave "by" out/],
+    ['p99 faster by 101%', /nothing can differ so by more than 100%/],
+    ['errors higher by 101%', /nothing can differ so by more than 100%/],
+  ];
+  for (const [text, message] of TABLE) {
+    test(JSON.stringify(text), () => {
+      const because = refusal('bad_fail_if', /^--fail-if "/, message, /Examples: 'p99 slower by 10%'/);
+      assert.throws(() => parseFailIf(text), because);
+    });
+  }
+});
+
+/** @param {Partial<ComparedMetric>} metric @param {Partial<Difference>[]} differences @returns {ComparedMetric} */
+function compared(metric, differences) {
+  return {
+    key: 'p99',
+    label: 'p99',
+    unit: 'ms',
+    lowerIsBetter: true,
+    differenceIn: 'percent',
+    best: null,
+    bestMedian: null,
+    ...metric,
+    comparisons: differences.map((difference, i) => ({
+      base: 0,
+      other: i + 1,
+      differencePercent: 12,
+      interval: [9, 15],
+      pValue: 0.0001,
+      verdict: 'slower',
+      doubt: null,
+      text: 'It is so.',
+      ...difference,
+    })),
+  };
+}
+
+/** @param {string} name @param {number} [used] @param {number} [all] @returns {JudgedGroup} */
+const group = (name, used = 10, all = used) => ({
+  name,
+  runs: Array.from({ length: all }, (_, i) => ({ used: i < used, verdict: /** @type {const} */ ('valid') })),
+});
+
+const TWO = [group('old'), group('new')];
+const NONE = /** @type {const} */ ({ verdict: 'no difference shown' });
+const TOO_FEW = /** @type {const} */ ({ verdict: 'not enough runs' });
+const FASTER = /** @type {const} */ ({ verdict: 'faster', differencePercent: -12 });
+const FROM_ZERO = { differencePercent: null, interval: null };
+const SO = /^It is so\.$/;
+
+/** @param {string} text @param {Partial<Difference>[]} differences */
+const judgeP99 = (text, differences, groups = TWO) =>
+  judgeFailIf(parseFailIf(text), [compared({}, differences)], groups);
+
+describe('what must not be is judged', () => {
+  /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
+  const TABLE = [
+    ['shown fails', 'p99 slower', {}, 'failed'],
+    ['large enough fails', 'p99 slower by 10%', {}, 'failed', /That reaches the limit of 10 %\.$/],
+    ['just large enough fails', 'p99 slower by 12%', {}, 'failed', /reaches/],
+    ['but for rounding', 'p99 slower by 10%', { differencePercent: 9.999999999999998 }, 'failed', /reaches/],
+    ['too small passes', 'p99 slower by 12.1%', {}, 'passed', /less than the limit of 12\.1 %\.$/],
+    ['not shown passes', 'p99 slower by 10%', { ...NONE, differencePercent: 40, pValue: 0.2 }, 'passed'],
+    ['too few runs prove nothing', 'p99 slower', TOO_FEW, 'not proven'],
+    ['nor without limit', 'p99 slower by 50%', { ...TOO_FEW, differencePercent: 0 }, 'not proven'],
+    [
+      'nor what may be the tool’s lateness',
+      'p99 slower by 50%',
+      { ...NONE, isTools: /** @type {const} */ (true) },
+      'not proven',
+    ],
+    [
+      'nor a part of it',
+      'p99 slower by 10%',
+      { differencePercent: 12, surePercent: 4 },
+      'not proven',
+      /Without what may be this tool's own lateness it is less than the limit of 10 %/,
+    ],
+    ['nor failures', 'p99 slower', { verdict: 'not comparable', differencePercent: -97 }, 'not proven'],
+    ['the other way round passes', 'p99 faster', {}, 'passed'],
+    ['and fails where that is asked', 'p99 faster by 10%', FASTER, 'failed', /reaches/],
+    ['from 0 anything is enough', 'p99 slower by 50%', FROM_ZERO, 'failed', / is 0, of which .* than 50 %/],
+  ];
+  for (const [why, text, difference, verdict, reason = SO] of TABLE) {
+    test(why, () => {
+      const judged = judgeP99(text, [difference]);
+      assert.deepEqual([judged.text, judged.verdict], [text, verdict]);
+      assert.match(judged.reason, reason);
+    });
+  }
+
+  test('errors by percentage points', () => {
+    const head = /** @type {const} */ ({
+      key: 'errors',
+      unit: 'fraction',
+      differenceIn: 'percentage points',
+    });
+    const metric = compared(head, [{ differencePercent: 0.1, verdict: 'higher' }]);
+    const judged = judgeFailIf(parseFailIf('errors higher by 0.1%'), [metric], TWO);
+    assert.equal(judged.verdict, 'failed');
+    assert.match(judged.reason, /limit of 0\.1 points/);
+  });
+
+  test('a rate that falls is worse', () => {
+    const head = /** @type {const} */ ({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false });
+    const metric = compared(head, [{ differencePercent: -6, verdict: 'lower' }]);
+    const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
+    const verdicts = ['rate lower by 5%', 'rate worse', 'rate higher'].map(judge);
+    assert.deepEqual(verdicts, ['failed', 'failed', 'passed']);
+  });
+
+  /** @type {[string, Partial<Difference>[], FailIfVerdict, string][]} */
+  const SEVERAL = [
+    ['one that fails is enough, and is named', [FASTER, {}], 'failed', 'newer: It is so.'],
+    ['failing goes before knowing nothing', [{}, TOO_FEW], 'failed', 'new: It is so.'],
+    ['that before passing', [{ verdict: 'not comparable' }, FASTER], 'not proven', 'new: It is so.'],
+    ['where all pass, all are told', [FASTER, NONE], 'passed', 'new: It is so. newer: It is so.'],
+  ];
+  for (const [why, differences, verdict, reason] of SEVERAL) {
+    test(`of several groups, ${why}`, () => {
+      const judged = judgeP99('p99 slower', differences, [...TWO, group('newer')]);
+      assert.deepEqual(judged, { text: 'p99 slower', verdict, reason });
+    });
+  }
+});
+
+test('nothing passes on runs that are invalid, whoever asked for them; what fails still does', () => {
+  const { name, runs } = group('new');
+  const invalid = /** @type {const} */ ('invalid');
+  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: invalid } : run)) };
+  assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
+  const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
+  assert.equal(verdict, 'not proven');
+  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and nothing passes on such runs.');
+});
+
+describe('where runs are left out', () => {
+  const HALF =
+    /^It is so\. But 5 of 10 runs of new are left out: with half or more of them, the median of all could be anything\.$/;
+  /** @type {[string, JudgedGroup[], Partial<Difference>, FailIfVerdict, RegExp][]} */
+  const TABLE = [
+    ['few: the median of all is within the rest', [group('old'), group('new', 6, 10)], NONE, 'passed', SO],
+    ['half of them, it is not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
+    ['most of the base, neither', [group('old', 4, 10), group('new')], NONE, 'not proven', / 6 of .* of old/],
+    ['half, and shown all the same, it fails', [group('old'), group('new', 4, 10)], {}, 'failed', SO],
+  ];
+  for (const [why, groups, difference, verdict, reason] of TABLE) {
+    test(why, () => {
+      const judged = judgeP99('p99 slower', [difference], groups);
+      assert.equal(judged.verdict, verdict);
+      assert.match(judged.reason, reason);
+    });
+  }
+});

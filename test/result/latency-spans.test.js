@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sumHistograms, valueAtShare } from '../../src/common/histogram.js';
+import { createSpans } from '../../src/engine/recording/spans.js';
+import { latencySpans } from '../../src/result/latency-spans.js';
+import { latency, spread, timelineOf } from './sample.js';
+
+/** @typedef {import('../../src/result/schema.js').TimelineRow} TimelineRow */
+
+/** A row of a second in which so long was answered. @param {number} second @param {number[]} values */
+function answered(second, values) {
+  const { p50, p90, p99, max, histogram } = latency(values);
+  const count = values.length;
+  return { second, due: count, sent: count, succeeded: count, failed: 0, p50, p90, p99, max, histogram };
+}
+
+/** One answer every 3.6 s. @param {number} seconds @returns {TimelineRow[]} */
+function thousandAnHour(seconds) {
+  return Array.from({ length: seconds }, (_, second) => {
+    const isDue = Math.floor((second * 10 + 9) / 36) !== Math.floor((second * 10 - 1) / 36);
+    return answered(second, isDue ? [20 + ((second * 37) % 40)] : []);
+  });
+}
+
+test('with answers enough each second stands for itself', () => {
+  const timeline = timelineOf([{ outcome: 'good', service: spread(400, 1, 40) }], 20);
+  const spans = latencySpans(timeline);
+  assert.equal(spans.length, 21);
+  assert.deepEqual(
+    spans.slice(0, 2).map(({ second, span, answers, p50, max }) => [second, span, answers, p50, max]),
+    timeline.slice(0, 2).map(({ second, p50, max }) => [second, 1, 20, p50, max]),
+  );
+});
+
+test('1000 an hour is told by the minute, percentiles and all from the histograms', () => {
+  const timeline = thousandAnHour(360);
+  const spans = latencySpans(timeline);
+  const found = spans.map(({ second, span }) => [second, span]);
+  assert.deepEqual(
+    found,
+    [0, 60, 120, 180, 240, 300].map((second) => [second, 60]),
+  );
+  for (const [i, { answers, p50, p90, p99, max, idle }] of spans.entries()) {
+    const own = timeline.slice(i * 60, (i + 1) * 60).flatMap(({ histogram }) => histogram ?? []);
+    const sum = sumHistograms(own);
+    assert.equal(answers, own.length);
+    assert.ok(answers >= 15);
+    assert.deepEqual(
+      [p50, p90, p99],
+      [0.5, 0.9, 0.99].map((share) => valueAtShare(sum, share)),
+    );
+    assert.equal(max, sum.maxValue / 1000);
+    assert.ok(Number(p50) < Number(max) && !idle);
+  }
+});
+
+test('spans of a long run hold the histograms whole that several of its seconds share', () => {
+  const rows = thousandAnHour(4000);
+  const join = createSpans();
+  const timeline = rows.map((row, i) => {
+    const { histogram, histogramSeconds } = join.add(
+      row.second,
+      row.histogram ?? null,
+      i === rows.length - 1,
+    );
+    return histogramSeconds === 1 ? { ...row, histogram } : { ...row, histogram, histogramSeconds };
+  });
+  const expected = latencySpans(rows);
+  assert.equal(expected[0].span, 60);
+  assert.deepEqual(latencySpans(timeline), expected);
+  assert.equal(timeline.filter(({ histogram }) => histogram !== null).length < 1200, true);
+});
+
+test('a long run has no more spans than a chart tells apart', () => {
+  const spans = latencySpans(thousandAnHour(4 * 3600));
+  assert.deepEqual([spans.length, spans[0].span, spans[0].answers], [120, 120, 34]);
+});
+
+test('without histograms seconds are told as they are', () => {
+  const timeline = thousandAnHour(360).map((row) => ({ ...row, histogram: undefined }));
+  assert.equal(latencySpans(timeline).length, 360);
+  const half = thousandAnHour(360).map((row) => (row.second < 180 ? row : { ...row, histogram: null }));
+  assert.equal(latencySpans(half).length, 360);
+});
+
+test('a short run keeps at least six spans', () => {
+  const timeline = Array.from({ length: 20 }, (_, second) => answered(second, second % 2 === 0 ? [5] : []));
+  const told = latencySpans(timeline).map(({ span }) => span);
+  assert.deepEqual(
+    told,
+    Array.from({ length: 10 }, () => 2),
+  );
+});
+
+test('a second is idle when nothing was due in it nor waiting: anything else without an answer is a gap', () => {
+  const values = [[1, 2], [], [], [3, 4], []];
+  const due = [2, 0, 2, 0, 0];
+  const timeline = values.map((own, second) => ({ ...answered(second, own), due: due[second] }));
+  const found = latencySpans(timeline).map(({ idle }) => idle);
+  assert.deepEqual(found, [false, true, false, false, true]);
+  const closed = timeline.map((row) => ({ ...row, due: undefined }));
+  assert.ok(latencySpans(closed).every(({ idle }) => !idle));
+});
+
+test('a timeline of nothing is no trouble', () => {
+  assert.deepEqual(latencySpans([]), []);
+  assert.equal(latencySpans([answered(0, [])])[0].p50, null);
+});

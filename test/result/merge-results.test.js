@@ -1,0 +1,413 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { checkResult } from '../../src/result/check/check.js';
+import { mergeResults } from '../../src/result/parts/merge-results.js';
+import { validateResult } from '../../src/result/schema.js';
+import { syntheticParts, syntheticRun, withoutBars } from '../synthetic-run.js';
+import { refusal } from './support.js';
+
+/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+
+const REQUIREMENTS = ['p99<10s', 'p50(service)<10s', 'errors<50%', 'rate>=1/s', 'max<1m', 'rate>=1e5/s'];
+
+/** As files have it. @param {Result} result @returns {Result} */
+const read = (result) => validateResult(JSON.parse(JSON.stringify(result)));
+
+/** What does not depend on how many threads there were, on which machines. */
+const SAME = /** @type {const} */ ([
+  ...[
+    'durationSeconds',
+    'windowSeconds',
+    'interrupted',
+    'startedAt',
+    'target',
+    'totals',
+    'rates',
+    'latencyMs',
+  ],
+  ...['outcomes', 'outcomeDetails', 'verification', 'operations', 'warmup', 'requirements', 'timeline'],
+]);
+
+/** @param {any} result */
+function comparable({ load: { threads, ...load }, ...result }) {
+  return withoutBars({ load, ...Object.fromEntries(SAME.map((key) => [key, result[key]])) });
+}
+
+/** @param {Result} merged @param {Result} whole */
+function assertSame(merged, whole) {
+  assert.deepEqual(comparable(merged), comparable(whole));
+  assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
+  for (const spread of /** @type {const} */ (['lagMs', 'readLateMs', 'ownResponseMs'])) {
+    assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
+  }
+}
+
+const LOAD = { ratePerSecond: 50, durationMs: 8000, seed: 3 };
+const [A, B] = syntheticParts({ load: LOAD }, [1, 1]).map(read);
+const THREE = syntheticParts({ load: LOAD }, [1, 1, 1]).map(read);
+
+const STAGED = {
+  ...LOAD,
+  stages: [
+    { name: 'low', lines: [{ durationMs: 4000, from: 20, to: 20 }] },
+    { name: 'high', lines: [{ durationMs: 4000, from: 50, to: 50 }] },
+  ],
+};
+
+describe('the sum of the parts of a plan', () => {
+  test('is that of parts that were written before there were stages and mixes', () => {
+    const given = { load: LOAD, requirements: REQUIREMENTS };
+    const old = syntheticParts(given, [1, 1]).map((part) => {
+      const { mix, ...plan } = read(part).plan;
+      const { stages, ...load } = Object(plan.load);
+      return { ...read(part), plan: { ...plan, load } };
+    });
+    assertSame(mergeResults(old), syntheticRun(given));
+  });
+
+  test('0 to 3 of 4 is the result of one, bucket for bucket and figure for figure', () => {
+    const given = { load: LOAD, requirements: REQUIREMENTS };
+    const whole = syntheticRun(given);
+    const [a, b, c, d] = syntheticParts(given, [1, 1, 1, 1]).map(read);
+    assert.equal(whole.totals.planned, 400);
+    const planned = [a, b, c, d].map(({ totals }) => totals.planned);
+    assert.deepEqual(planned, [100, 100, 100, 100]);
+    assertSame(mergeResults([c, a, d, b]), whole);
+  });
+
+  test('is the result of one, whatever the plan, the number of parts and their threads', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          seed: fc.nat(0xffff_ffff),
+          ratePerSecond: fc.integer({ min: 20, max: 60 }),
+          warmupMs: fc.constantFrom(0, 700),
+          rampUpMs: fc.constantFrom(0, 2000),
+          arrivals: fc.constantFrom('constant', 'poisson'),
+          overflow: fc.constantFrom('queue', 'drop'),
+        }),
+        fc.nat(3),
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+        (changes, unsent, threads) => {
+          const load = /** @type {Partial<LoadPlan>} */ ({ ...changes, durationMs: 3000 });
+          const given = { load, unsent, requirements: REQUIREMENTS };
+          assertSame(mergeResults(syntheticParts(given, threads).map(read)), syntheticRun(given));
+        },
+      ),
+      { numRuns: 3 },
+    );
+  });
+
+  test('of a closed loop is that of one, too', () => {
+    const load = /** @type {Partial<LoadPlan>} */ ({ model: 'closed', ratePerSecond: null, requests: 301 });
+    const given = { load: { ...load, seed: 9 }, requirements: REQUIREMENTS };
+    assertSame(mergeResults(syntheticParts(given, [1, 2, 1]).map(read)), syntheticRun(given));
+  });
+
+  test('says what it is made of, is no part itself, and is of no single machine', () => {
+    const parts = syntheticParts({ load: LOAD }, [1, 2]).map(read);
+    const earlier = { ...parts[1], startedAt: '2026-01-02T03:04:04.500Z' };
+    const sum = mergeResults([parts[0], earlier], { command: 'vault-pki-load merge a b' });
+    assert.equal(validateResult(sum), sum);
+    assert.equal(sum.command, 'vault-pki-load merge a b');
+    assert.equal(sum.startedAt, earlier.startedAt);
+    assert.equal(sum.load.threads, 3);
+    assert.equal(sum.shard, undefined);
+    assert.equal(sum.merge, undefined);
+    assert.equal(sum.startedAtMonotonicNs, undefined);
+    assert.deepEqual(
+      sum.merged?.map(({ index, threads, sent, command }) => [index, threads, sent, command]),
+      [
+        [0, 1, 200, 'vault-pki-load synthetic --shard 0/2'],
+        [1, 2, 200, 'vault-pki-load synthetic --shard 1/2'],
+      ],
+    );
+    assert.throws(() => mergeResults([sum]), { code: 'not_a_part' });
+  });
+
+  test('warns where versions differ', () => {
+    const [a, b] = [A, B];
+    /** @type {string[]} */
+    const said = [];
+    mergeResults([a, { ...b, tool: { version: '9.9.9' } }], { onWarning: (text) => said.push(text) });
+    assert.equal(said.length, 1);
+    assert.match(said[0], /different versions of vault-pki-load: .*9\.9\.9/);
+  });
+});
+
+describe('the measurement of the sum', () => {
+  test('is judged on all parts together', () => {
+    const [a] = syntheticParts({ load: LOAD }, [1, 1]);
+    const [, b] = syntheticParts({ load: LOAD, end: { droppedLate: 50 } }, [1, 1]);
+    assert.equal(b.measurement.verdict, 'invalid');
+    const { measurement, requirements } = mergeResults(
+      [a, b].map((part) => read({ ...part, plan: { ...part.plan, requirements: ['p50<10s'] } })),
+    );
+    assert.equal(measurement.verdict, 'invalid');
+    assert.deepEqual(codes(measurement), ['load_not_offered']);
+    assert.match(measurement.reasons[0].text, /^The tool was late and dropped 50 of 400 arrivals/);
+    assert.equal(requirements[0].verdict, 'not proven');
+  });
+
+  /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */
+  const STARTS = [
+    ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
+    ['seconds apart', '2026-01-02T03:04:08.200Z', 'valid', /part 1 of 2 began to send 3\.2 s after part 0/],
+    ['in turns', '2026-01-02T03:05:05.000Z', 'invalid', /part 1 of 2 began to send 1 min after part 0/],
+    ['in another order', '2026-01-02T03:04:00.000Z', 'invalid', /part 0 of 2 began to send 5 s after part 1/],
+  ];
+  for (const [what, startedAt, verdict, text] of STARTS) {
+    test(`is ${verdict} where the parts began ${what}`, () => {
+      const [a, b] = [A, B];
+      const { measurement } = mergeResults([a, { ...b, startedAt }]);
+      assert.equal(measurement.verdict, verdict);
+      assert.deepEqual(codes(measurement), text === null ? [] : ['parts_apart']);
+      if (text !== null) {
+        assert.match(measurement.reasons[0].text, text);
+        assert.match(String(measurement.reasons[0].remedy), /--start-at/);
+      }
+    });
+  }
+});
+
+/** @param {Result['measurement']} measurement */
+function codes({ reasons }) {
+  return reasons.map(({ code }) => code);
+}
+
+/** @param {Result} part @param {Record<string, unknown>} changes @returns {Result} */
+function withTls(part, changes) {
+  const plan = /** @type {Record<string, any>} */ (part.plan);
+  return { ...part, plan: { ...plan, target: { ...plan.target, tls: { ...plan.target.tls, ...changes } } } };
+}
+
+/** @param {Result} part @param {Record<string, unknown>} changes of its load, as its plan has it and as it was @returns {Result} */
+function withLoad(part, changes) {
+  const load = { ...part.load, ...changes };
+  return { ...part, load, plan: { ...part.plan, load } };
+}
+
+describe('what cannot be merged', () => {
+  const whole = syntheticRun({ load: LOAD });
+  const names = ['a.json', 'b.json', 'c.json', 'd.json'];
+  const other = (/** @type {Partial<LoadPlan>} */ load) =>
+    syntheticParts({ load: { ...LOAD, ...load } }, [1, 1, 1]);
+
+  /** @param {Result} part @param {Record<string, unknown>} changes */
+  const withTarget = (part, changes) => ({ ...part, target: { ...part.target, ...changes } });
+  /** @param {Result} part @param {Record<string, unknown>} changes */
+  const withPlan = (part, changes) => ({ ...part, plan: { ...part.plan, ...changes } });
+  const staged = (/** @type {Result} */ { plan }) => ({
+    load: { ...Object(plan.load), stages: STAGED.stages },
+  });
+  const MIX = { mix: [{ name: 'x' }, { name: 'y' }] };
+
+  /** @type {[(parts: Result[]) => Result[], string, RegExp][]} results, code, message */
+  const TABLE = [
+    [() => [], 'no_parts', /nothing to merge/],
+    [() => [whole], 'not_a_part', /^a\.json is no part of a plan/],
+    [([a, b, c]) => [a, b, c, b], 'part_twice', /^b\.json and d\.json are both part 1 of 3\./],
+    [([a, , c]) => [c, a], 'part_missing', /^Part 1 of 3 is missing\./],
+    [([, b]) => [b], 'part_missing', /^2 of 3 parts are missing: 0, 2\./],
+    [([a]) => [a, B], 'different_splits', /^a\.json is part 0 of 3, but b\.json is part 1 of 2\./],
+    [
+      ([a, b]) => [a, b, other({ ratePerSecond: 60, seed: 4 })[2]],
+      'different_plans',
+      /^a\.json and c\.json are .*different plans: load\.ratePerSecond \(50 and 60\), load\.seed \(3 and 4\)\./,
+    ],
+    [
+      ([a, b]) => [a, b, syntheticParts({ load: LOAD, options: { role: 'mail' } }, [1, 1, 1])[2]],
+      'different_plans',
+      /options\.role \("web" and "mail"\)/,
+    ],
+    [
+      ([a, b, c]) => [a, b, withPlan(c, { requirements: ['p99<1s'] })],
+      'different_plans',
+      /requirements \(\[\] and \["p99<1s"\]\)/,
+    ],
+    [([a, b, c]) => [a, b, withTarget(c, { url: 'http://192.0.2.2:8200' })], 'different_plans', /address/],
+    [
+      ([a, b, c]) => [a, b, withTarget(c, { product: 'OpenBao', version: '2.6.2' })],
+      'different_targets',
+      /^a\.json met Vault 1\.21\.1, but c\.json met OpenBao 2\.6\.2: the sum would be of neither\. Run the parts again/,
+    ],
+    [
+      ([a, b, c]) => [withTarget(a, { version: null }), b, withTarget(c, { version: '1.21.2' })],
+      'different_targets',
+      /^b\.json met Vault 1\.21\.1, but c\.json met Vault 1\.21\.2:/,
+    ],
+    [
+      ([a, b, c]) => [a, withTls(b, { skipVerify: true }), c],
+      'different_plans',
+      /: target\.tls\.skipVerify \(false and true\)\./,
+    ],
+    [
+      ([a, b, c]) => [a, withTls(b, { serverName: 'b.example.com' }), c],
+      'different_plans',
+      /: target\.tls\.serverName \(null and "b\.example\.com"\)\./,
+    ],
+    [
+      ([a, b, c]) => [a, { ...b, totals: { ...b.totals, planned: 134 } }, c],
+      'inconsistent_result',
+      /^b\.json does not add up: part 1 of 3 of its plan has 133 requests, but totals\.planned is 134\./,
+    ],
+    [
+      ([a, b, c]) => [a, { ...b, interrupted: true }, c],
+      'interrupted_part',
+      /^b\.json, part 1 of 3, was interrupted\. .*--allow-interrupted/,
+    ],
+    [
+      ([a, b, c]) => [a, { ...b, unfinished: true }, c],
+      'interrupted_part',
+      /^b\.json, part 1 of 3, was written while its run went on/,
+    ],
+    [
+      () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),
+      'not_mergeable',
+      /^a\.json cannot be added to other parts: its plan has stages, which a part does not tell apart\. .*one machine/,
+    ],
+    [
+      ([a, b, c]) => [a, withPlan(b, staged(b)), c],
+      'not_mergeable',
+      /^b\.json cannot .* its plan has stages/,
+    ],
+    [
+      () => syntheticParts({ load: LOAD, weights: { read: 4, write: 1 } }, [1, 1, 1]).map(read),
+      'not_mergeable',
+      /^a\.json cannot be added to other parts: its plan has several operations/,
+    ],
+    [([a, b, c]) => [a, b, withPlan(c, MIX)], 'not_mergeable', /^c\.json .* plan has several operations/],
+  ];
+  for (const [results, code, message] of TABLE) {
+    test(`${code}: ${message}`, () => {
+      assert.throws(() => mergeResults(results(structuredClone(THREE)), { names }), refusal(code, message));
+    });
+  }
+
+  test('interrupted parts are taken where that is asked for, and the sum is interrupted', () => {
+    const [a, b, c] = THREE;
+    const sum = mergeResults([a, { ...b, interrupted: true }, c], { allowInterrupted: true });
+    assert.equal(sum.interrupted, true);
+    assert.deepEqual(sum.totals, whole.totals);
+    assert.deepEqual(checkResult(sum), []);
+  });
+
+  test('threads, pacing, paths and starts may differ from machine to machine', () => {
+    const [a, b, c] = syntheticParts({ load: LOAD }, [1, 2, 3]).map(read);
+    const { load, ...plan } = /** @type {Record<string, any>} */ (b.plan);
+    const own = { ...load, pacing: 'spin', startAt: '2026-01-02T03:04:05.000Z' };
+    const tls = {
+      ...plan.target.tls,
+      caCert: '/etc/ca.pem',
+      caPath: '/etc/ca',
+      clientCert: 'c.pem',
+      clientKey: 'k.pem',
+    };
+    const elsewhere = {
+      ...plan,
+      target: { ...plan.target, tls },
+      load: own,
+      options: { ...plan.options, keep: 'kept-1.jsonl' },
+    };
+    const sum = mergeResults([a, { ...b, load: own, plan: elsewhere }, c]);
+    assert.deepEqual(sum.totals, whole.totals);
+  });
+});
+
+describe('a part that does not hold what is needed to add it to others:', () => {
+  /** @param {Result} part @param {any} change */
+  const eachSecond = (part, change) => ({ ...part, timeline: part.timeline.map(change) });
+  const withMerge = (/** @type {Result} */ part, /** @type {object} */ changes) =>
+    /** @type {any} */ ({ ...part, merge: { ...part.merge, ...changes } });
+  const required = (/** @type {unknown} */ requirements) => (/** @type {Result} */ part) => ({
+    ...part,
+    plan: { ...part.plan, requirements },
+  });
+  const NO_BLOCK = 'it has no "merge" block, or one that is broken';
+  const NO_END = 'its load is an open loop without a rate, or without an end';
+
+  /** @type {[(part: Result) => Result, string][]} how part 1 is spoiled, and what is said to be missing */
+  const TABLE = [
+    [({ merge, ...part }) => part, NO_BLOCK],
+    [(part) => withMerge(part, { watch: {} }), NO_BLOCK],
+    [(part) => withMerge(part, { operations: {} }), '"merge" block has nothing of the operation synthetic'],
+    [
+      (part) => eachSecond(part, (/** @type {any} */ { histogram, ...row }) => row),
+      'second 0 has no histogram of its own',
+    ],
+    [
+      (part) => eachSecond(part, (/** @type {any} */ { failures, ...row }) => row),
+      'second 0 does not say its p90, or what failed in it',
+    ],
+    [
+      (part) => eachSecond(part, (/** @type {any} */ { p90, ...row }) => row),
+      'second 0 does not say its p90, or what failed in it',
+    ],
+    [
+      (part) =>
+        eachSecond(part, (/** @type {any} */ row) => ({
+          ...row,
+          histogramSeconds: row.second === 3 ? 2 : 1,
+        })),
+      'second 3 has no histogram of its own',
+    ],
+    [
+      (part) => withMerge(part, { lags: part.merge?.lags.slice(0, 2) }),
+      'second 2 has no histogram of its own',
+    ],
+    [(part) => ({ ...part, plan: { ...part.plan, load: null } }), 'its plan has no load'],
+    [(part) => ({ ...part, load: { ...part.load, timeoutMs: 1 } }), 'that of its plan differ in timeoutMs'],
+    [(part) => ({ ...part, shard: { index: 0, of: 2 } }), 'its load is that of another part'],
+    [
+      (part) => ({ ...withLoad(part, { shard: { index: 7, of: 2 } }), shard: { index: 7, of: 2 } }),
+      'it says that it is part 7 of 2, which there is not',
+    ],
+    [(part) => withLoad(part, { ratePerSecond: null }), NO_END],
+    [(part) => withLoad(part, { arrivals: 'poisson', durationMs: null, requests: null }), NO_END],
+    [required(undefined), 'its plan has no list of requirements'],
+    [required(['p99<1s', 'soon']), 'its plan requires "soon", which is no requirement'],
+    [required([17]), 'its plan requires 17, which is no requirement'],
+  ];
+  for (const [spoil, missing] of TABLE) {
+    test(missing, () => {
+      const merge = () => mergeResults([A, spoil(structuredClone(B))], { names: ['a.json', 'b.json'] });
+      const start = /^b\.json does not hold what is needed to add it to other parts: /;
+      assert.throws(merge, refusal('not_mergeable', start, missing));
+    });
+  }
+
+  const GOOD = 'operations.synthetic.outcomeDetails.good.latencyMs.service.histogram';
+  /** @type {[string, (part: Result) => unknown][]} the place, and how it is spoiled */
+  const UNREADABLE = [
+    [GOOD, (part) => (part.operations.synthetic.outcomeDetails.good.latencyMs.service.histogram = 'HISTFA')],
+    ['timeline.2.histogram', (part) => (part.timeline[2].histogram = '')],
+    ['merge.lags.1.histogram', (part) => Object.assign(Object(part.merge).lags[1], { histogram: 'x' })],
+    ['merge.watch.readLate', (part) => Object.assign(Object(part.merge).watch, { readLate: 'x' })],
+    [
+      'merge.operations.synthetic.own.good.response',
+      (part) => Object.assign(Object(part.merge).operations.synthetic.own.good, { response: 'x' }),
+    ],
+  ];
+  for (const [place, spoil] of UNREADABLE) {
+    test(`${place} cannot be read`, () => {
+      const broken = structuredClone(B);
+      spoil(broken);
+      const merge = () => mergeResults([A, broken], { names: ['a.json', 'b.json'] });
+      assert.throws(
+        merge,
+        refusal('inconsistent_result', `b.json does not add up: ${place} cannot be read.`),
+      );
+    });
+  }
+});
+
+test('what a part does not know of the target, and notes of all parts, are taken into the sum once', () => {
+  const said = 'day: its stages are left out, and what is required of them is not judged: noon: errors<3%.';
+  const [a, b] = [A, B].map((part) => ({ ...part, verification: { ...part.verification, notes: [said] } }));
+  const sum = mergeResults([{ ...a, target: { ...a.target, product: null, version: null } }, b]);
+  assert.deepEqual(sum.target, b.target);
+  assert.deepEqual(sum.verification.notes, [said]);
+  assert.deepEqual(mergeResults([A, B]).verification.notes, []);
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHistogram } from '../../src/common/histogram.js';
+import { buildBlock, rateWindowMs } from '../../src/result/build.js';
+
+/**
+ * @param {{last: number, after: number, mean: number, succeeded?: number, neverSentDue?: number}} run ms and counts
+ * @param {Partial<import('../../src/result/build.js').RunFacts>} [facts]
+ */
+function windowOf({ last, after, mean, succeeded = 1200, neverSentDue = 0 }, facts = {}) {
+  const operation = /** @type {any} */ ({
+    lastSuccessMs: last,
+    successesAfter: after,
+    neverSentDue,
+    firstHalf: { count: 500, responseMs: 500 * mean },
+    perSecond: { succeeded: [succeeded] },
+  });
+  const all = /** @type {any} */ ({ model: 'open', windowMs: 60_000, interrupted: false, ...facts });
+  return rateWindowMs([operation], all);
+}
+
+const TABLE = /** @type {const} */ ([
+  ['all was done in time', { last: 59_960, after: 0, mean: 10 }, {}, 60_000],
+  ['the last request is answered just after the end', { last: 60_100, after: 1, mean: 10 }, {}, 60_000],
+  ['one slow answer at the end is no backlog', { last: 64_000, after: 1, mean: 10 }, {}, 60_000],
+  ['as many under way as always (20/s x 2 s)', { last: 62_000, after: 40, mean: 2000 }, {}, 60_000],
+  ['a backlog of 3 s that no early hiccup excuses', { last: 63_000, after: 60, mean: 350 }, {}, 63_000],
+  ['an overload of 5 %: mean T/4(1 - c/r)', { last: 63_000, after: 60, mean: 714 }, {}, 63_000],
+  ['arrivals were left waiting', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
+  ['a closed loop, to its last success', { last: 60_100, after: 1, mean: 10 }, { model: 'closed' }, 60_100],
+  [
+    'a stage of a closed loop that hands on as many as it took over',
+    { last: 60_100, after: 10, mean: 10 },
+    { model: 'closed', carriedOver: 10 },
+    60_000,
+  ],
+  [
+    'one that hands on more, as its level rose',
+    { last: 60_100, after: 20, mean: 10 },
+    { model: 'closed', carriedOver: 10 },
+    60_100,
+  ],
+  ['an interrupted run too', { last: 60_100, after: 1, mean: 10 }, { interrupted: true }, 60_100],
+]);
+
+for (const [sentence, run, facts, expected] of TABLE) {
+  test(`rate window: ${sentence}`, () => assert.equal(windowOf(run, facts), expected));
+}
+
+test('the rates of operations are over the time of the whole, and add up to its rate', () => {
+  const operations = [
+    { name: 'fast', count: 900, last: 59_000 },
+    { name: 'late', count: 300, last: 80_000 },
+  ].map(({ name, count, last }) => operation(name, count, last));
+  const facts = /** @type {any} */ ({
+    planned: 1200,
+    neverSent: 0,
+    model: 'open',
+    windowMs: 60_000,
+    meanings: {},
+  });
+  const windowMs = rateWindowMs(operations, facts);
+  assert.equal(windowMs, 80_000);
+  const rateOf = (/** @type {typeof operations} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
+  assert.equal(rateOf(operations), 15);
+  const told = operations.map((one) => rateOf([one]));
+  assert.deepEqual(told, [11.25, 3.75]);
+});
+
+/**
+ * @param {string} name
+ * @param {number} count successes
+ * @param {number} lastSuccessMs
+ * @returns {import('../../src/engine/recording/merge.js').MergedOperation}
+ */
+function operation(name, count, lastSuccessMs) {
+  const none = {
+    response: createHistogram(),
+    service: createHistogram(),
+    sendLag: createHistogram(),
+    ownResponse: createHistogram(),
+    ownService: createHistogram(),
+  };
+  return {
+    name,
+    stage: 0,
+    outcomes: { good: { success: true, count, latency: none } },
+    verification: { checked: count, passed: count, unchecked: 0, failures: {}, notes: [] },
+    dropped: 0,
+    neverSentDue: 0,
+    warmup: 0,
+    perSecond: { sent: [count], succeeded: [count], failed: [] },
+    lastSuccessMs,
+    firstHalf: { count: 100, responseMs: 1000 },
+    successesAfter: lastSuccessMs > 60_000 ? 100 : 0,
+  };
+}

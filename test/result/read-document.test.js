@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { placeOfJsonError } from '../../src/result/json-place.js';
+import { parseDocument, readDocument, readDocuments, readResults } from '../../src/result/read-document.js';
+import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { sampleResult, spread, timelineOf } from './sample.js';
+import { refusal } from './support.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'vpl-documents-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
+const text = JSON.stringify(result, null, 2);
+
+/** Its figures do not add up, and it says so. */
+const SAID = { verdict: 'invalid', reasons: [{ code: 'bookkeeping', text: 'The figures do not add up.' }] };
+
+/** @param {Record<string, unknown>} [changes] of a result with a histogram for each second */
+function bySecond(changes = {}) {
+  const groups = [{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }];
+  return { ...sampleResult(groups, { timeline: timelineOf(groups, 3) }), ...changes };
+}
+
+/** @param {{histogram?: string | null}[]} rows @param {string} histogram of the second one */
+const garbled = (rows, histogram) => rows.map((row, i) => (i === 1 ? { ...row, histogram } : row));
+
+/** @param {string} name @param {string | Uint8Array} content */
+function file(name, content) {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('a document', () => {
+  test('is read as it was written, unknown keys and all', async () => {
+    const path = file('r.json', JSON.stringify({ ...result, novelty: { a: 1 } }));
+    assert.deepEqual(await readDocument(path), { ...result, novelty: { a: 1 } });
+  });
+
+  /** @type {[string, Uint8Array][]} */
+  const ENCODINGS = [
+    ['UTF-8', Buffer.from(text)],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`)],
+    ['UTF-16, as some shells redirect', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['lines that end as on Windows', Buffer.from(text.replaceAll('\n', '\r\n'))],
+  ];
+  for (const [what, bytes] of ENCODINGS) {
+    test(`may be in ${what}`, () => assert.deepEqual(parseDocument(bytes, 'r.json'), result));
+  }
+
+  test('may be a set of runs', async () => {
+    const set = makeRunSet('nightly', [result, result]);
+    assert.deepEqual(await readDocument(file('set.json', JSON.stringify(set))), set);
+  });
+
+  test('may be one of several, in their order', async () => {
+    const paths = [file('b.json', text), file('a.json', text)];
+    const told = (await readDocuments(paths)).map(({ path, name }) => [path, name]);
+    assert.deepEqual(
+      told,
+      paths.map((path) => [path, path]),
+    );
+  });
+
+  test('that says itself that it does not add up need not add up', () => {
+    const wrong = { ...result, totals: { ...result.totals, planned: 9999 }, measurement: SAID };
+    assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(wrong)), 'r.json'), wrong);
+  });
+
+  test('that was written while its run went on adds up as well', () => {
+    const one = { ...result, unfinished: true };
+    assert.deepEqual(parseDocument(Buffer.from(JSON.stringify(one)), 'r.json'), one);
+  });
+});
+
+/** @type {[string, string | Uint8Array, string, RegExp][]} what, content, code, message; the file is x.json */
+const REFUSED = [
+  ['nothing', '', 'empty_file', /x\.json is empty\./],
+  ['white space', ' \n\n', 'empty_file', /x\.json is empty\./],
+  [
+    'half a result',
+    text.slice(0, text.length / 2),
+    'cut_off_file',
+    /ends in the middle, at line \d+, column \d/,
+  ],
+  ['a result without its last brace', text.trimEnd().slice(0, -1), 'cut_off_file', /ends in the middle/],
+  ['a report in HTML', '<!doctype html>\n<p>', 'not_json', / looks like HTML or XML\. .*--out FILE\.json/],
+  ['a report as text', 'ocsp on http://x', 'not_json', /x\.json is not JSON: see line 1, column 1\./],
+  ['a fault in line 3', '{\n  "a": 1,\n  b: 2\n}', 'not_json', /not JSON: see line 3, column 3\./],
+  ['two results', `${text}\n${text}`, 'not_json', /not JSON: see line \d+, column 1\./],
+  ['a number', '17', 'bad_document', /x\.json is not a file of vault-pki-load: it has no schema/],
+  ['null', 'null', 'bad_document', /it has no schema/],
+  ['another JSON', '{"schema":"openapi/3"}', 'bad_document', /its schema is "openapi\/3"/],
+  [
+    'a newer result',
+    '{"schema":"vault-pki-load/result/2","tool":{"version":"3.0.0"}}',
+    'newer_file',
+    /x\.json was written by a newer vault-pki-load 3\.0\.0: its schema is vault-pki-load\/result\/2\./,
+  ],
+  ['a newer set', '{"schema":"vault-pki-load/run-set/12"}', 'newer_file', /a newer vault-pki-load: its/],
+  [
+    'a result without a part',
+    JSON.stringify({ ...result, totals: undefined }),
+    'bad_result',
+    /x\.json is not a vault-pki-load\/result\/1: totals: /,
+  ],
+  [
+    'a result that was changed',
+    JSON.stringify({ ...result, totals: { ...result.totals, sent: 399 } }),
+    'inconsistent_result',
+    /x\.json does not add up: .*Give the file as vault-pki-load wrote it\./,
+  ],
+  [
+    'a set of which one run was changed',
+    JSON.stringify(makeRunSet('n', [result, { ...result, totals: { ...result.totals, sent: 399 } }])),
+    'inconsistent_result',
+    /Run 2 of .*x\.json does not add up/,
+  ],
+  [
+    'a result that went on, and was changed',
+    JSON.stringify({ ...result, unfinished: true, totals: { ...result.totals, sent: 399 } }),
+    'inconsistent_result',
+    /x\.json does not add up: /,
+  ],
+  [
+    'a result whose rate was doubled',
+    JSON.stringify({
+      ...result,
+      windowSeconds: 20,
+      rates: { ...result.rates, perSecond: 40, perHour: 144_000 },
+    }),
+    'inconsistent_result',
+    /x\.json does not add up: rates\.perSecond is 40, but 400 successes in 20 s are 20\/s\./,
+  ],
+  [
+    'a result of which a second was changed',
+    JSON.stringify(bySecond({ timeline: garbled(bySecond().timeline, 'HISTFAAAAgarbage') })),
+    'inconsistent_result',
+    /x\.json does not add up: the histogram of second 1 cannot be read\./,
+  ],
+  [
+    'a result that says it does not add up, and cannot be shown either',
+    JSON.stringify(bySecond({ measurement: SAID, timeline: garbled(bySecond().timeline, '') })),
+    'inconsistent_result',
+    /x\.json does not add up: timeline\.1\.histogram cannot be read\./,
+  ],
+  [
+    'a part that there is not',
+    JSON.stringify({ ...result, shard: { index: 7, of: 2 } }),
+    'bad_result',
+    /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: they count from 0\./,
+  ],
+  ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /there is no run in it/],
+];
+
+describe('refused:', () => {
+  for (const [what, content, code, message] of REFUSED) {
+    test(what, async () => {
+      await assert.rejects(readDocument(file('x.json', content)), refusal(code, message));
+    });
+  }
+
+  test('a file that is not there, a folder, a name that is none', async () => {
+    await assert.rejects(
+      readDocument(join(folder, 'gone.json')),
+      refusal('cannot_read', /json is not there\./),
+    );
+    await assert.rejects(readDocument(folder), refusal('cannot_read', / is a folder\. Check the path\./));
+    await assert.rejects(readDocument(''), refusal('cannot_read', /^The file "" is not there\./));
+    const below = join(file('f', ''), 'r.json');
+    await assert.rejects(readDocument(below), refusal('cannot_read', /what should be its folder is a file/));
+  });
+
+  test('standard input twice', async () => {
+    await assert.rejects(
+      readDocuments(['-', 'a', '-']),
+      refusal('stdin_twice', /input \(-\) is given twice/),
+    );
+  });
+
+  test('a set of runs where a result is needed', async () => {
+    const path = file('set.json', JSON.stringify(makeRunSet('nightly', [result])));
+    await assert.rejects(readResults([path]), refusal('not_a_result', /set\.json is not the result of/));
+  });
+});
+
+describe('the place where JSON ends', () => {
+  test('is none where there is no fault', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(0, 1, 2), (json, indent) => {
+        assert.equal(placeOfJsonError(JSON.stringify(JSON.parse(json), null, indent)), null);
+      }),
+    );
+  });
+
+  test('is found wherever JSON.parse finds one', () => {
+    const cut = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom('', 'x', ',', '}', '"', '[', '\n'))
+      .map(([json, at, inserted]) => json.slice(0, at % (json.length + 1)) + inserted);
+    fc.assert(
+      fc.property(cut, (source) => {
+        let isJson = true;
+        try {
+          JSON.parse(source);
+        } catch {
+          isJson = false;
+        }
+        assert.equal(placeOfJsonError(source) === null, isJson, source);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  /** @type {[string, {line: number, column: number, cutOff: boolean}][]} */
+  const PLACES = [
+    ['', { line: 1, column: 1, cutOff: true }],
+    ['{"a": 1', { line: 1, column: 8, cutOff: true }],
+    ['{"a": "bcd', { line: 1, column: 7, cutOff: true }],
+    ['{"a":\n tr', { line: 2, column: 2, cutOff: true }],
+    ['[1, 2,\n]', { line: 2, column: 1, cutOff: false }],
+    ['{"a" 1}', { line: 1, column: 6, cutOff: false }],
+    ['{} {}', { line: 1, column: 4, cutOff: false }],
+    ['{"a": "b\nc"}', { line: 1, column: 7, cutOff: false }],
+    ["{'a': 1}", { line: 1, column: 2, cutOff: false }],
+    ['[01]', { line: 1, column: 3, cutOff: false }],
+  ];
+  for (const [source, place] of PLACES) {
+    test(JSON.stringify(source), () => assert.deepEqual(placeOfJsonError(source), place));
+  }
+});

@@ -1,0 +1,80 @@
+/** The Search beside its steps: how it is told that one broke off, and what is refused. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { targetError } from '../../src/common/errors.js';
+import { brokenOff } from '../../src/result/search/explain.js';
+import { validateSearch } from '../../src/result/search/search-schema.js';
+import { sampleSearch } from '../campaigns/search/sample.js';
+import { simulateStep } from '../campaigns/search/simulated-server.js';
+
+/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
+
+/** @returns {Promise<Search>} as it was after its second step */
+async function searchThatGoesOn() {
+  /** @type {Search[]} */
+  const written = [];
+  await sampleSearch({}, { onStep: async (soFar) => void written.push(soFar) });
+  return written[1];
+}
+
+/** @type {[string, unknown, NonNullable<Search['failure']>][]} */
+const ERRORS = [
+  [
+    'an error for people, with its remedy',
+    targetError('target_gone', 'It is gone.', 'Start it.'),
+    { code: 'target_gone', text: 'It is gone. Start it.' },
+  ],
+  [
+    'another, which may hold all',
+    new Error('s3cret'),
+    { code: 'internal_error', text: 'An internal error.' },
+  ],
+];
+
+for (const [what, error, failure] of ERRORS) {
+  test(`a search that broke off goes on no more and says why: ${what}`, async () => {
+    const soFar = await searchThatGoesOn();
+    assert.deepEqual([soFar.unfinished, soFar.why], [true, 'going on']);
+    const search = validateSearch(brokenOff(soFar, error));
+    assert.deepEqual([search.unfinished, search.why, search.failure], [undefined, 'broken off', failure]);
+    assert.equal(search.explanation, `It broke off, and no level was confirmed. ${failure.text}`);
+    assert.deepEqual(search.steps, soFar.steps);
+  });
+}
+
+test('an end that is not what it says of a failure is refused', async () => {
+  const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
+  const { failure, ...without } = broken;
+  const whole = await sampleSearch({});
+  for (const one of [without, { ...whole, failure }])
+    assert.throws(() => validateSearch(one), /its end is not what it says of a failure/);
+  assert.throws(() => validateSearch({ ...whole, why: 'broken off', failure }), /off, but has an answer/);
+});
+
+test('the highest level met in any step may be more than what was confirmed', async () => {
+  let confirmations = 0;
+  const search = await sampleSearch(
+    {},
+    {
+      // The first confirmation finds a target that has become slow.
+      runStep: async (plan, { phase }) =>
+        simulateStep(plan, phase === 'confirmation' && ++confirmations === 1 ? 200 : 10),
+    },
+  );
+  const { confirmed, highestMet, above } = search.bracket;
+  const met = search.steps.filter(({ verdict }) => verdict === 'met').map(({ level }) => level);
+  assert.equal(highestMet, Math.max(...met));
+  assert.ok(confirmed !== null && highestMet > confirmed, `${confirmed}, ${highestMet}`);
+  // It failed when it was last tried.
+  assert.equal(above?.level, highestMet);
+  assert.equal(validateSearch(search), search);
+});
+
+test('an answer above the highest level met is refused', async () => {
+  const search = await sampleSearch();
+  const bracket = { ...search.bracket, highestMet: Number(search.bracket.confirmed) / 2 };
+  assert.throws(() => validateSearch({ ...search, bracket }), {
+    code: 'inconsistent_search',
+    message: /its answer is above the highest level that it calls met/,
+  });
+});

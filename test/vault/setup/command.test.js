@@ -1,0 +1,116 @@
+/** The command that takes a set-up away, as people are told to type it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { withWhatStays } from '../../../src/cli/setup.js';
+import { targetError } from '../../../src/common/errors.js';
+import { readEnvironment } from '../../../src/vault/environment.js';
+import { targetFlags, teardownCommand, teardownCommands } from '../../../src/vault/setup/command.js';
+import { NO_TLS } from './no-tls.js';
+
+/** @param {object} [more] */
+const target = (more = {}) => ({
+  url: 'https://a:8200',
+  mount: 'pki',
+  namespace: null,
+  tls: NO_TLS,
+  ...more,
+});
+
+/** @type {[string, Parameters<typeof target>[0], string | null, string][]} */
+const COMMANDS = [
+  ['a target', {}, null, 'vault-pki-load teardown --name load --url https://a:8200'],
+  [
+    'a namespace',
+    { namespace: 'team/a' },
+    null,
+    'vault-pki-load teardown --name load --url https://a:8200 --namespace team/a',
+  ],
+  [
+    'a token in a variable of its own, which is not shown',
+    {},
+    'PROD_TOKEN',
+    'BAO_TOKEN="$PROD_TOKEN" vault-pki-load teardown --name load --url https://a:8200',
+  ],
+  [
+    'files and a name for TLS',
+    {
+      tls: {
+        caCert: "the CA's.pem",
+        caPath: 'cas',
+        clientCert: 'c.pem',
+        clientKey: 'k.pem',
+        serverName: 'vault.test',
+        skipVerify: false,
+      },
+    },
+    null,
+    "vault-pki-load teardown --name load --url https://a:8200 --ca-cert 'the CA'\\''s.pem' --ca-path cas --client-cert c.pem --client-key k.pem --tls-server-name vault.test",
+  ],
+  [
+    'TLS that is not checked',
+    { tls: { ...NO_TLS, skipVerify: true } },
+    null,
+    'vault-pki-load teardown --name load --url https://a:8200 --tls-skip-verify',
+  ],
+];
+
+describe('the command to take a set-up away has', () => {
+  for (const [what, more, tokenEnv, command] of COMMANDS) {
+    test(what, () => assert.equal(teardownCommand('load', targetFlags(target(more)), tokenEnv), command));
+  }
+});
+
+test('a target that is verified stays so where the environment says otherwise', () => {
+  const flags = (/** @type {object} */ tls, /** @type {string} */ VAULT_SKIP_VERIFY) =>
+    targetFlags(target({ tls: { ...NO_TLS, ...tls } }), { VAULT_SKIP_VERIFY });
+  assert.equal(flags({}, 'true'), ' --url https://a:8200 --tls-skip-verify=false');
+  assert.equal(flags({}, 'false'), ' --url https://a:8200');
+  assert.equal(flags({ skipVerify: true }, 'true'), ' --url https://a:8200 --tls-skip-verify');
+});
+
+/** What is exported where the command is pasted, beside the variable of the scenario. @type {[string, Record<string, string>][]} */
+const EXPORTED = [
+  ['nothing', {}],
+  ['another token for Vault', { VAULT_TOKEN: 'other' }],
+  ['another token for OpenBao', { BAO_TOKEN: 'other' }],
+  ['both', { VAULT_TOKEN: 'other', BAO_TOKEN: 'another' }],
+];
+
+describe('the token is that which set up, where what is exported is', () => {
+  for (const [what, exported] of EXPORTED) {
+    test(what, () => {
+      const command = teardownCommand('load', '', 'PROD_TOKEN');
+      const { stdout, stderr } = spawnSync('sh', ['-c', command.replace(/vault-pki-load .*/, 'env')], {
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH, PROD_TOKEN: 'right', ...exported },
+      });
+      assert.equal(stderr, '');
+      const env = Object.fromEntries(stdout.split('\n').map((line) => line.split('=')));
+      assert.equal(readEnvironment(env, { home: '/nonexistent' }).token, 'right');
+    });
+  }
+});
+
+test('there is one for each target that is no embedded server', () => {
+  const step = (/** @type {object} */ more, dev = false) => ({
+    plan: /** @type {any} */ ({ dev, target: target(more) }),
+  });
+  const steps = [step({}), step({ url: 'http://b' }), step({}), step({ url: 'http://c' }, true)];
+  assert.deepEqual(teardownCommands('load', steps), [
+    'vault-pki-load teardown --name load --url https://a:8200',
+    'vault-pki-load teardown --name load --url http://b',
+  ]);
+});
+
+test('setup that fails half-way says what takes it away, with the flags that it was given', () => {
+  const error = targetError('unreachable', 'It is gone.', 'Start it.');
+  assert.deepEqual(
+    { .../** @type {any} */ (withWhatStays(error, 'load', ' --namespace team')) },
+    {
+      ...targetError('unreachable', 'It is gone.'),
+      remedy:
+        'Start it. What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to take it away.',
+    },
+  );
+});

@@ -1,0 +1,76 @@
+/** How long set-up calls are waited for, on a server that answers when it is told to. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { describe, test } from 'node:test';
+import { connect, limitsOf } from '../../../src/vault/setup/connect.js';
+import { deferred } from '../../deferred.js';
+import { NO_TLS } from './no-tls.js';
+
+/** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
+const LIMITS = [
+  ['where the environment says nothing', null, { healthMs: 10_000, callMs: 60_000, removeMs: 600_000 }],
+  ['where it says less', 2000, { healthMs: 2000, callMs: 2000, removeMs: 600_000 }],
+  ['where it says more', 900_000, { healthMs: 900_000, callMs: 900_000, removeMs: 900_000 }],
+];
+for (const [what, timeoutMs, limits] of LIMITS) {
+  test(`only what is removed is waited for long ${what}`, () =>
+    assert.deepEqual(limitsOf(timeoutMs), limits));
+}
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {(method: string) => boolean} isHeld calls that are answered when `release` is called
+ */
+async function slowServer(t, isHeld) {
+  const { promise: released, resolve: release } = deferred();
+  const server = createServer(async (request, response) => {
+    if (isHeld(String(request.method))) await released;
+    response.end('{}');
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
+  t.after(() => server.close(() => {}).closeAllConnections());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${port}`, release };
+}
+
+describe('a target that does not answer', () => {
+  /** @type {[string, (client: import('../../../src/vault/client.js').VaultClient) => Promise<unknown>][]} */
+  const CALLS = [
+    ['whether it serves', (client) => client.health()],
+    ['what is there', (client) => client.read('sys/mounts')],
+    ['what is in it', (client) => client.list('load-int/roles')],
+    ['to make something', (client) => client.write('sys/mounts/load-int')],
+    ['to take something away', (client) => client.remove('sys/mounts/load-int')],
+  ];
+  for (const [what, ask] of CALLS) {
+    test(`is asked ${what}: the remedy is one that a set-up has`, async (t) => {
+      const { url } = await slowServer(t, () => true);
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
+        healthMs: 50,
+        callMs: 50,
+        removeMs: 50,
+      });
+      t.after(() => client.close());
+      await assert.rejects(ask(client), {
+        code: 'no_answer',
+        exitCode: 2,
+        remedy:
+          'Look at the load and the log of the server, or raise VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT).',
+      });
+    });
+  }
+
+  for (const limit of /** @type {const} */ (['healthMs', 'callMs'])) {
+    test(`is given up after ${limit}, and what is removed there is waited for`, async (t) => {
+      const { url, release } = await slowServer(t, () => true);
+      const limits = { healthMs: 600_000, callMs: 600_000, removeMs: 600_000, [limit]: 50 };
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);
+      t.after(() => client.close());
+      const removed = client.remove('sys/mounts/load-int');
+      const asked = limit === 'healthMs' ? client.health() : client.read('sys/mounts');
+      await assert.rejects(asked, { code: 'no_answer' });
+      release();
+      await removed;
+    });
+  }
+});

@@ -1,0 +1,98 @@
+/** Names and policies of set-ups. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { targetError } from '../../../src/common/errors.js';
+import { policyText } from '../../../src/vault/setup/policy.js';
+import { fullPath, planSetup } from '../../../src/vault/setup/setup-plan.js';
+import { waitUntilReady } from '../../../src/vault/setup/wait-until-ready.js';
+
+/** @type {[string, string][]} what is wrong with it, name */
+const BAD_NAMES = [
+  ['too short', 'ab'],
+  ['too long', 'a'.repeat(42)],
+  ['upper case', 'Load'],
+  ['a slash', 'my/load'],
+  ['a glob', 'load*'],
+  ['a digit first', '1load'],
+  ['empty', ''],
+  ['the default policy', 'default'],
+  ['the root policy', 'root'],
+  ["like runs' own mounts", 'vault-pki-load-kv'],
+  ["begins like runs' own mounts", 'vault-pki-load-transit-2'],
+];
+
+describe('names that cannot be used:', () => {
+  for (const [what, name] of BAD_NAMES) {
+    test(what, () =>
+      assert.throws(() => planSetup({ name }), {
+        code: 'bad_setup_name',
+        remedy: /letters|^Choose another\.$/,
+      }),
+    );
+  }
+  for (const name of ['vault-pki-load', 'load', 'vault-pki-load-kv2', 'ci-7f3a']) {
+    test(`but ${name} can`, () => assert.equal(planSetup({ name }).intermediate, `${name}-int`));
+  }
+});
+
+test('an engine that is not known', () => {
+  assert.throws(() => planSetup({ with: ['kv', 'ssh'] }), {
+    message: '--with holds "ssh", which is not one of kv, transit, approle.',
+  });
+});
+
+test('mounts come in one order, once', () => {
+  const { mounts } = planSetup({ name: 'ci-1', with: ['approle', 'kv', 'kv'] });
+  assert.deepEqual(mounts.map(fullPath), ['ci-1-root', 'ci-1-int', 'ci-1-kv', 'auth/ci-1-approle']);
+});
+
+describe('the policy', () => {
+  test('of a PKI alone holds nothing outside the intermediate', () => {
+    const paths = [...policyText(planSetup()).matchAll(/^path "([^"]+)"/gm)].map(([, path]) => path);
+    assert.ok(paths.length > 0);
+    for (const path of paths) assert.match(path, /^vault-pki-load-int\//);
+  });
+
+  test('of AppRole lets mounts be of that type alone, and roles have no policy but default', () => {
+    const text = policyText(planSetup({ with: ['approle'] }));
+    const [mounting, roles] = text.split(/^path /m).slice(-2);
+    assert.match(mounting, /^"sys\/auth\/vault-pki-load-approle-\*"[\s\S]*type = \["approle"\]/);
+    assert.match(roles, /^"auth\/vault-pki-load-approle-\*"[\s\S]*allowed_parameters/);
+    assert.deepEqual(roles.match(/^.*policies.*$/gm), ['    token_policies = [["default"]]']);
+  });
+});
+
+describe('a mount that is not ready yet', () => {
+  const early = () => targetError('vault_bad_request', 'Upgrading from non-versioned to versioned data.');
+
+  test('is asked again', async () => {
+    const answers = [early(), targetError('vault_no_route', 'no handler'), 'ready'];
+    /** @type {number[]} */
+    const pauses = [];
+    const ask = async () => {
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    assert.equal(await waitUntilReady(ask, async (ms) => void pauses.push(ms)), 'ready');
+    assert.deepEqual(pauses, [100, 100]);
+  });
+
+  test('is given up after five seconds; another refusal counts at once', async () => {
+    let asked = 0;
+    const ask = (/** @type {Error} */ error) => async () => {
+      asked++;
+      throw error;
+    };
+    await assert.rejects(
+      waitUntilReady(ask(early()), async () => {}),
+      /Upgrading/,
+    );
+    assert.equal(asked, 50);
+    await assert.rejects(
+      waitUntilReady(ask(targetError('vault_bad_request', 'no')), async () => {}),
+      /no/,
+    );
+    assert.equal(asked, 51);
+  });
+});

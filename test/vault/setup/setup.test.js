@@ -1,0 +1,482 @@
+/** `setup` on a Vault that is not there: what it makes, leaves and refuses, and what is left when any call fails. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { targetError } from '../../../src/common/errors.js';
+import { setUp } from '../../../src/vault/setup/setup.js';
+import { readSetupOptions } from '../../../src/vault/setup/setup-options.js';
+import { planSetup } from '../../../src/vault/setup/setup-plan.js';
+import { takeAway, tearDown } from '../../../src/vault/setup/teardown.js';
+import { fakeVault } from './fake-vault.js';
+
+const ALL = planSetup({ with: ['kv', 'transit', 'approle'] });
+const MARK = 'made by vault-pki-load setup (vault-pki-load)';
+const silent = () => {};
+
+/** @param {{method: string, path: string}[]} calls that change something */
+const changes = (calls) =>
+  calls.filter(({ method, path }) => ['POST', 'DELETE'].includes(method) && path !== 'sys/capabilities-self');
+
+describe('setup', () => {
+  test('makes mounts with the mark, two CAs, roles, a key, an AppRole role and the policy, and says so', async () => {
+    const vault = fakeVault();
+    /** @type {string[]} */
+    const said = [];
+    const { made, there } = await setUp(vault.client, ALL, (text) => said.push(text));
+    const kinds = there.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['crl']);
+    assert.deepEqual(
+      made.map(({ kind, path }) => `${kind} ${path}`),
+      [
+        'mount vault-pki-load-root',
+        'mount vault-pki-load-int',
+        'mount vault-pki-load-kv',
+        'mount vault-pki-load-transit',
+        'auth auth/vault-pki-load-approle',
+        'urls vault-pki-load-root/config/urls',
+        'urls vault-pki-load-int/config/urls',
+        'ca vault-pki-load-root',
+        'ca vault-pki-load-int',
+        'role vault-pki-load-int/roles/example-dot-com',
+        'role vault-pki-load-int/roles/example-dot-com-ec',
+        'role vault-pki-load-int/roles/example-dot-com-ec-no-store',
+        'role vault-pki-load-int/roles/example-dot-com-ed25519',
+        'key vault-pki-load-transit/keys/load',
+        'role auth/vault-pki-load-approle/role/load',
+        'policy vault-pki-load',
+      ],
+    );
+    assert.equal(said.length, made.length);
+    for (const path of ['root', 'int', 'kv', 'transit']) {
+      assert.equal(vault.mounted.mounts.get(`vault-pki-load-${path}`)?.description, MARK);
+    }
+    assert.equal(vault.mounted.auth.get('vault-pki-load-approle')?.description, MARK);
+    assert.match(
+      String(vault.policies.get('vault-pki-load')),
+      /^# made by vault-pki-load setup \(vault-pki-load\)\n/,
+    );
+  });
+
+  test('a second time changes nothing', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    const [before, asked] = [vault.state(), vault.calls.length];
+    const { made, there } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
+    assert.deepEqual(made, []);
+    assert.equal(there.length, 17);
+    assert.deepEqual(vault.state(), before);
+    assert.deepEqual(changes(vault.calls.slice(asked)), []);
+  });
+
+  test('with another engine it adds that; without one that is there it leaves it, and its part of the policy', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
+    const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
+    const paths = made.map(({ path }) => path);
+    assert.deepEqual(paths, ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load']);
+    assert.match(
+      String(vault.policies.get('vault-pki-load')),
+      /vault-pki-load-kv\/\*[\s\S]*vault-pki-load-transit\/encrypt/,
+    );
+  });
+
+  test('auto_rebuild is changed where that is asked for, and nowhere else', async () => {
+    const vault = fakeVault();
+    const crl = () => vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
+    await setUp(vault.client, planSetup(), silent);
+    assert.equal(crl(), undefined);
+    await setUp(vault.client, planSetup({ autoRebuild: true }), silent);
+    assert.deepEqual(crl(), { auto_rebuild: true });
+    await setUp(vault.client, planSetup(), silent);
+    await setUp(vault.client, planSetup(readSetupOptions({ with: 'kv' })), silent);
+    assert.deepEqual(crl(), { auto_rebuild: true });
+    await setUp(vault.client, planSetup(readSetupOptions({ 'auto-rebuild': 'false' })), silent);
+    assert.deepEqual(crl(), { auto_rebuild: false });
+  });
+
+  test('a CA that is there is fine whatever its key, where no type is asked for; what is missing is made like it', async () => {
+    /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, string[]][]} */
+    const cases = [
+      ['all is there', () => {}, []],
+      ['the intermediate is not', (v) => void v.mounted.mounts.delete('vault-pki-load-int'), ['ca ec']],
+      [
+        'the CA of the root is not',
+        (v) => void v.mounted.mounts.get('vault-pki-load-root')?.writes.delete('ca'),
+        ['ca ec'],
+      ],
+    ];
+    for (const [what, lose, expected] of cases) {
+      const vault = fakeVault();
+      await setUp(vault.client, planSetup({ caKeyType: 'ec' }), silent);
+      lose(vault);
+      const { made, there } = await setUp(vault.client, planSetup(), silent);
+      const authorities = (/** @type {import('../../../src/vault/setup/setup.js').Item[]} */ items) =>
+        items.filter(({ kind }) => kind === 'ca').map(({ kind, type }) => `${kind} ${type}`);
+      assert.deepEqual(authorities(made), expected, what);
+      assert.deepEqual([...authorities(made), ...authorities(there)], ['ca ec', 'ca ec'], what);
+      for (const mount of ['root', 'int'])
+        assert.equal(vault.mounted.mounts.get(`vault-pki-load-${mount}`)?.writes.get('ca'), 'ec', what);
+    }
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    assert.equal(vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('ca'), 'rsa', 'of a new one');
+    /** @type {[object, 'rsa' | 'ec' | null][]} */
+    const given = [
+      [{}, null],
+      [{ 'ca-key-type': 'rsa' }, 'rsa'],
+      [{ caKeyType: 'ec' }, 'ec'],
+    ];
+    for (const [options, caKeyType] of given)
+      assert.equal(readSetupOptions({ ...options }).caKeyType, caKeyType);
+  });
+
+  for (const isAuto of [true, false]) {
+    test(`auto_rebuild that is ${isAuto} is refused, not changed, where settings are to be kept`, async () => {
+      const vault = fakeVault();
+      const plan = (/** @type {boolean | null} */ autoRebuild) =>
+        planSetup({ autoRebuild, with: ['kv'], keepsSettings: true });
+      await setUp(vault.client, planSetup({ autoRebuild: isAuto }), silent);
+      const before = vault.state();
+      await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
+        code: 'other_auto_rebuild',
+        message: isAuto
+          ? /^vault-pki-load-int was there before, and its CRLs are rebuilt now and then .* they would be with every revocation\.$/
+          : /^vault-pki-load-int was there before, and its CRLs are rebuilt with every revocation; .* they would be now and then/,
+        remedy: isAuto
+          ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false /
+          : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild on /,
+      });
+      assert.deepEqual(vault.state(), before);
+      await setUp(vault.client, plan(isAuto), silent);
+      await setUp(vault.client, plan(null), silent);
+      const crl = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/crl');
+      assert.equal(Boolean(crl?.auto_rebuild), isAuto);
+    });
+  }
+
+  test('URLs in certificates hold the namespace', async () => {
+    const vault = fakeVault({ namespace: 'team/a/' });
+    await setUp(vault.client, planSetup(), silent);
+    const urls = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/urls');
+    assert.equal(urls.ocsp_servers, 'http://vault.test:8200/v1/team/a/vault-pki-load-int/ocsp');
+  });
+});
+
+/** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, RegExp][]} */
+const REFUSED = [
+  [
+    'a mount of the same name',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'pki'),
+    /There is a mount vault-pki-load-int \(pki\) already, which setup --name vault-pki-load did not make/,
+  ],
+  [
+    'the last mount only',
+    (v) => v.own('mounts', 'vault-pki-load-transit', 'transit', 'ours'),
+    /a mount vault-pki-load-transit \(transit\)/,
+  ],
+  [
+    'an auth method',
+    (v) => v.own('auth', 'vault-pki-load-approle', 'approle'),
+    /a mount auth\/vault-pki-load-approle \(approle\)/,
+  ],
+  [
+    'our mark, another type',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'kv', MARK),
+    /vault-pki-load-int \(kv\)/,
+  ],
+  [
+    'the mark of a set-up of another name',
+    (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
+    /vault-pki-load-int/,
+  ],
+  ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load al/],
+  [
+    'a policy that holds the mark elsewhere',
+    (v) => void v.policies.set('vault-pki-load', `# not\n# ${MARK}\n`),
+    /a policy vault-pki-load/,
+  ],
+  [
+    'an engine that this setup does not ask for',
+    (v) => v.own('mounts', 'vault-pki-load-kv', 'kv'),
+    /vault-pki-load-kv \(kv\)/,
+  ],
+];
+
+describe("somebody else's is refused, and nothing is changed:", () => {
+  for (const [what, prepare, message] of REFUSED) {
+    test(what, async () => {
+      const vault = fakeVault();
+      prepare(vault);
+      const before = vault.state();
+      const plan = planSetup({ with: what.startsWith('an engine') ? [] : ['kv', 'transit', 'approle'] });
+      await assert.rejects(setUp(vault.client, plan, silent), { code: 'not_ours', message });
+      assert.deepEqual(vault.state(), before);
+      assert.deepEqual(changes(vault.calls), []);
+    });
+  }
+
+  test('a CA with a key of another type', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    const before = vault.state();
+    await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
+      code: 'other_ca_key',
+      message: /vault-pki-load-root has a CA already, whose key is of type rsa, and --ca-key-type is ec/,
+      remedy:
+        /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first/,
+    });
+    assert.deepEqual(vault.state(), before);
+  });
+});
+
+describe('what is refused in a scenario names no flag, since run has none of these:', () => {
+  const plan = planSetup({ caKeyType: 'ec', keepsSettings: true });
+
+  test("somebody else's", async () => {
+    const vault = fakeVault();
+    vault.own('mounts', 'vault-pki-load-int', 'pki');
+    const remedy = 'Nothing was changed. Choose another name, setup: {name: ...}.';
+    await assert.rejects(setUp(vault.client, plan, silent), { code: 'not_ours', remedy });
+    await assert.rejects(setUp(vault.client, { ...plan, keepsSettings: false }, silent), {
+      remedy: 'Nothing was changed. Choose another name with --name.',
+    });
+  });
+
+  test('a CA with a key of another type', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup(), silent);
+    await assert.rejects(setUp(vault.client, plan, silent), {
+      code: 'other_ca_key',
+      message: 'vault-pki-load-root has a CA already, whose key is of type rsa, and setup.ca-key-type is ec.',
+      remedy:
+        'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load on the same target first, or choose another name, setup: {name: ...}.',
+    });
+  });
+});
+
+describe('a node that is not the active one', () => {
+  test('will do where it is a standby, which passes requests on or redirects them', async () => {
+    for (const standby of [{ standby: true }, { standby: true, performance_standby: true }]) {
+      const vault = fakeVault();
+      const empty = vault.state();
+      Object.assign(vault.health, standby);
+      assert.equal((await setUp(vault.client, ALL, silent)).made.length, 16);
+      assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+      assert.deepEqual(vault.state(), empty);
+    }
+  });
+
+  /** @type {[string, object, string][]} */
+  const DUMB = [
+    ['is sealed', { sealed: true, standby: true }, 'vault_sealed'],
+    ['is not initialised', { initialized: false, sealed: true, standby: true }, 'vault_uninitialised'],
+    ['is for disasters', { standby: true, replication_dr_mode: 'secondary' }, 'vault_dr_secondary'],
+  ];
+  for (const [what, health, code] of DUMB) {
+    test(`will not do where it ${what}`, async () => {
+      const vault = fakeVault();
+      Object.assign(vault.health, health);
+      await assert.rejects(setUp(vault.client, ALL, silent), { code });
+      await assert.rejects(tearDown(vault.client, 'vault-pki-load', silent), { code });
+      assert.deepEqual(changes(vault.calls), []);
+    });
+  }
+});
+
+describe('a token without rights is told all that it lacks before anything is made:', () => {
+  test('setup', async () => {
+    const vault = fakeVault({
+      can: (path) =>
+        path === 'sys/auth/vault-pki-load-approle'
+          ? ['update']
+          : path.includes('/roles')
+            ? ['deny']
+            : ['create', 'read', 'update', 'list'],
+    });
+    await assert.rejects(setUp(vault.client, ALL, silent), {
+      code: 'missing_rights',
+      exitCode: 2,
+      message:
+        /it lacks sudo on sys\/auth\/vault-pki-load-approle, list on vault-pki-load-int\/roles, update on vault-pki-load-int\/roles\/example-dot-com,/,
+      remedy:
+        /Nothing was changed\. .*path "sys\/auth\/vault-pki-load-approle" \{ capabilities = \["update","sudo"\] \}/,
+    });
+    assert.deepEqual(changes(vault.calls), []);
+  });
+
+  test('teardown', async () => {
+    const able = { now: ['root'] };
+    const vault = fakeVault({ can: () => able.now });
+    await setUp(vault.client, ALL, silent);
+    able.now = ['read', 'delete'];
+    const before = vault.state();
+    await assert.rejects(tearDown(vault.client, 'vault-pki-load', silent), {
+      message: /lacks sudo on sys\/auth\/vault-pki-load-approle\.$/,
+    });
+    assert.deepEqual(vault.state(), before);
+  });
+});
+
+describe('whichever call of setup fails, another setup completes it and teardown leaves nothing:', () => {
+  for (const when of /** @type {const} */ (['before', 'after'])) {
+    test(`${when} it took effect`, async () => {
+      const reference = fakeVault();
+      const empty = reference.state();
+      await setUp(reference.client, ALL, silent);
+      const whole = reference.state();
+      const count = reference.calls.length;
+      assert.ok(count > 30);
+      for (let at = 1; at <= count; at++) {
+        const vault = fakeVault();
+        Object.assign(vault.fault, { at, when });
+        /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+        const report = { made: [], there: [] };
+        await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
+          assert.match(error.message, /^failed at /);
+          assert.equal(error.remedy, 'Mend it.', 'what becomes of it is for the caller to say');
+          return true;
+        });
+        const half = fakeVaultFrom(vault);
+        assert.equal(await tearDown(half.client, 'vault-pki-load', silent), true);
+        assert.deepEqual(half.state(), empty, `after a failure at call ${at}`);
+        await setUp(vault.client, ALL, silent);
+        assert.deepEqual(shape(vault.state()), shape(whole), `completed after a failure at call ${at}`);
+        assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+        assert.deepEqual(vault.state(), empty);
+      }
+    });
+  }
+});
+
+describe('a mount whose answer never came', () => {
+  /** @type {[string, import('../../../src/common/errors.js').PkiLoadError, boolean][]} */
+  const ERRORS = [
+    ['may be there', targetError('connection_lost', 'cut off'), true],
+    ['may be there when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
+    ['is not there when it was refused', targetError('vault_bad_request', 'path is already in use'), false],
+  ];
+  for (const [what, error, isThere] of ERRORS) {
+    test(what, async () => {
+      const { client } = fakeVault();
+      const failing = {
+        ...client,
+        write: async (/** @type {string} */ path, /** @type {any} */ data) => {
+          if (path.startsWith('sys/mounts/')) throw error;
+          return client.write(path, data);
+        },
+      };
+      /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+      const report = { made: [], there: [] };
+      await assert.rejects(setUp(failing, ALL, silent, report), { code: error.code });
+      const item = { kind: 'mount', path: 'vault-pki-load-root', type: 'pki', uncertain: true };
+      assert.deepEqual(report.made, isThere ? [item] : []);
+    });
+  }
+
+  test('may be there while it is waited for, too', async () => {
+    const { client } = fakeVault();
+    /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+    const report = { made: [], there: [] };
+    /** @type {boolean[]} */
+    const uncertain = [];
+    const watching = {
+      ...client,
+      write: async (/** @type {string} */ path, /** @type {any} */ data) => {
+        if (/^sys\/(?:mounts|auth)\//.test(path)) uncertain.push(report.made.at(-1)?.uncertain ?? false);
+        return client.write(path, data);
+      },
+    };
+    await setUp(watching, ALL, silent, report);
+    assert.deepEqual(uncertain, [true, true, true, true, true]);
+    assert.ok(report.made.every((item) => item.uncertain === undefined));
+  });
+});
+
+describe('teardown', () => {
+  /** @param {import('../../../src/vault/setup/teardown.js').TeardownReport} report */
+  const paths = ({ gone, left }) => ({
+    gone: gone.map(({ path }) => path),
+    left: left.map(({ path }) => path),
+  });
+
+  test('leaves what lacks the mark, and says why', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    Object.assign(vault.mounted.mounts.get('vault-pki-load-kv') ?? {}, { description: 'ours now' });
+    vault.policies.set('vault-pki-load', 'path "x" {}');
+    /** @type {string[]} */
+    const said = [];
+    const report = await takeAway(vault.client, 'vault-pki-load', (text) => said.push(text));
+    assert.deepEqual(paths(report), {
+      gone: [
+        'auth/vault-pki-load-approle',
+        'vault-pki-load-int',
+        'vault-pki-load-transit',
+        'vault-pki-load-root',
+      ],
+      left: ['vault-pki-load-kv', 'vault-pki-load'],
+    });
+    assert.match(said.join('\n'), /^Left vault-pki-load-kv \(kv\): it does not carry the mark of setup/m);
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), false);
+  });
+
+  test('leaves what was moved elsewhere', async () => {
+    const vault = fakeVault();
+    vault.own('mounts', 'their-pki', 'pki', MARK);
+    const report = await takeAway(vault.client, 'vault-pki-load', silent);
+    assert.deepEqual(paths(report), { gone: [], left: ['their-pki'] });
+    assert.ok(vault.mounted.mounts.has('their-pki'));
+  });
+
+  test('knows set-ups apart whose names begin alike', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, planSetup({ name: 'load' }), silent);
+    const one = vault.state();
+    await setUp(vault.client, planSetup({ name: 'load-int', with: ['kv'] }), silent);
+    assert.equal(await tearDown(vault.client, 'load-int', silent), true);
+    assert.deepEqual(vault.state(), one);
+  });
+
+  test('one thing that cannot be removed does not keep the others', async () => {
+    const vault = fakeVault();
+    await setUp(vault.client, ALL, silent);
+    vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-int';
+    const report = await takeAway(vault.client, 'vault-pki-load', silent);
+    assert.deepEqual(paths(report).left, ['vault-pki-load-int']);
+    assert.match(report.left[0].why, /could not be removed\. failed at DELETE .* Mend it\.$/);
+    assert.equal(vault.policies.has('vault-pki-load'), false);
+    vault.fault.every = () => false;
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
+  });
+
+  test('of nothing is nothing', async () => {
+    const vault = fakeVault();
+    assert.equal(await tearDown(vault.client, 'vault-pki-load', () => assert.fail()), true);
+    assert.deepEqual(changes(vault.calls), []);
+  });
+});
+
+/** @param {ReturnType<typeof fakeVault>} vault @returns {ReturnType<typeof fakeVault>} another with the same in it */
+function fakeVaultFrom(vault) {
+  const copy = fakeVault();
+  for (const kind of /** @type {const} */ (['mounts', 'auth'])) {
+    copy.mounted[kind].clear();
+    for (const [path, one] of vault.mounted[kind])
+      copy.mounted[kind].set(path, { ...one, writes: new Map(one.writes) });
+  }
+  copy.policies.clear();
+  for (const [name, text] of vault.policies) copy.policies.set(name, text);
+  return copy;
+}
+
+/** @param {ReturnType<ReturnType<typeof fakeVault>['state']>} state @returns {unknown} in any order */
+function shape({ mounts, auth, policies }) {
+  const sorted = (/** @type {any[]} */ list) =>
+    [...list]
+      .map((one) =>
+        JSON.stringify(
+          one.map((/** @type {any} */ part) => (Array.isArray(part) ? part.map(String).sort() : part)),
+        ),
+      )
+      .sort();
+  return { mounts: sorted(mounts), auth: sorted(auth), policies: sorted(policies) };
+}
