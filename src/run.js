@@ -3,9 +3,9 @@
  */
 import { cpus } from 'node:os';
 import { interrupted, orInterrupted } from './common/stop.js';
+import { total } from './common/sums.js';
 import { countWaiting, intervalEvent, startTicking } from './engine/interval.js';
 import { describeSpinning } from './engine/pacing/choose.js';
-import { total } from './engine/recording/merge.js';
 import { createRunSeconds } from './engine/recording/seconds.js';
 import { describeWait, leadMs, untilConnecting } from './engine/start.js';
 import { createShards } from './engine/threads.js';

@@ -82,7 +82,7 @@ export function syntheticRun({
     const endedMs = samples.reduce((latest, { done }) => Math.max(latest, done), 0);
     return {
       ...endOf(),
-      snapshot: recorder.finish(),
+      tally: recorder.finish(),
       endedMs,
       fired: sent.fired,
       left: sent.left,

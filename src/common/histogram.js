@@ -51,16 +51,53 @@ export function decodeHistogram(text) {
 }
 
 /**
+ * On its way to another thread: the buckets that are not empty, without the cost of a text.
+ *
+ * @typedef {Float64Array} PackedHistogram index, count, index, count, ...
+ */
+
+/** @param {Histogram} histogram @returns {PackedHistogram} */
+export function packHistogram(histogram) {
+  const all = buckets(histogram);
+  /** @type {number[]} */
+  const packed = [];
+  for (let i = 0, left = histogram.totalCount; left > 0; i++) {
+    const count = all.getCountAtIndex(i);
+    if (count === 0) continue;
+    packed.push(i, count);
+    left -= count;
+  }
+  return Float64Array.from(packed);
+}
+
+/** @param {PackedHistogram} packed @returns {Histogram} */
+function unpackHistogram(packed) {
+  const histogram = createHistogram();
+  const all = buckets(histogram);
+  for (let i = 0; i < packed.length; i += 2) {
+    histogram.recordValueWithCount(all.valueFromIndex(packed[i]), packed[i + 1]);
+  }
+  // As of one that was read as text: the largest value is the upper end of its bucket.
+  all.establishInternalTackingValues();
+  return histogram;
+}
+
+/**
  * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
  * its text is the same, and the same as if all had been recorded in one.
  *
- * @param {(Histogram | string)[]} parts
+ * @param {(Histogram | PackedHistogram | string)[]} parts
  * @returns {Histogram}
  */
 export function sumHistograms(parts) {
   const sum = createHistogram();
   for (const part of parts) {
-    const one = typeof part === 'string' ? decodeHistogram(part) : part;
+    const one =
+      typeof part === 'string'
+        ? decodeHistogram(part)
+        : part instanceof Float64Array
+          ? unpackHistogram(part)
+          : part;
     // The text tells how far a histogram had grown. To record makes it grow by whole powers of two, `add` alone just as far
     // as the part at hand needs.
     sum.recordValueWithCount(one.maxValue, 0);

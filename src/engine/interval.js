@@ -1,5 +1,5 @@
 /** What is said once a second while a run goes on. */
-import { total } from './recording/merge.js';
+import { total } from '../common/sums.js';
 
 /**
  * @typedef {object} IntervalEvent once a second

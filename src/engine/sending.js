@@ -25,7 +25,7 @@ const LATE_DROP_MS = 1;
  * @param {import('../http/exchange.js').Connection[]} context.connections
  * @param {(index: number) => import('../http/exchange.js').Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
- * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the snapshot
+ * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
  * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
  * @param {import('./pacing/choose.js').Pacing['spins']} context.spins

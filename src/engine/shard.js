@@ -1,5 +1,5 @@
 /**
- * Shard k of N: everything that one sending thread does, from opening its connections to its Snapshot. With one
+ * Shard k of N: everything that one sending thread does, from opening its connections to its tally. With one
  * thread it runs in the main one, with more in shard-worker.js; the code is the same.
  */
 import { cpus } from 'node:os';
@@ -26,7 +26,7 @@ import { warmUp } from './warm-up.js';
  */
 /**
  * @typedef {object} ShardEvents
- * @property {(row: import('./recording/recorder.js').SecondRow) => void} onSecond
+ * @property {(row: import('./recording/seconds.js').SecondRow) => void} onSecond
  * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
  *   wants them
  */
@@ -38,7 +38,7 @@ import { warmUp } from './warm-up.js';
  */
 /**
  * @typedef {object} ShardEnd
- * @property {import('./recording/recorder.js').Snapshot} snapshot
+ * @property {import('./recording/recorder.js').PackedTally} tally
  * @property {(import('../operations/index.js').Kept | null)[]} kept by each operation of the plan
  * @property {number} endedMs when the last answer was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
@@ -162,7 +162,7 @@ async function startPacing(input, spins, recorder) {
 }
 
 /**
- * The snapshot's list of operations: those of the first stage, then those of the next.
+ * The tally's list of operations: those of the first stage, then those of the next.
  *
  * @param {Pick<import('../plan/plan.js').Plan, 'load'>} plan
  * @param {number | null} measuredMs

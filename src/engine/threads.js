@@ -12,7 +12,7 @@ import { createShard } from './shard.js';
 /**
  * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
  * @param {object} events
- * @param {(thread: number, row: import('./recording/recorder.js').SecondRow) => void} events.onSecond
+ * @param {(thread: number, row: import('./recording/seconds.js').SecondRow) => void} events.onSecond
  * @param {MessagePort[]} [events.livePorts] one for each thread's recorder, which takes it; none: nobody wants its reports
  * @returns {Promise<import('./shard.js').Shard[]>}
  * @throws {Error} what kept one of them from starting; none is left running then
@@ -26,7 +26,7 @@ export async function createShards(input, { onSecond, livePorts = [] }) {
   await Promise.all(
     Array.from({ length: threads }, (_, thread) => {
       const events = {
-        onSecond: (/** @type {import('./recording/recorder.js').SecondRow} */ row) => onSecond(thread, row),
+        onSecond: (/** @type {import('./recording/seconds.js').SecondRow} */ row) => onSecond(thread, row),
         livePort: livePorts[thread] ?? null,
       };
       const own = { ...input, ...shardOfThread(part, thread, threads) };

@@ -1,9 +1,9 @@
 /** How long the measured part is and how many requests it holds: planned, and as it came. */
 
+import { total } from '../common/sums.js';
+import { scheduleOf } from '../plan/due.js';
 import { plannedCells } from '../plan/planned-cells.js';
-import { createSchedule } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
-import { total } from './recording/merge.js';
 
 /**
  * @typedef {object} Window
@@ -13,7 +13,7 @@ import { total } from './recording/merge.js';
  */
 
 /**
- * @typedef {object} WindowFacts what the snapshots do not say
+ * @typedef {object} WindowFacts what the tallies do not say
  * @property {number} planned
  * @property {number} neverSent as the senders counted them
  * @property {number} windowMs planned length of the measured part; in a closed loop without --duration, until the last
@@ -35,10 +35,10 @@ const ONE = Object.freeze({ count: 1, memberOf: () => 0 });
  */
 export function plannedWindow(load, members = ONE) {
   const own = (/** @type {number} */ total) => shareOf(total, load.shard);
-  if (load.model === 'closed') {
+  const schedule = scheduleOf(load);
+  if (schedule === null) {
     return { planned: load.requests === null ? null : own(load.requests), windowMs: load.durationMs };
   }
-  const schedule = createSchedule(load);
   const { count, firstMeasured, endMs } = schedule;
   const isOne = members.count === 1 && load.stages === null;
   return {
@@ -51,7 +51,7 @@ export function plannedWindow(load, members = ONE) {
 /**
  * @param {import('../plan/plan.js').LoadPlan} load
  * @param {Window} window
- * @param {import('./recording/merge.js').MergedOperation[]} operations
+ * @param {import('./recording/tally.js').CellTally[]} operations
  * @param {{ends: import('./shard.js').ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
  *   zero; Infinity when it was not
  * @returns {WindowFacts}

@@ -1,8 +1,8 @@
 /** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
 
-import { foldStages, mergeSnapshots, settledOf, total, withPlanned } from '../engine/recording/merge.js';
-import { emptySnapshot } from '../engine/recording/recorder.js';
+import { total } from '../common/sums.js';
 import { createRunSeconds } from '../engine/recording/seconds.js';
+import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
 import { spansOf, stagesOf } from '../plan/stages.js';
@@ -13,7 +13,7 @@ import { buildResult } from '../result/result.js';
 
 /** @typedef {import('../engine/recording/recorder.js').Report} Report */
 /** @typedef {import('../plan/schedule.js').Schedule} Schedule */
-/** @typedef {import('../engine/recording/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
 /** @typedef {import('../result/schema.js').Result} Result */
 
 /** What a thread and its machine say of themselves they say at the end; a part of a plan that was killed is merged without. */
@@ -66,10 +66,10 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     /** @returns {Result} whose figures agree with each other; an empty one before the first report */
     result() {
       const known = reports.filter((report) => report !== undefined);
-      const snapshots = known.map(({ snapshot }) => snapshot);
-      const { operations: recorded, ...late } = mergeSnapshots(
-        snapshots.length === 0 ? [emptySnapshot(names, spansOf(load, null).length)] : snapshots,
-      );
+      const { operations: recorded, ...late } =
+        known.length === 0
+          ? createTally(names, spansOf(load, null).length)
+          : mergeTallies(known.map(({ tally }) => tally));
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = known.reduce((latest, report) => Math.max(latest, report.atMs), 0);
@@ -102,7 +102,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 }
 
 /**
- * @param {MergedOperation[]} cells
+ * @param {CellTally[]} cells
  * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: import('../operations/mix.js').Mix}} run
  * @returns {number[]} of each: planned, and neither sent nor dropped so far. Which operations will come next in a closed loop is known at
  *   its end only: until then they are shared out by weight
@@ -126,7 +126,7 @@ function leftOf(cells, { planned, plannedCells, mix }) {
  * @param {import('../plan/plan.js').LoadPlan} known.load
  * @param {number | null} known.planned
  * @param {import('../run.js').TimeZero} known.zero
- * @param {MergedOperation[]} known.operations
+ * @param {CellTally[]} known.operations
  * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
  * @param {number | null} known.answeredMs see createAnsweredUntil
  * @returns {import('../engine/window.js').WindowFacts & {allOnTime: boolean}}
@@ -156,7 +156,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
 }
 
 /**
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @returns {number} requests of the measured part of which it is known what became of them
  */
 function countSettled(operations) {
@@ -176,7 +176,7 @@ function createAnsweredUntil(load, schedule) {
   const due = createDueCounter(schedule, load.shard);
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
-   * @param {MergedOperation[]} operations
+   * @param {CellTally[]} operations
    * @param {number} atMs from time zero
    * @returns {number | null} ms of the measured part, in which as many were due as are settled: until the next one would be,
    *   which may be yet to come; null: there is a backlog

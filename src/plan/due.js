@@ -18,12 +18,18 @@ export function dueOf(load) {
   return schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
 }
 
+/** Poisson arrivals are walked through to count them, so a thread makes the schedule of a plan once. @type {WeakMap<object, Schedule>} */
+const made = new WeakMap();
+
 /**
  * @param {import('./plan.js').LoadPlan} load
  * @returns {Schedule | null} null: a closed loop has none
  */
 export function scheduleOf(load) {
-  return load.model === 'open' ? createSchedule(load) : null;
+  if (load.model === 'closed') return null;
+  const schedule = made.get(load) ?? createSchedule(load);
+  made.set(load, schedule);
+  return schedule;
 }
 
 /**

@@ -7,18 +7,6 @@ import { shareOf } from './shard-part.js';
 /** Of a mix so many indexes are looked at, 50 ns each; of more requests the operation's share is taken to be the same. */
 const LOOKED_AT = 1_000_000;
 
-/** Poisson arrivals are walked through, and several operations ask. @type {WeakMap<LoadPlan, {count: number, endMs: number} | null>} */
-const known = new WeakMap();
-
-/** @param {LoadPlan} load */
-function arrivalsOf(load) {
-  const found = known.get(load);
-  if (found !== undefined) return found;
-  const arrivals = scheduleOf(load);
-  known.set(load, arrivals);
-  return arrivals;
-}
-
 /**
  * @param {LoadPlan} load
  * @returns {number | null} how long the run may take at most, ms; null: not known
@@ -26,7 +14,7 @@ function arrivalsOf(load) {
 export function longestRunMs(load) {
   const { durationMs, warmupMs, timeoutMs, startAt } = load;
   const waitMs = startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0;
-  const sendingMs = durationMs === null ? (arrivalsOf(load)?.endMs ?? null) : warmupMs + durationMs;
+  const sendingMs = durationMs === null ? (scheduleOf(load)?.endMs ?? null) : warmupMs + durationMs;
   return sendingMs === null ? null : waitMs + sendingMs + 2 * timeoutMs;
 }
 
@@ -36,7 +24,7 @@ export function longestRunMs(load) {
  *   target's answers decide, be it in the warm-up alone
  */
 export function allRequests(load) {
-  if (load.model === 'open') return /** @type {{count: number}} */ (arrivalsOf(load)).count;
+  if (load.model === 'open') return /** @type {{count: number}} */ (scheduleOf(load)).count;
   return load.warmupMs > 0 ? null : load.requests;
 }
 

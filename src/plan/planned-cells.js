@@ -12,7 +12,7 @@ import { spansOf } from './stages.js';
  * @param {import('./plan.js').LoadPlan} load
  * @param {import('./schedule.js').Schedule} schedule of the whole plan
  * @param {Members} members
- * @returns {number[]} measured requests of this part of the plan, by place in the snapshot's list of operations
+ * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
  */
 export function plannedCells(load, schedule, members) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };

@@ -1,16 +1,17 @@
-/** Merged snapshot -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
+/** Merged tally -> Result: totals, rates, latencies and outcomes of the whole and of each operation. */
 import { encodeHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
-import { plannedOf, sumArrays, sumRecords, total } from '../engine/recording/merge.js';
+import { sumArrays, sumRecords, total } from '../common/sums.js';
+import { plannedOf } from '../engine/recording/tally.js';
 import { barsOf } from '../verdict/bars.js';
 import { rateBar } from '../verdict/rate-bar.js';
 import { countErrors, errorBar, shareOfErrors } from './errors.js';
 
 /** @typedef {import('../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('../engine/recording/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
 /** @typedef {import('../verdict/bars.js').Times} Times */
 /**
- * @typedef {object} OwnFacts what neither the snapshots nor the engine know
+ * @typedef {object} OwnFacts what neither the tallies nor the engine know
  * @property {Record<string, string>} things by operation: what its answers are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
@@ -26,7 +27,7 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 /**
  * What is said of the whole and of each operation alike.
  *
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
  * @returns {import('./schema.js').OperationBlock}
@@ -69,9 +70,9 @@ export function buildBlock(operations, facts, windowMs = rateWindowMs(operations
 /**
  * One operation of all: requests are assigned to several operations at random, so the arrivals of each are Poisson.
  *
- * @param {MergedOperation[]} all of the run, or of a stage
+ * @param {CellTally[]} all of the run, or of a stage
  * @param {RunFacts} facts of all
- * @returns {(operation: MergedOperation) => RunFacts}
+ * @returns {(operation: CellTally) => RunFacts}
  */
 export function factsOfEach(all, facts) {
   if (all.length === 1) return () => facts;
@@ -87,7 +88,7 @@ export function factsOfEach(all, facts) {
  * Successes over time: the measured part, or until the last success where that came later than ordinary answers do
  * (rateWindowMs).
  *
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {object} found
  * @param {number} found.windowMs
@@ -119,7 +120,7 @@ function buildRates(operations, facts, { windowMs, counts, times }) {
  * What the next request waits for is a response that was read: in a closed loop, and where a backlog waits for connections.
  * By Little's law the rate is then requests in flight / time, and the tool's lateness is in that time.
  *
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {Record<Series, Times>} times
  */
@@ -135,7 +136,7 @@ function slowdownOf(operations, facts, times) {
 }
 
 /**
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @returns {number | null} constant arrivals per second that were planned; null in a closed loop, and while the run goes on
  */
@@ -146,7 +147,7 @@ function offeredOf(operations, facts) {
 }
 
 /**
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {number} succeeded
  * @returns {boolean} open loop: every planned arrival succeeded, and there was no backlog at the end
@@ -160,7 +161,7 @@ function isServed(operations, facts, succeeded) {
 }
 
 /**
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @returns {number[]} successes in each full second of the measured part, or of a stage
  */
@@ -179,7 +180,7 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  * More means that a backlog was worked off, and that time counts. With r requests offered to a capacity of c for a time T,
  * (r - c)T are left at the end, and (r - c)T/2 are let pass: a constant overload never passes.
  *
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @returns {number} ms
  */
@@ -200,11 +201,11 @@ export function rateWindowMs(operations, { model, windowMs, interrupted, carried
 }
 
 /**
- * @param {import('../engine/recording/merge.js').MergedOutcome[]} outcomes
+ * @param {import('../engine/recording/tally.js').OutcomeTally[]} outcomes
  * @returns {Record<Series, Times>}
  */
 function timesOf(outcomes) {
-  const sum = (/** @type {keyof import('../engine/recording/merge.js').MergedOutcome['latency']} */ series) =>
+  const sum = (/** @type {keyof import('../engine/recording/tally.js').OutcomeTally['latency']} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   const sendLag = sum('sendLag');
   return {
@@ -264,7 +265,7 @@ export function buildLatency(histogram) {
 }
 
 /**
- * @param {[string, import('../engine/recording/merge.js').MergedOutcome][]} outcomes
+ * @param {[string, import('../engine/recording/tally.js').OutcomeTally][]} outcomes
  * @param {number} dropped
  * @param {Record<string, string>} meanings
  * @returns {import('./schema.js').OperationBlock['outcomeDetails']}
@@ -286,7 +287,7 @@ function buildDetails(outcomes, dropped, meanings) {
   return details;
 }
 
-/** @param {MergedOperation[]} operations */
+/** @param {CellTally[]} operations */
 function buildVerification(operations) {
   const parts = operations.map(({ verification }) => verification);
   const unchecked = total(parts.map((part) => part.unchecked));
@@ -301,8 +302,8 @@ function buildVerification(operations) {
 }
 
 /**
- * @param {MergedOperation[]} operations
- * @param {import('../engine/recording/merge.js').Second[]} seconds in order
+ * @param {CellTally[]} operations
+ * @param {import('../engine/recording/seconds.js').Second[]} seconds in order
  * @param {((seconds: number) => number[]) | null} [dueIn] arrivals planned in each of so many seconds; null: a closed loop
  *   plans none
  * @returns {import('./schema.js').TimelineRow[]}
@@ -334,7 +335,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
 /**
  * What requirements are judged on.
  *
- * @param {MergedOperation[]} operations
+ * @param {CellTally[]} operations
  * @param {import('./schema.js').OperationBlock} block
  * @param {RunFacts} facts
  * @param {import('../plan/plan.js').LoadPlan} load

@@ -1,7 +1,8 @@
 /** What the shards hand in when they have ended -> the Result: merged, judged, checked. */
 
-import { foldStages, mergeSnapshots, total, withPlanned } from '../engine/recording/merge.js';
+import { total } from '../common/sums.js';
 import { ENGINE_OUTCOMES } from '../engine/recording/recorder.js';
+import { foldStages, mergeTallies, withPlanned } from '../engine/recording/tally.js';
 import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
@@ -25,7 +26,7 @@ import { buildResult } from './result.js';
  */
 
 /**
- * Snapshots -> Result: merged, judged.
+ * Tallies -> Result: merged, judged.
  *
  * @param {object} parts
  * @param {import('../plan/plan.js').Plan} parts.plan
@@ -39,7 +40,7 @@ import { buildResult } from './result.js';
  * @returns {import('./schema.js').Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
-  const { operations: recorded, ...late } = mergeSnapshots(sent.ends.map(({ snapshot }) => snapshot));
+  const { operations: recorded, ...late } = mergeTallies(sent.ends.map(({ tally }) => tally));
   const schedule = scheduleOf(plan.load);
   const stages = stagesOf(plan.load);
   const cells = withPlanned(
@@ -88,7 +89,7 @@ export function concludeWith(observed, parts) {
 }
 
 /**
- * @param {import('../engine/recording/merge.js').MergedOperation[]} cells all operations of the first stage, then all of the next
+ * @param {import('../engine/recording/tally.js').CellTally[]} cells all operations of the first stage, then all of the next
  * @param {readonly string[][]} notes of each operation
  */
 function withNotes(cells, notes) {

@@ -1,7 +1,7 @@
 /** Everything a run found out -> Result, the one source of every report. */
 import { availableParallelism } from 'node:os';
+import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
-import { total } from '../engine/recording/merge.js';
 import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
 import { deferRequirement } from './defer.js';
 import { judgeRequirement } from './requirements/judge.js';
@@ -16,8 +16,8 @@ import { buildStages } from './stages.js';
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
  * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {import('../engine/recording/merge.js').MergedOperation[]} parts.operations over all stages
- * @param {import('../engine/recording/merge.js').MergedOperation[]} [parts.cells] by stage
+ * @param {import('../engine/recording/tally.js').CellTally[]} parts.operations over all stages
+ * @param {import('../engine/recording/tally.js').CellTally[]} [parts.cells] by stage
  * @param {readonly import('./stages.js').StageSpan[]} [parts.stages] none: the plan has none
  * @param {import('./schema.js').OperationBlock} parts.block the whole
  * @param {import('./build.js').RunFacts} parts.facts

@@ -1,11 +1,11 @@
 /** What a run showed of one operation, of one stage, or of one operation in one stage: for requirements that are about no more. */
 
-import { foldStages } from '../engine/recording/merge.js';
+import { foldStages } from '../engine/recording/tally.js';
 import { isEven } from '../plan/stages.js';
 import { buildBlock, buildView, factsOfEach, rateWindowMs } from './build.js';
 import { cellsOf, factsOf, stageWindowMs } from './stages.js';
 
-/** @typedef {import('../engine/recording/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
 
 /** Of so many one more or less is a hundredth of the rate. */
 const LEAST_ARRIVALS = 100;
@@ -13,7 +13,7 @@ const LEAST_ARRIVALS = 100;
 /**
  * @param {{operation?: string, stage?: string}} scope names that the plan has
  * @param {object} run
- * @param {MergedOperation[]} run.cells by stage
+ * @param {CellTally[]} run.cells by stage
  * @param {readonly import('./stages.js').StageSpan[]} run.stages
  * @param {import('./build.js').RunFacts} run.facts
  * @param {import('../plan/plan.js').LoadPlan} run.load

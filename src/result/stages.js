@@ -1,15 +1,16 @@
 /** Stages of a plan -> what each of them showed, as if it had been a run of its own. */
 
-import { plannedOf, total } from '../engine/recording/merge.js';
+import { total } from '../common/sums.js';
+import { plannedOf } from '../engine/recording/tally.js';
 import { buildBlock, factsOfEach, rateWindowMs } from './build.js';
 
-/** @typedef {import('../engine/recording/merge.js').MergedOperation} MergedOperation */
+/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
 /** @typedef {import('./build.js').RunFacts} RunFacts */
 /** @typedef {import('./schema.js').StageBlock} StageBlock */
 /** @typedef {import('../plan/stages.js').StageSpan} StageSpan */
 
 /**
- * @param {MergedOperation[]} cells all operations of the first stage, then all of the next
+ * @param {CellTally[]} cells all operations of the first stage, then all of the next
  * @param {readonly StageSpan[]} stages
  * @param {RunFacts} facts of the run
  * @returns {StageBlock[]}
@@ -35,7 +36,7 @@ export function buildStages(cells, stages, facts) {
 }
 
 /**
- * @param {MergedOperation[]} cells of all stages
+ * @param {CellTally[]} cells of all stages
  * @param {number} index of the stage
  * @param {StageSpan} stage
  * @param {RunFacts} facts of the run
@@ -49,10 +50,10 @@ export function stageWindowMs(cells, index, stage, facts) {
 }
 
 /**
- * @param {MergedOperation[]} cells
+ * @param {CellTally[]} cells
  * @param {number} index of the stage
  * @param {Pick<StageSpan, 'startMs'>} stage
- * @returns {MergedOperation[]} their last successes from the start of the stage; seconds are those of the run
+ * @returns {CellTally[]} their last successes from the start of the stage; seconds are those of the run
  */
 export function cellsOf(cells, index, { startMs }) {
   return cells
@@ -61,7 +62,7 @@ export function cellsOf(cells, index, { startMs }) {
 }
 
 /**
- * @param {MergedOperation[]} own of the stage
+ * @param {CellTally[]} own of the stage
  * @param {StageSpan} stage
  * @param {RunFacts} facts of the run
  * @returns {RunFacts}

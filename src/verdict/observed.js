@@ -1,7 +1,7 @@
 /** What the threads and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
 import { hostname, networkInterfaces } from 'node:os';
 import { sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
-import { total } from '../engine/recording/merge.js';
+import { total } from '../common/sums.js';
 import { mergeBacklogs } from '../engine/watch/backlog.js';
 import { driftsOf } from './drift.js';
 
@@ -141,7 +141,7 @@ export function failedAtLimits(outcomes) {
 }
 
 /**
- * @param {import('../engine/recording/merge.js').MergedOperation[]} operations
+ * @param {import('../engine/recording/tally.js').CellTally[]} operations
  * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @returns {number} errors that are the tool's or its machine's, not the target's, at most
  */
@@ -154,7 +154,7 @@ export function ownLossesOf(operations, { droppedLate, forgone }) {
 /**
  * @param {object} run
  * @param {import('../plan/plan.js').LoadPlan} run.load
- * @param {import('../engine/recording/merge.js').MergedOperation[]} run.operations
+ * @param {import('../engine/recording/tally.js').CellTally[]} run.operations
  * @param {{totals: {planned: number, neverSent: number, sent: number, succeeded: number}, verification: {unchecked: number},
  *   outcomes: Record<string, number>}} run.block of the result
  * @param {import('../engine/window.js').WindowFacts} run.facts

@@ -6,6 +6,7 @@ import {
   decodeHistogram,
   encodeHistogram,
   meanOf,
+  packHistogram,
   recordMs,
   sumHistograms,
   valueAtRank,
@@ -37,6 +38,16 @@ const latency = fc.oneof(
 const latencies = fc.array(latency, { minLength: 1, maxLength: 200 });
 
 describe('a histogram of latencies', () => {
+  test('packed for another thread and summed has the same text as before', () => {
+    fc.assert(
+      fc.property(fc.array(latency, { maxLength: 200 }), (list) => {
+        const histogram = histogramOf(list);
+        const packed = structuredClone(packHistogram(histogram));
+        assert.equal(encodeHistogram(sumHistograms([packed])), encodeHistogram(histogram));
+      }),
+    );
+  });
+
   test('gives every rank within 0.1 % (or the microsecond it counts in) of the sorted samples', () => {
     fc.assert(
       fc.property(latencies, (values) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeHistogram, encodeHistogram } from '../../src/common/histogram.js';
-import { mergeSnapshots } from '../../src/engine/recording/merge.js';
+import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
+import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { sample, setUp } from './recording.js';
 
 const what = fc.oneof(
@@ -38,6 +38,9 @@ const samples = fc
       .sort((a, b) => a.sample.done - b.sample.done),
   );
 
+/** @param {import('../../src/common/histogram.js').PackedHistogram} packed */
+const countOf = (packed) => sumHistograms([packed]).totalCount;
+
 /** Histograms as text, to be compared bucket for bucket. @param {unknown} value @returns {unknown} */
 function plain(value) {
   return JSON.parse(
@@ -58,8 +61,8 @@ describe('recorders of three shards', () => {
           one.recorder.record(entry.sample);
           three[entry.shard].recorder.record(entry.sample);
         }
-        const together = mergeSnapshots(three.map(({ recorder }) => recorder.finish()));
-        const alone = mergeSnapshots([one.recorder.finish()]);
+        const together = mergeTallies(three.map(({ recorder }) => recorder.finish()));
+        const alone = mergeTallies([one.recorder.finish()]);
         assert.deepEqual(plain(together), plain(alone));
       }),
     );
@@ -82,9 +85,9 @@ describe('recorders of three shards', () => {
           assert.equal(sum(perSecond.failed), failed);
           assert.equal(outcomes.never_sent?.count ?? 0, neverSentDue);
           for (const [name, { count, latency }] of Object.entries(outcomes)) {
-            assert.equal(decodeHistogram(latency.response).totalCount, count);
-            assert.equal(decodeHistogram(latency.service).totalCount, name === 'never_sent' ? 0 : count);
-            assert.equal(decodeHistogram(latency.sendLag).totalCount, name === 'never_sent' ? 0 : count);
+            assert.equal(countOf(latency.response), count);
+            assert.equal(countOf(latency.service), name === 'never_sent' ? 0 : count);
+            assert.equal(countOf(latency.sendLag), name === 'never_sent' ? 0 : count);
           }
           good += succeeded;
           bad += failed;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decodeHistogram } from '../../src/common/histogram.js';
+import { sumHistograms } from '../../src/common/histogram.js';
 import { classify, sample, setUp } from './recording.js';
 
-/** @param {string} encoded */
-function shape(encoded) {
-  const histogram = decodeHistogram(encoded);
+/** @param {import('../../src/common/histogram.js').PackedHistogram | string} packed */
+function shape(packed) {
+  const histogram = sumHistograms([packed]);
   return [histogram.totalCount, histogram.minNonZeroValue, histogram.maxValue];
 }
 
@@ -213,12 +213,16 @@ describe('a recorder', () => {
   test('tells what is known so far as often as it is asked', () => {
     const { recorder, rows } = setUp({ warmupMs: 1000 });
     recorder.record(sample(500, 600, 'good'));
-    const { open: none, operations: empty } = recorder.soFar();
+    const {
+      open: none,
+      tally: { operations: empty },
+    } = recorder.soFar();
     assert.deepEqual([none, empty[0].warmup, empty[0].outcomes], [null, 1, {}]);
     recorder.record(sample(1100, 1200, 'good'));
     recorder.record(sample(1100, 2300, 'bad'));
     for (let i = 0; i < 2; i++) {
-      const { open, operations } = recorder.soFar();
+      const { open, tally } = recorder.soFar();
+      const { operations } = tally;
       assert.deepEqual([open?.second, open?.succeeded, open?.failed], [1, 0, 1]);
       assert.deepEqual([operations[0].outcomes.good.count, operations[0].outcomes.bad.count], [1, 1]);
       assert.equal(rows.length, 1);

@@ -23,7 +23,7 @@ export function setUp({
   shards = 1,
   judge = classify,
 } = {}) {
-  /** @type {import('../../src/engine/recording/recorder.js').SecondRow[]} */
+  /** @type {import('../../src/engine/recording/seconds.js').SecondRow[]} */
   const rows = [];
   /** @type {[number, unknown][]} */
   const kept = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../src/common/histogram.js';
-import { sumRecords } from '../../src/engine/recording/merge.js';
+import { sumRecords } from '../../src/common/sums.js';
 import { createRunSeconds, createSeconds } from '../../src/engine/recording/seconds.js';
 import { sample, setUp } from './recording.js';
 

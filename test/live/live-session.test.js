@@ -235,7 +235,7 @@ describe('the station', () => {
     const { station, ports, said, begin } = stage({});
     begin();
     for (const rows of [[], undefined]) {
-      ports[0].emit('message', { atMs: 1000, snapshot: {}, rows, open: null });
+      ports[0].emit('message', { atMs: 1000, tally: {}, rows, open: null });
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     assert.equal(said.filter((what) => what === 'warning').length, 1);

@@ -85,7 +85,6 @@ export function reportAt(
   one.recorder.advance(atMs);
   const rows = one.rows.slice(one.told);
   one.told = one.rows.length;
-  const { open, ...snapshot } = one.recorder.soFar();
   // As it comes through a message port.
-  return structuredClone({ atMs, snapshot, rows, open });
+  return structuredClone({ atMs, rows, ...one.recorder.soFar() });
 }

@@ -4,9 +4,9 @@ import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/commo
 /** @typedef {import('../../src/common/histogram.js').Histogram} Histogram */
 
 /**
- * @param {import('../../src/engine/recording/merge.js').MergedOperation} operation
+ * @param {import('../../src/engine/recording/tally.js').CellTally} operation
  * @param {number} times
- * @returns {import('../../src/engine/recording/merge.js').MergedOperation}
+ * @returns {import('../../src/engine/recording/tally.js').CellTally}
  */
 export function manyOperations(operation, times) {
   if (times === 1) return operation;

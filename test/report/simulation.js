@@ -1,9 +1,9 @@
 /** Results of runs that might have been: arrivals queue for connections, and the tool's own recorder counts what comes of them. */
 
 import { uniform } from '../../src/common/random.js';
-import { mergeSnapshots } from '../../src/engine/recording/merge.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { createSeconds } from '../../src/engine/recording/seconds.js';
+import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/result/build.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
@@ -160,9 +160,9 @@ function record(samples, command, { durationMs }, { failureOf = () => null, succ
   });
   for (const sample of samples) recorder.record(sample);
   if (durationMs !== null) recorder.advance(durationMs);
-  const snapshot = recorder.finish();
+  const tally = recorder.finish();
   seconds.closeAll();
-  return { ...mergeSnapshots([snapshot]), seconds: seconds.rows };
+  return { ...mergeTallies([tally]), seconds: seconds.rows };
 }
 
 /**

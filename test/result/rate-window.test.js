@@ -71,7 +71,7 @@ test('the rates of operations are over the time of the whole, and add up to its 
  * @param {string} name
  * @param {number} count successes
  * @param {number} lastSuccessMs
- * @returns {import('../../src/engine/recording/merge.js').MergedOperation}
+ * @returns {import('../../src/engine/recording/tally.js').CellTally}
  */
 function operation(name, count, lastSuccessMs) {
   const none = {

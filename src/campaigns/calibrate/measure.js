@@ -1,6 +1,6 @@
 /** One measurement of a calibration: a whole run as a user's, and what its target saw of it. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
-import { createSchedule } from '../../plan/schedule.js';
+import { scheduleOf } from '../../plan/due.js';
 import { run } from '../../run.js';
 import { quantilesOf, toMicros } from './quantiles.js';
 
@@ -66,7 +66,7 @@ export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedA
   const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
   const from = first < 0 ? arrivedMs.length : first;
   const arrived = arrivedMs.subarray(from);
-  const schedule = load.model === 'open' ? createSchedule(load) : null;
+  const schedule = scheduleOf(load);
   const lateness = schedule === null ? [] : arrived.map((ms, i) => ms - originMs - schedule.dueMs(i));
   const answers = answeredMs.subarray(from).map((ms, i) => ms - arrived[i]);
   return {

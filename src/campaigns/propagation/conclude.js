@@ -1,7 +1,7 @@
 /** What was found at the nodes -> the document, judged. */
 import { createHistogram, recordMs, valueAtShare } from '../../common/histogram.js';
+import { total } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { total } from '../../engine/recording/merge.js';
 import { buildLatency } from '../../result/build.js';
 import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
 import { everywhere, sinceAnswer } from './bounds.js';

@@ -4,8 +4,8 @@
  * wider than --poll promises.
  */
 import { valueAtShare } from '../../common/histogram.js';
+import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
-import { total } from '../../engine/recording/merge.js';
 import { formatPercent } from '../../result/wording.js';
 
 /** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */

@@ -3,8 +3,8 @@
  * split over machines, N counts the threads of all of them (shard-part.js).
  */
 
+import { scheduleOf } from '../../plan/due.js';
 import { createInFlight } from '../../plan/in-flight.js';
-import { createSchedule } from '../../plan/schedule.js';
 import { share } from '../../plan/shard-part.js';
 
 export { share };
@@ -16,7 +16,7 @@ export { share };
  * @returns {import('./pacer.js').Arrivals}
  */
 export function arrivalsOf(load, shard, shards) {
-  const schedule = load.model === 'open' ? createSchedule(load) : null;
+  const schedule = scheduleOf(load);
   const closedEnd = load.durationMs === null ? Number.POSITIVE_INFINITY : load.warmupMs + load.durationMs;
   return {
     shard,

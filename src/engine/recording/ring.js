@@ -30,7 +30,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} next first index that was neither sent nor dropped
  * @property {number} waiting how many indexes from there on were due
  * @property {number} carried ms: so much longer each of them waited because the tool was late, at most
- * @property {number[]} dropped in the measured part, by place in the snapshot's list of operations
+ * @property {number[]} dropped in the measured part, by place in the tally's list of operations
  */
 
 const FIELDS = 12;
@@ -66,7 +66,7 @@ const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
 /**
  * @param {{samples: number, bytes: number}} [size] powers of two
- * @param {number} [cells] of the snapshot
+ * @param {number} [cells] of the tally
  * @returns {RingMemory}
  */
 export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {

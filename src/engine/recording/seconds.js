@@ -2,11 +2,47 @@
  * The seconds of a run, as the shards hand them in: a second is whole when every shard has handed in its row. Each is added
  * up once, when it is whole: nothing is left for the end.
  */
-import { mergeSeconds } from './merge.js';
+import {
+  createHistogram,
+  encodeHistogram,
+  figures,
+  recordMs,
+  sumHistograms,
+  valueAtShare,
+} from '../../common/histogram.js';
+import { sumRecords, total } from '../../common/sums.js';
 import { createSpans } from './spans.js';
 
-/** @typedef {import('./merge.js').Second} Second */
-/** @typedef {import('./recorder.js').SecondRow} SecondRow */
+/**
+ * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
+ * @property {number} second
+ * @property {number} succeeded
+ * @property {number} failed
+ * @property {Record<string, number>} failures by outcome
+ * @property {number | null} p50 of the response times
+ * @property {number | null} p90
+ * @property {number | null} p99
+ * @property {number | null} max
+ * @property {number | null} lag99 p99 of the send lags
+ * @property {number | null} lagMax
+ * @property {string | null} histogram encoded: the response times of this second and, in a long run, those before it
+ * @property {number} histogramSeconds that it covers, this one included (see engine/recording/spans.js)
+ * @property {string | null} lag encoded: the send lags, where other shards' have to be added to them
+ */
+/** @typedef {SecondRow} Second of all shards */
+
+/** Of a second in which nothing was done. */
+const NO_FIGURES = Object.freeze({
+  p50: null,
+  p90: null,
+  p99: null,
+  max: null,
+  lag99: null,
+  lagMax: null,
+  histogram: null,
+  histogramSeconds: 1,
+  lag: null,
+});
 
 /**
  * Those of a run. A part of a plan keeps a histogram of each second, so that other parts' can be added to it; a single
@@ -76,5 +112,102 @@ export function createSeconds(shards, { joins = false } = {}) {
       while (rows.length < open.length) closeNext();
       if (spans?.isOpen()) Object.assign(rows[rows.length - 1], spans.end());
     },
+  };
+}
+
+/** @param {number} second */
+export function createSecond(second) {
+  const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
+  const response = createHistogram();
+  const sendLag = createHistogram();
+  const empty = () => row.succeeded + row.failed === 0;
+  return {
+    second,
+    empty,
+    response,
+    /**
+     * @param {import('./recorder.js').Verdict} verdict
+     * @param {number} responseMs
+     * @param {number} sendLagMs
+     */
+    add(verdict, responseMs, sendLagMs) {
+      recordMs(response, responseMs);
+      recordMs(sendLag, sendLagMs);
+      if (verdict.success) row.succeeded++;
+      else {
+        row.failed++;
+        row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
+      }
+    },
+    /**
+     * @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own
+     * @returns {SecondRow} as far as it has come
+     */
+    row(isPart) {
+      const isEmpty = empty();
+      const { p50, p99, max } = figures(response);
+      return {
+        ...row,
+        failures: { ...row.failures },
+        p50,
+        p90: isEmpty ? null : valueAtShare(response, 0.9),
+        p99,
+        max,
+        lag99: isEmpty ? null : valueAtShare(sendLag, 0.99),
+        lagMax: isEmpty ? null : sendLag.maxValue / 1000,
+        histogram: isEmpty || !isPart ? null : encodeHistogram(response),
+        histogramSeconds: 1,
+        lag: isEmpty || !isPart ? null : encodeHistogram(sendLag),
+      };
+    },
+  };
+}
+
+/**
+ * @param {number} second
+ * @param {SecondRow[]} rows this second of every shard that has one
+ * @returns {Second}
+ */
+export function mergeSeconds(second, rows) {
+  return {
+    second,
+    succeeded: total(rows.map(({ succeeded }) => succeeded)),
+    failed: total(rows.map(({ failed }) => failed)),
+    failures: sumRecords(rows.map(({ failures }) => failures)),
+    ...(rows.length === 1 ? ownFigures(rows[0]) : figuresOf(rows.filter(({ max }) => max !== null))),
+  };
+}
+
+/** @typedef {Omit<Second, 'second' | 'succeeded' | 'failed' | 'failures'>} Figures */
+
+/** @param {SecondRow} row @returns {Figures} */
+function ownFigures({ second, succeeded, failed, failures, ...figures }) {
+  return figures;
+}
+
+/**
+ * The largest value is known exactly, a histogram only has its bucket.
+ *
+ * @param {SecondRow[]} rows of parts, with answers
+ * @returns {Figures}
+ */
+function figuresOf(rows) {
+  if (rows.length === 0) return NO_FIGURES;
+  if (rows.length === 1) return ownFigures(rows[0]);
+  const max = Math.max(...rows.map((row) => Number(row.max)));
+  const response = sumHistograms(rows.map(({ histogram }) => String(histogram)));
+  const lag = sumHistograms(rows.flatMap((row) => row.lag ?? []));
+  const lagMax = Math.max(...rows.map((row) => Number(row.lagMax)));
+  const at = (/** @type {number} */ share) => Math.min(valueAtShare(response, share), max);
+  return {
+    p50: at(0.5),
+    p90: at(0.9),
+    p99: at(0.99),
+    max,
+    lag99: lag.totalCount === 0 ? null : Math.min(valueAtShare(lag, 0.99), lagMax),
+    lagMax,
+    histogram: encodeHistogram(response),
+    histogramSeconds: 1,
+    lag: lag.totalCount === 0 ? null : encodeHistogram(lag),
   };
 }

@@ -1,62 +1,102 @@
-/** The counters and histograms behind the recorder: by operation, by outcome, by second. */
-import { createHistogram, encodeHistogram, figures, recordMs, valueAtShare } from '../../common/histogram.js';
+/**
+ * What was counted: of each operation in each stage, one shape from the recorder to the Result. Histograms are packed on their way to
+ * another thread, and text in the file of a part.
+ */
+import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
+import { sumArrays, sumRecords, total } from '../../common/sums.js';
 
-/** @param {string} name @param {number} stage */
-export function createBlock(name, stage) {
+/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
+/** @typedef {import('../../common/histogram.js').PackedHistogram} PackedHistogram */
+/** @typedef {PackedHistogram | string} InTransit */
+/** @typedef {(typeof SERIES)[number]} Series */
+/**
+ * @template [H=Histogram]
+ * @typedef {object} OutcomeTally
+ * @property {boolean} success
+ * @property {number} count
+ * @property {Record<Series, H>} latency service and sendLag cover the requests that were sent; ownResponse, ownService: the target's own
+ *   times at least, had the tool been late at nothing
+ */
+/**
+ * @template [H=Histogram]
+ * @typedef {object} CellTally of one operation in one stage
+ * @property {string} name
+ * @property {number} stage in which its requests were due; 0 where the plan has no stages
+ * @property {Record<string, OutcomeTally<H>>} outcomes
+ * @property {{checked: number, passed: number, unchecked: number, failures: Record<string, number>, notes: string[]}} verification
+ * @property {number} dropped
+ * @property {number} neverSentDue were due, but still waiting when the run ended
+ * @property {number} warmup sent before the measured part
+ * @property {{sent: number[], succeeded: number[], failed: number[]}} perSecond from the start of the measured part
+ * @property {number} lastSuccessMs when the last success was complete, from the start of the measured part; 0 without
+ * @property {{count: number, responseMs: number}} firstHalf successes done in the first half of the stage, and their response times' sum
+ * @property {number} successesAfter done after the stage was to end
+ * @property {number} [planned] where the plan has several operations or stages: requests of this one
+ * @property {number} [neverSent] of those, as the senders counted them
+ * @property {{count: number, ms: number}} [pace] successes in the last stage, and its length: the rate at which the run ended
+ */
+/**
+ * @template [H=Histogram]
+ * @typedef {object} Tally
+ * @property {CellTally<H>[]} operations all of the first stage, then all of the next
+ * @property {H} lag how late the tool itself sent
+ * @property {H} readLate how late it read responses, at most
+ * @property {Displaced} displaced
+ */
+/**
+ * @typedef {object} Displaced measured requests that the tool, being late, sent in another stretch of time than it should have: how
+ *   many are to be expected, wherever in a stretch they were due
+ * @property {number} second in another second
+ * @property {number} tenth in another tenth of a second
+ */
+
+const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
+
+/**
+ * @param {string[]} operations names
+ * @param {number} stages
+ * @returns {Tally} of a run in which nothing was done yet
+ */
+export function createTally(operations, stages) {
+  return {
+    operations: Array.from({ length: stages }, (_, stage) =>
+      operations.map((name) => createCell(name, stage)),
+    ).flat(),
+    lag: createHistogram(),
+    readLate: createHistogram(),
+    displaced: { second: 0, tenth: 0 },
+  };
+}
+
+/** @param {string} name @param {number} stage @returns {CellTally} */
+function createCell(name, stage) {
   return {
     name,
     stage,
-    /** @type {Map<string, ReturnType<typeof createOutcome>>} */
-    outcomes: new Map(),
-    verification: {
-      checked: 0,
-      passed: 0,
-      unchecked: 0,
-      failures: /** @type {Record<string, number>} */ ({}),
-      notes: /** @type {string[]} */ ([]),
-    },
+    outcomes: {},
+    verification: { checked: 0, passed: 0, unchecked: 0, failures: {}, notes: [] },
     dropped: 0,
     neverSentDue: 0,
     warmup: 0,
-    perSecond: {
-      sent: /** @type {number[]} */ ([]),
-      succeeded: /** @type {number[]} */ ([]),
-      failed: /** @type {number[]} */ ([]),
-    },
+    perSecond: { sent: [], succeeded: [], failed: [] },
     lastSuccessMs: 0,
     firstHalf: { count: 0, responseMs: 0 },
     successesAfter: 0,
   };
 }
 
-/** @param {boolean} success */
-function createOutcome(success) {
-  return {
-    success,
-    count: 0,
-    response: createHistogram(),
-    service: createHistogram(),
-    sendLag: createHistogram(),
-    ownResponse: createHistogram(),
-    ownService: createHistogram(),
-  };
-}
-
 /**
- * @param {ReturnType<typeof createBlock>} block
+ * @param {CellTally} cell
  * @param {import('./recorder.js').Verdict} verdict
+ * @returns {OutcomeTally}
  */
-export function outcomeOf(block, verdict) {
-  let outcome = block.outcomes.get(verdict.outcome);
-  if (outcome === undefined) {
-    outcome = createOutcome(verdict.success);
-    block.outcomes.set(verdict.outcome, outcome);
-  }
-  return outcome;
+export function outcomeOf({ outcomes }, { outcome, success }) {
+  outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
+  return outcomes[outcome];
 }
 
 /**
- * @param {ReturnType<typeof createBlock>['verification']} verification
+ * @param {CellTally['verification']} verification
  * @param {import('./recorder.js').Verdict} verdict
  */
 export function countVerification(verification, verdict) {
@@ -65,54 +105,6 @@ export function countVerification(verification, verdict) {
   verification.checked++;
   if (verdict.verification === 'passed') verification.passed++;
   else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
-}
-
-/** @param {number} second */
-export function createSecond(second) {
-  const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
-  const response = createHistogram();
-  const sendLag = createHistogram();
-  const empty = () => row.succeeded + row.failed === 0;
-  return {
-    second,
-    empty,
-    response,
-    /**
-     * @param {import('./recorder.js').Verdict} verdict
-     * @param {number} responseMs
-     * @param {number} sendLagMs
-     */
-    add(verdict, responseMs, sendLagMs) {
-      recordMs(response, responseMs);
-      recordMs(sendLag, sendLagMs);
-      if (verdict.success) row.succeeded++;
-      else {
-        row.failed++;
-        row.failures[verdict.outcome] = (row.failures[verdict.outcome] ?? 0) + 1;
-      }
-    },
-    /**
-     * @param {boolean} isPart other shards' have to be added to it, so it has histograms of its own
-     * @returns {import('./recorder.js').SecondRow} as far as it has come
-     */
-    row(isPart) {
-      const isEmpty = empty();
-      const { p50, p99, max } = figures(response);
-      return {
-        ...row,
-        failures: { ...row.failures },
-        p50,
-        p90: isEmpty ? null : valueAtShare(response, 0.9),
-        p99,
-        max,
-        lag99: isEmpty ? null : valueAtShare(sendLag, 0.99),
-        lagMax: isEmpty ? null : sendLag.maxValue / 1000,
-        histogram: isEmpty || !isPart ? null : encodeHistogram(response),
-        histogramSeconds: 1,
-        lag: isEmpty || !isPart ? null : encodeHistogram(sendLag),
-      };
-    },
-  };
 }
 
 /** @param {number} ms */
@@ -130,24 +122,171 @@ export function increment(counts, second) {
 }
 
 /**
- * @param {ReturnType<typeof createBlock>} block
- * @returns {import('./recorder.js').OperationSnapshot}
+ * @template H
+ * @param {(series: Series) => H} make
+ * @returns {Record<Series, H>}
  */
-export function snapshotOf({ outcomes, ...rest }) {
-  /** @type {Record<string, import('./recorder.js').OutcomeSnapshot>} */
-  const plain = {};
-  for (const [name, { success, count, response, service, sendLag, ownResponse, ownService }] of outcomes) {
-    plain[name] = {
-      success,
-      count,
-      latency: {
-        response: encodeHistogram(response),
-        service: encodeHistogram(service),
-        sendLag: encodeHistogram(sendLag),
-        ownResponse: encodeHistogram(ownResponse),
-        ownService: encodeHistogram(ownService),
-      },
+function latencyOf(make) {
+  return /** @type {Record<Series, H>} */ (
+    Object.fromEntries(SERIES.map((series) => [series, make(series)]))
+  );
+}
+
+/** @param {Tally} tally @returns {Tally<PackedHistogram>} for another thread: shares what goes on changing, so post it at once */
+export function packTally({ operations, lag, readLate, displaced }) {
+  const packOutcome = (/** @type {OutcomeTally} */ { success, count, latency }) => ({
+    success,
+    count,
+    latency: latencyOf((series) => packHistogram(latency[series])),
+  });
+  return {
+    operations: operations.map((cell) => ({
+      ...cell,
+      outcomes: Object.fromEntries(
+        Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]),
+      ),
+    })),
+    lag: packHistogram(lag),
+    readLate: packHistogram(readLate),
+    displaced: { ...displaced },
+  };
+}
+
+/**
+ * @param {Tally<InTransit>[]} tallies of the same plan, at least one
+ * @returns {Tally} histograms added bucket for bucket
+ */
+export function mergeTallies(tallies) {
+  const sum = (/** @type {'second' | 'tenth'} */ key) =>
+    total(tallies.map(({ displaced }) => displaced[key]));
+  return {
+    operations: tallies[0].operations.map((_, i) =>
+      mergeCells(tallies.map(({ operations }) => operations[i])),
+    ),
+    lag: sumHistograms(tallies.map(({ lag }) => lag)),
+    readLate: sumHistograms(tallies.map(({ readLate }) => readLate)),
+    displaced: { second: sum('second'), tenth: sum('tenth') },
+  };
+}
+
+/**
+ * Each operation over all stages. What is always under way is told by the last of them (see rateWindowMs): those before it count
+ * as far as some of theirs came after the end of all.
+ *
+ * @param {CellTally[]} cells all of the first stage, then all of the next
+ * @param {readonly {startMs: number, endMs: number}[]} spans of the stages
+ * @returns {CellTally[]}
+ */
+export function foldStages(cells, spans) {
+  if (spans.length < 2) return cells;
+  const { startMs, endMs } = spans[spans.length - 1];
+  const names = [...new Set(cells.map(({ name }) => name))];
+  return names.map((name) => {
+    const own = cells.filter((cell) => cell.name === name);
+    const { firstHalf, perSecond } = own[own.length - 1];
+    const late = own.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
+    return {
+      ...mergeCells(own),
+      stage: 0,
+      firstHalf,
+      successesAfter: total(late.map(({ successesAfter }) => successesAfter)),
+      pace: { count: total(perSecond.succeeded), ms: endMs - startMs },
     };
+  });
+}
+
+/**
+ * @param {CellTally[]} cells
+ * @param {readonly number[] | null} planned of each; null: a closed loop plans as many as there was time for
+ * @param {readonly number[]} left of each: neither sent nor dropped
+ * @returns {CellTally[]} the same where there is only one: what the run says of itself is true of it
+ */
+export function withPlanned(cells, planned, left) {
+  if (cells.length === 1) return cells;
+  return cells.map((cell, i) => ({
+    ...cell,
+    planned: planned?.[i] ?? settledOf(cell) + left[i],
+    neverSent: left[i],
+  }));
+}
+
+/** @param {CellTally} operation @returns {number} requests that were sent or dropped */
+export function settledOf({ outcomes, dropped }) {
+  const sent = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
+  return dropped + total(sent.map(([, { count }]) => count));
+}
+
+/**
+ * @param {CellTally[]} operations
+ * @param {{planned: number, neverSent: number}} facts of the run
+ * @returns {{planned: number, neverSent: number}} of these operations; of the run where it has only one
+ */
+export function plannedOf(operations, facts) {
+  if (operations.some(({ planned }) => planned === undefined)) {
+    return { planned: facts.planned, neverSent: facts.neverSent };
   }
-  return { ...rest, outcomes: plain };
+  return {
+    planned: total(operations.map(({ planned }) => Number(planned))),
+    neverSent: total(operations.map(({ neverSent }) => Number(neverSent))),
+  };
+}
+
+/**
+ * @param {CellTally<Histogram | InTransit>[]} parts
+ * @returns {CellTally}
+ */
+function mergeCells(parts) {
+  const names = [...new Set(parts.flatMap(({ outcomes }) => Object.keys(outcomes)))];
+  const outcomes = names.map((name) => [
+    name,
+    mergeOutcome(parts.flatMap((part) => part.outcomes[name] ?? [])),
+  ]);
+  return {
+    name: parts[0].name,
+    stage: parts[0].stage,
+    outcomes: Object.fromEntries(outcomes),
+    verification: {
+      checked: total(parts.map(({ verification }) => verification.checked)),
+      passed: total(parts.map(({ verification }) => verification.passed)),
+      unchecked: total(parts.map(({ verification }) => verification.unchecked)),
+      failures: sumRecords(parts.map(({ verification }) => verification.failures)),
+      notes: [...new Set(parts.flatMap(({ verification }) => verification.notes))],
+    },
+    dropped: total(parts.map(({ dropped }) => dropped)),
+    neverSentDue: total(parts.map(({ neverSentDue }) => neverSentDue)),
+    warmup: total(parts.map(({ warmup }) => warmup)),
+    perSecond: {
+      sent: sumArrays(parts.map(({ perSecond }) => perSecond.sent)),
+      succeeded: sumArrays(parts.map(({ perSecond }) => perSecond.succeeded)),
+      failed: sumArrays(parts.map(({ perSecond }) => perSecond.failed)),
+    },
+    lastSuccessMs: Math.max(...parts.map(({ lastSuccessMs }) => lastSuccessMs)),
+    firstHalf: {
+      count: total(parts.map(({ firstHalf }) => firstHalf.count)),
+      responseMs: total(parts.map(({ firstHalf }) => firstHalf.responseMs)),
+    },
+    successesAfter: total(parts.map(({ successesAfter }) => successesAfter)),
+    ...plannedParts(parts),
+  };
+}
+
+/**
+ * @param {CellTally<unknown>[]} parts
+ * @returns {Pick<CellTally, 'planned' | 'neverSent'>}
+ */
+function plannedParts(parts) {
+  if (parts.some(({ planned }) => planned === undefined)) return {};
+  return {
+    planned: total(parts.map(({ planned }) => Number(planned))),
+    neverSent: total(parts.map(({ neverSent }) => Number(neverSent))),
+  };
+}
+
+/** @param {OutcomeTally<Histogram | InTransit>[]} parts @returns {OutcomeTally} */
+function mergeOutcome(parts) {
+  return {
+    success: parts[0].success,
+    count: total(parts.map(({ count }) => count)),
+    latency: latencyOf((series) => sumHistograms(parts.map(({ latency }) => latency[series]))),
+  };
 }

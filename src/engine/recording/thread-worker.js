@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
-import { createSchedule } from '../../plan/schedule.js';
+import { scheduleOf } from '../../plan/due.js';
 import { recordAll } from './loop.js';
 import { createRecorder } from './recorder.js';
 import { openReader } from './ring.js';
@@ -23,7 +23,7 @@ const keepers = mix.openKeepers();
 const reader = openReader(ring);
 /** Of each member. @type {unknown[][]} */
 const kept = keepers.map(() => []);
-/** Not reported yet. @type {import('./recorder.js').SecondRow[]} */
+/** Not reported yet. @type {import('./seconds.js').SecondRow[]} */
 let ended = [];
 
 const recorder = createRecorder({
@@ -55,8 +55,7 @@ function report(said) {
 
 /** @param {number} atMs */
 function reportSoFar(atMs) {
-  const { open, ...snapshot } = recorder.soFar();
-  report({ atMs, snapshot, open });
+  report({ atMs, ...recorder.soFar() });
 }
 
 /**
@@ -66,7 +65,7 @@ function reportSoFar(atMs) {
  */
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
-  const schedule = createSchedule(load);
+  const schedule = /** @type {import('../../plan/schedule.js').Schedule} */ (scheduleOf(load));
   const { memberOf } = mix;
   const waited = {
     operation: 0,
@@ -95,7 +94,7 @@ const onReport = livePort === null ? null : reportSoFar;
 const tail = recordAll({ reader, recorder, onTaken: keep, onReport });
 recordWaiting(tail);
 for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
-const snapshot = recorder.finish();
-port.postMessage({ type: 'end', snapshot, kept: keepers.map((keeper) => keeper?.close() ?? null) });
-report({ atMs: tail.endedMs, snapshot, open: null });
+const tally = recorder.finish();
+port.postMessage({ type: 'end', tally, kept: keepers.map((keeper) => keeper?.close() ?? null) });
+report({ atMs: tail.endedMs, tally, open: null });
 livePort?.close();

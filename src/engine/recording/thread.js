@@ -1,5 +1,5 @@
 /**
- * The sender's end of the recorder thread: the ring that samples go into, the seconds and the snapshot that come back.
+ * The sender's end of the recorder thread: the ring that samples go into, the seconds and the tally that come back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { createRingMemory, openWriter } from './ring.js';
 
 /**
  * @typedef {object} RecorderEnd
- * @property {import('./recorder.js').Snapshot} snapshot
+ * @property {import('./recorder.js').PackedTally} tally
  * @property {(import('../../operations/index.js').Kept | null)[]} kept by each operation of the plan
  */
 
@@ -37,12 +37,12 @@ export function openRecording(ring) {
  * @param {object} context
  * @param {import('../../plan/plan.js').Plan} context.plan
  * @param {import('../../operations/mix.js').MixFixture} context.fixture
- * @param {number} context.cells of the snapshot
+ * @param {number} context.cells of the tally
  * @param {number} context.shards of the whole plan
  * @param {number | null} context.measuredMs
  * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to whoever shows them; the
  *   thread takes it
- * @param {(row: import('./recorder.js').SecondRow) => void} context.onSecond
+ * @param {(row: import('./seconds.js').SecondRow) => void} context.onSecond
  */
 export async function startRecorder({ plan, fixture, cells, shards, measuredMs, livePort, onSecond }) {
   const ring = createRingMemory(undefined, cells);
@@ -57,7 +57,7 @@ export async function startRecorder({ plan, fixture, cells, shards, measuredMs, 
   end.promise.catch(() => {});
   worker.on('message', (message) => {
     if (message.type === 'second') onSecond(message.row);
-    else if (message.type === 'end') end.resolve({ snapshot: message.snapshot, kept: message.kept });
+    else if (message.type === 'end') end.resolve({ tally: message.tally, kept: message.kept });
     else ready.resolve(undefined);
   });
   let failed = false;
@@ -80,7 +80,7 @@ export async function startRecorder({ plan, fixture, cells, shards, measuredMs, 
       while (!failed && !writeTail(tail)) await sleep(RETRY_MS);
       return end.promise;
     },
-    /** Ends the thread, with or without a snapshot. */
+    /** Ends the thread, with or without a tally. */
     async terminate() {
       await worker.terminate();
     },

@@ -1,6 +1,6 @@
 /** The bookkeeping of what a part of a plan has for `merge`: it is of the same requests as the figures that people read. */
 
-import { sumArrays } from '../../engine/recording/merge.js';
+import { sumArrays } from '../../common/sums.js';
 import { isSameBucket, readHistogram } from './check-latency.js';
 
 /** @typedef {import('../schema.js').Result} Result */

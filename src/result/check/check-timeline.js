@@ -1,6 +1,6 @@
 /** The bookkeeping of what goes on over time: the rates, and the timeline second by second. */
 
-import { total } from '../../engine/recording/merge.js';
+import { total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { same, unless } from './check-common.js';
 import { isSameBucket } from './check-latency.js';

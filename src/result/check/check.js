@@ -17,7 +17,7 @@
  * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
 
-import { total } from '../../engine/recording/merge.js';
+import { total } from '../../common/sums.js';
 import { countErrors, shareOfErrors } from '../errors.js';
 import { same, unless } from './check-common.js';
 import { checkLatencies, checkSums, SERIES } from './check-latency.js';

@@ -2,9 +2,7 @@
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
 
 /** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlock */
-/** @typedef {import('../../engine/recording/recorder.js').Snapshot} Snapshot */
-/** @typedef {import('../../engine/recording/recorder.js').SecondRow} SecondRow */
-/** @typedef {import('../../engine/recording/recorder.js').OutcomeSnapshot} OutcomeSnapshot */
+/** @typedef {import('../../engine/recording/seconds.js').SecondRow} SecondRow */
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /**
@@ -15,7 +13,7 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /**
  * @param {object} part
- * @param {import('../../engine/recording/merge.js').MergedOperation[]} part.operations
+ * @param {import('../../engine/recording/tally.js').CellTally[]} part.operations
  * @param {Pick<import('../build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
  * @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
@@ -45,7 +43,7 @@ function topOf(histogram) {
   return decodeHistogram(histogram).maxValue / 1000;
 }
 
-/** @param {import('../../engine/recording/merge.js').MergedOperation['outcomes']} outcomes */
+/** @param {import('../../engine/recording/tally.js').CellTally['outcomes']} outcomes */
 function ownOf(outcomes) {
   return Object.fromEntries(
     Object.entries(outcomes).map(
@@ -89,9 +87,9 @@ function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
  *
  * @param {Result} result of a part
  * @param {MergeBlock} merge its merge block
- * @returns {Snapshot}
+ * @returns {import('../../engine/recording/tally.js').Tally<string>} its histograms are text
  */
-export function snapshotOf(result, merge) {
+export function tallyOf(result, merge) {
   return {
     operations: Object.entries(result.operations).map(([name, block]) => ({
       name,
@@ -111,7 +109,7 @@ export function snapshotOf(result, merge) {
 /**
  * @param {OperationBlock} block
  * @param {Record<string, {response: string, service: string}>} own by outcome; zeros where an older version recorded none
- * @returns {Record<string, OutcomeSnapshot>} dropped arrivals are no outcome to a recorder
+ * @returns {Record<string, import('../../engine/recording/tally.js').OutcomeTally<string>>} dropped arrivals are no outcome to a recorder
  */
 function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');

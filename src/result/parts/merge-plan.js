@@ -1,6 +1,6 @@
 /** What the parts of a plan have in common: the plan, how many requests it has, and whom they asked. */
 import { usageError } from '../../common/errors.js';
-import { total } from '../../engine/recording/merge.js';
+import { total } from '../../common/sums.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
 

@@ -4,15 +4,15 @@
  */
 
 import { usageError } from '../../common/errors.js';
-import { mergeSnapshots, total } from '../../engine/recording/merge.js';
+import { total } from '../../common/sums.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
-import { createDuePerSecond } from '../../plan/due.js';
-import { createSchedule } from '../../plan/schedule.js';
+import { mergeTallies } from '../../engine/recording/tally.js';
+import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
 import { observe, ownLossesOf } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
 import { concludeWith } from '../conclude.js';
 import { findUnreadable } from '../unreadable.js';
-import { secondsOf, snapshotOf } from './merge-block.js';
+import { secondsOf, tallyOf } from './merge-block.js';
 import { checkPlanned, planOf, targetOf } from './merge-plan.js';
 import { orderParts } from './parts.js';
 import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.js';
@@ -40,7 +40,7 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   const parts = orderParts(named, allowInterrupted);
   for (const text of warnings(parts)) onWarning?.(text);
   const plan = planOf(parts);
-  const schedule = plan.load.model === 'open' ? createSchedule(plan.load) : null;
+  const schedule = scheduleOf(plan.load);
   if (schedule !== null) checkPlanned(parts, schedule);
   try {
     return addUp(parts, plan, schedule, command ?? parts[0].result.command);
@@ -58,7 +58,7 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
  * @returns {Result}
  */
 function addUp(parts, plan, schedule, command) {
-  const { operations, ...late } = mergeSnapshots(parts.map(({ result, merge }) => snapshotOf(result, merge)));
+  const { operations, ...late } = mergeTallies(parts.map(({ result, merge }) => tallyOf(result, merge)));
   const watched = watchedOfParts(parts, late);
   const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
   const block = buildBlock(operations, facts);

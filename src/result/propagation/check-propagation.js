@@ -1,6 +1,6 @@
 /** Do the figures of a measurement of propagation agree with each other? */
 import { decodeHistogram } from '../../common/histogram.js';
-import { total } from '../../engine/recording/merge.js';
+import { total } from '../../common/sums.js';
 
 /** @typedef {import('./propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('./propagation-schema.js').DelayBlock} DelayBlock */
