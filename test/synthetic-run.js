@@ -1,7 +1,7 @@
 /** Runs that never were: results made by the code that makes those of real runs, from samples that follow from the plan's seed. */
 
 import { uniform } from '../src/common/random.js';
-import { arrivalsOf } from '../src/engine/pacing/arrivals.js';
+import { arrivalsOf } from '../src/engine/pacing/pacer.js';
 import { createRecorder } from '../src/engine/recording/recorder.js';
 import { createRunSeconds } from '../src/engine/recording/seconds.js';
 import { createCells } from '../src/engine/shard.js';

@@ -98,7 +98,7 @@ function listOf(value) {
 async function readGroups(paths, names) {
   const [{ readDocuments }, { namedRuns }] = await Promise.all([
     import('../result/read-document.js'),
-    import('../result/runs/run-summary.js'),
+    import('../result/runs/run-metrics.js'),
   ]);
   const read = await readDocuments(paths.flat());
   /** @type {(document: ReadDocument) => NamedRun[]} */

@@ -52,7 +52,7 @@ async function together(read) {
   if (read.length === 1) return read[0].document;
   const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
     import('../result/runs/run-set.js'),
-    import('../result/runs/run-summary.js'),
+    import('../result/runs/run-metrics.js'),
     import('../result/runs/same-run.js'),
     import('../result/comparison/admit.js'),
   ]);

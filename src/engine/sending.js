@@ -4,8 +4,7 @@ import { settledFrom } from '../plan/stages.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots, startOf } from './slots.js';
-import { watchBacklog } from './watch/backlog.js';
-import { BEAT_MS, createWatch } from './watch/sender.js';
+import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;

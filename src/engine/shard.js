@@ -2,14 +2,16 @@
  * Shard k of N: everything that one sending thread does, from opening its connections to its tally. With one
  * thread it runs in the main one, with more in shard-worker.js; the code is the same.
  */
+
 import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { loadMix } from '../operations/mix.js';
+import { share } from '../plan/shard-part.js';
 import { createStageFinder, spansOf } from '../plan/stages.js';
 import { createClock } from './clock.js';
-import { arrivalsOf, share } from './pacing/arrivals.js';
 import { choosePacing } from './pacing/choose.js';
+import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/thread.js';
 import { startRecorder } from './recording/thread.js';
 import { startSending } from './sending.js';
@@ -49,7 +51,7 @@ import { warmUp } from './warm-up.js';
  * @property {number} dialled requests of the measured part that had to open a connection first
  * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long
  * @property {import('./watch/sender.js').WatchEnd} watch
- * @property {import('./watch/backlog.js').BacklogEnd} backlog
+ * @property {import('./watch/sender.js').BacklogEnd} backlog
  */
 /**
  * @typedef {object} Shard

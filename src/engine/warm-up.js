@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import { createConnection } from '../http/connection.js';
 import { createClock } from './clock.js';
-import { arrivalsOf } from './pacing/arrivals.js';
+import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/thread.js';
 import { createRingMemory, openReader, SMALL_RING } from './recording/ring.js';
 import { openRecording } from './recording/thread.js';

@@ -1,8 +1,8 @@
 /** A document is what reports are made from: the result of one run, a set of runs, or a comparison of groups of runs. */
 import { usageError } from '../common/errors.js';
-import { SCHEMA_ID } from './schema-id.js';
 
 /** Values of `schema`; apart from the schemas so that a reader need not load their library. */
+export const SCHEMA_ID = 'vault-pki-load/result/1';
 export const RUN_SET_SCHEMA_ID = 'vault-pki-load/run-set/1';
 export const COMPARISON_SCHEMA_ID = 'vault-pki-load/comparison/1';
 export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
@@ -103,4 +103,16 @@ export function isPropagation(value) {
  */
 function schemaOf(value) {
   return /** @type {{schema?: unknown} | null | undefined} */ (value)?.schema;
+}
+
+/** @typedef {import('../verdict/measurement-schema.js').Measurement} Measurement */
+
+/**
+ * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
+ * @returns {Measurement['reasons'][number] | undefined} the main reason; of an older file, whose reasons have no grade, the first.
+ *   undefined: it is not invalid
+ */
+export function invalidReasonOf({ verdict, reasons }) {
+  if (verdict !== 'invalid') return undefined;
+  return reasons.find(({ grade }) => grade === 'invalid') ?? reasons[0];
 }

@@ -3,17 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { usageError } from '../common/errors.js';
 import { checkResult } from './check/check.js';
-import { checkComparison } from './check/check-comparison.js';
+import { checkComparison, checkPropagation } from './check/check-comparison.js';
+import { findUnreadable } from './check/check-latency.js';
 import { validateComparison } from './comparison/comparison-schema.js';
 import { isResult, kindOf } from './document.js';
 import { placeOfJsonError } from './json-place.js';
-import { checkPropagation } from './propagation/check-propagation.js';
 import { validatePropagation } from './propagation/propagation-schema.js';
 import { validateRunSet } from './runs/run-set.js';
 import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { validateSearch } from './search/search-schema.js';
-import { findUnreadable } from './unreadable.js';
 
 /** @typedef {import('./document.js').Document} Document */
 /** @typedef {import('./document.js').DocumentKind} DocumentKind */

@@ -3,11 +3,9 @@ import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from './build.js';
-import { deferRequirement } from './defer.js';
-import { judgeRequirement } from './requirements/judge.js';
-import { SCHEMA_ID } from './schema-id.js';
-import { scopedView } from './scope.js';
-import { buildStages } from './stages.js';
+import { SCHEMA_ID } from './document.js';
+import { deferRequirement, judgeRequirement } from './requirements/judge.js';
+import { buildStages, scopedView } from './stages.js';
 
 /**
  * @param {object} parts

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { Measurement } from '../verdict/measurement-schema.js';
 import { validatorOf } from './declared.js';
+import { SCHEMA_ID } from './document.js';
 import { MergeBlock, MergedPart, ShardPart } from './parts/merge-block-schema.js';
-import { SCHEMA_ID } from './schema-id.js';
 
 export { SCHEMA_ID };
 

@@ -7,8 +7,8 @@
  * inherits the s and r of the requests before it. All of this is subtracted per request: the reported times are an upper end
  * of the target's, the times less the tool's part a lower end.
  */
-import { lowestAtRank, meanAndDeviationOf, meanOf, valueAtRank } from '../common/histogram.js';
-import { lowerRank, quantileRank, studentT95, upperRank } from './statistics.js';
+import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
+import { lowerRank, studentT95, upperRank } from './statistics.js';
 
 /** @typedef {import('../common/histogram.js').Histogram} Histogram */
 /** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */

@@ -2,8 +2,8 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
 import { total } from '../common/sums.js';
-import { mergeBacklogs } from '../engine/watch/backlog.js';
-import { driftsOf } from './drift.js';
+import { mergeBacklogs } from '../engine/watch/sender.js';
+import { driftsOf } from './trend.js';
 
 /** @typedef {import('../common/histogram.js').Histogram} Histogram */
 /**
@@ -33,9 +33,9 @@ import { driftsOf } from './drift.js';
  * @property {{processCores: number | null, idleShare: number | null, pressureShare: number | null}} machine CPU time as a number of
  *   cores, and shares of time; null: not known
  * @property {boolean} targetIsLocal on this machine
- * @property {import('../engine/watch/backlog.js').BacklogEnd} backlog
- * @property {import('./drift.js').RunDrift | null} latencyDrift of the median second by second; null: none found
- * @property {import('./drift.js').RunDrift | null} rateDrift of the successes, in a closed loop
+ * @property {import('../engine/watch/sender.js').BacklogEnd} backlog
+ * @property {import('./trend.js').RunDrift | null} latencyDrift of the median second by second; null: none found
+ * @property {import('./trend.js').RunDrift | null} rateDrift of the successes, in a closed loop
  * @property {{text: string, remedy: string, grade: 'invalid' | 'remark'} | null} [apart] of merged parts: they did not send at the same time
  * @property {string[]} [problems] of the bookkeeping
  */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { checkPropagation } from '../../src/result/propagation/check-propagation.js';
+import { checkPropagation } from '../../src/result/check/check-comparison.js';
 import { validatePropagation } from '../../src/result/propagation/propagation-schema.js';
 import {
   assertNoStack,

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { arrivalsOf, share } from '../../src/engine/pacing/arrivals.js';
+import { arrivalsOf } from '../../src/engine/pacing/pacer.js';
 import { plannedWindow } from '../../src/engine/window.js';
 import { createDuePerSecond } from '../../src/plan/due.js';
 import { createSchedule } from '../../src/plan/schedule.js';
-import { shardOfThread, shareOf } from '../../src/plan/shard-part.js';
+import { shardOfThread, share, shareOf } from '../../src/plan/shard-part.js';
 import { load } from './load-plan.js';
 
 /** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { mergeBacklogs, watchBacklog } from '../../src/engine/watch/backlog.js';
 import { between } from '../../src/engine/watch/machine.js';
 import { watchReading } from '../../src/engine/watch/reading.js';
-import { createWatch } from '../../src/engine/watch/sender.js';
+import { createWatch, mergeBacklogs, watchBacklog } from '../../src/engine/watch/sender.js';
 
 /** What no counter has of the way from and to the wire. */
 const UNSEEN_MS = 0.05;

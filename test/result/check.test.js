@@ -8,7 +8,7 @@ import { buildLatency } from '../../src/result/build.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { checkLatencies, checkSums } from '../../src/result/check/check-latency.js';
 import { checkMergeBlock } from '../../src/result/check/check-merge-block.js';
-import { checkSeconds } from '../../src/result/check/check-seconds.js';
+import { checkSeconds } from '../../src/result/check/check-timeline.js';
 import { sample as recorded, setUp } from '../engine/recording.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { block, latency, sampleResult, spread, timelineOf } from './sample.js';

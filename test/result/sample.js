@@ -1,6 +1,5 @@
 /** Results for tests: consistent by construction, from a list of requests that might have been. */
-import { createHistogram, encodeHistogram, recordMs } from '../../src/common/histogram.js';
-import { quantileRank } from '../../src/verdict/statistics.js';
+import { createHistogram, encodeHistogram, quantileRank, recordMs } from '../../src/common/histogram.js';
 
 /** @typedef {import('../../src/result/schema.js').Result} Result */
 

@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { checkPropagation } from '../../src/result/propagation/check-propagation.js';
+import { checkPropagation } from '../../src/result/check/check-comparison.js';
 import { validatePropagation } from '../../src/result/propagation/propagation-schema.js';
 import { runCli } from '../cli/support.js';
 import { setUpPki } from './pki.js';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { quantileRank } from '../../src/common/histogram.js';
 import {
   binomialCdf,
   lowerRank,
   meanAndVariance,
   proportionUpperBound,
-  quantileRank,
   samplesToProve,
   studentT95,
   upperRank,

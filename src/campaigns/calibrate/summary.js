@@ -1,7 +1,7 @@
 /** What a calibration comes down to, in sentences: what the tool adds at most, up to which rate, what limits it, what to do. */
 
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
-import { invalidReasonOf } from '../../result/measurement.js';
+import { invalidReasonOf } from '../../result/document.js';
 import { isWrong } from './honest-rate.js';
 
 /** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */

@@ -1,6 +1,6 @@
 /** The result of a step -> what it says of its level. */
 import { USED_UP } from '../../operations/revoke.js';
-import { invalidReasonOf } from '../../result/measurement.js';
+import { invalidReasonOf } from '../../result/document.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('./search.js').Judged} Judged */

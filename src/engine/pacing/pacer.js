@@ -2,6 +2,9 @@
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never awaits
  * an answer. A backlog is no list but the distance between the next index and the clock.
  */
+import { scheduleOf } from '../../plan/due.js';
+import { createInFlight } from '../../plan/in-flight.js';
+import { share } from '../../plan/shard-part.js';
 
 /**
  * @typedef {object} Arrivals what one shard sends: its own indexes i with i mod shards = shard, in order
@@ -159,4 +162,24 @@ export function countDue(schedule, next, shards, now) {
     else high = middle;
   }
   return low;
+}
+
+/**
+ * @param {import('../../plan/plan.js').LoadPlan} load
+ * @param {number} shard
+ * @param {number} shards
+ * @returns {Arrivals}
+ */
+export function arrivalsOf(load, shard, shards) {
+  const schedule = scheduleOf(load);
+  const closedEnd = load.durationMs === null ? Number.POSITIVE_INFINITY : load.warmupMs + load.durationMs;
+  return {
+    shard,
+    shards,
+    schedule,
+    stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
+    warmupMs: load.warmupMs,
+    requests: load.requests === null ? null : share(load.requests, shard, shards),
+    inFlight: schedule === null ? createInFlight(load, shard, shards) : null,
+  };
 }

@@ -6,8 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
 import { scheduleOf } from '../../plan/due.js';
-import { recordAll } from './loop.js';
-import { createRecorder } from './recorder.js';
+import { createRecorder, recordAll } from './recorder.js';
 import { openReader } from './ring.js';
 import { warmUpRecording } from './warm-up.js';
 

@@ -2,8 +2,7 @@
  * Warms the recording code before time zero, as ../warm-up.js does for the sending code: samples as the run will bring, through a
  * ring, a recorder and classifiers that are thrown away.
  */
-import { recordAll } from './loop.js';
-import { createRecorder } from './recorder.js';
+import { createRecorder, recordAll } from './recorder.js';
 import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js';
 
 /**

@@ -1,7 +1,7 @@
 /** The sections of a result below its answer. */
 
 import { formatCount, formatDuration } from '../../common/units.js';
-import { invalidReasonOf } from '../../result/measurement.js';
+import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { nextSteps } from './next-steps.js';
 import { chart, details, facts, figures, notes, sentence, table, texts } from './parts.js';

@@ -1,7 +1,7 @@
 /** The result of one run as a report. */
 
 import { formatCount, formatDuration } from '../../common/units.js';
-import { invalidReasonOf } from '../../result/measurement.js';
+import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
 import { chart, notes, report, section, sentence, verdicts } from './parts.js';

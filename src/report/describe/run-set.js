@@ -1,7 +1,6 @@
 /** A set of runs as a report: the medians first, then a row for each run. */
 import { figureText } from '../../result/runs/figures.js';
-import { METRICS } from '../../result/runs/run-metrics.js';
-import { namedRuns } from '../../result/runs/run-summary.js';
+import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
 import { spanText } from './bars.js';
 import {
   chart,

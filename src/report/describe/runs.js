@@ -6,7 +6,7 @@ import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
 /** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../result/runs/run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('../../result/runs/run-metrics.js').RunSetSummary} RunSetSummary */
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('../../result/runs/run-metrics.js').MetricSummary} MetricSummary */
 /** @typedef {import('../../result/runs/run-metrics.js').Unit} Unit */

@@ -19,11 +19,9 @@
 
 import { total } from '../../common/sums.js';
 import { countErrors, shareOfErrors } from '../errors.js';
-import { same, unless } from './check-common.js';
-import { checkLatencies, checkSums, SERIES } from './check-latency.js';
+import { checkLatencies, checkSums, SERIES, same, unless } from './check-latency.js';
 import { checkMergeBlock } from './check-merge-block.js';
-import { checkSeconds } from './check-seconds.js';
-import { checkRates, checkTimeline } from './check-timeline.js';
+import { checkRates, checkSeconds, checkTimeline } from './check-timeline.js';
 
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../schema.js').OperationBlock} OperationBlock */

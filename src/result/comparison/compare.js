@@ -2,19 +2,18 @@
  * Groups of runs -> Comparison: every metric of every group beside the base's. The unit of sampling is the run: ten runs of a
  * thousand requests are ten values of p99, not ten thousand of anything.
  */
-
 import { median } from '../../common/median.js';
+import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { COMPARISON_SCHEMA_ID } from '../document.js';
+import { differenceWarnings, orderNotes, seedWarnings, targetWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, summariseMetrics } from '../runs/run-metrics.js';
-import { subjectsOf } from '../runs/run-subjects.js';
 import { admit } from './admit.js';
 import { INTERVAL_CONFIDENCE, RESAMPLES } from './bootstrap.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
-import { notesOf, warningsOf } from './comparison-remarks.js';
 import { ErrorBias } from './error-bias.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
-import { ALPHA } from './rank-test.js';
+import { ALPHA, chooseMethod, runsNeeded, smallestPValue } from './rank-test.js';
 
 /** @typedef {import('./comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('./comparison-schema.js').ComparedGroup} ComparedGroup */
@@ -158,4 +157,114 @@ function findBest(head, samples, tools, bias) {
       isShownBetter(head, samples[first], other, { base: tools[i], other: tools[first] }),
   );
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
+}
+
+/** @typedef {import('../schema.js').Result} Result */
+/** @typedef {import('./comparison-schema.js').ComparedGroup['subjects'][number]} Subject */
+
+/**
+ * @param {readonly Result[]} results
+ * @returns {Subject[]} each that differs once, with the number of runs, in order of appearance
+ */
+export function subjectsOf(results) {
+  /** @type {Map<string, Subject>} */
+  const subjects = new Map();
+  for (const result of results) {
+    const one = subjectOf(result);
+    const key = JSON.stringify(one);
+    const { runs } = subjects.get(key) ?? one;
+    subjects.set(key, { ...one, runs: runs + 1 });
+  }
+  return [...subjects.values()];
+}
+
+/**
+ * @param {Result} result
+ * @returns {Subject}
+ */
+function subjectOf({ operations, command, load }) {
+  const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs, stageCount } =
+    load;
+  const names = Object.keys(operations);
+  return {
+    operations: names.length > 0 ? names : [command],
+    load: {
+      model,
+      ratePerSecond,
+      concurrency,
+      threads,
+      arrivals,
+      durationMs,
+      requests,
+      rampUpMs,
+      ...(stageCount === undefined ? {} : { stageCount }),
+    },
+    runs: 0,
+  };
+}
+
+/** @typedef {import('./admit.js').AdmittedGroup} AdmittedGroup */
+
+/**
+ * What may have made a difference beside what is compared.
+ *
+ * @param {readonly AdmittedGroup[]} groups
+ * @param {import('./error-bias.js').ErrorBias} bias
+ * @returns {string[]} sentences
+ */
+export function warningsOf(groups, bias) {
+  const resultsOf = (/** @type {AdmittedGroup} */ { used }) => used.map(({ result }) => result);
+  return [
+    ...differenceWarnings(groups.flatMap(resultsOf)),
+    ...groups.flatMap((group) => targetWarnings(group.name, resultsOf(group))),
+    ...groups.flatMap((group) => seedWarnings(group.name, resultsOf(group))),
+    ...tooFewRuns(groups),
+    ...groups.flatMap(leftOut),
+    ...groups.flatMap(doubtful),
+    ...bias.warnings(),
+  ];
+}
+
+/** @param {readonly AdmittedGroup[]} groups @returns {string[]} */
+function tooFewRuns([base, ...others]) {
+  return others
+    .filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA)
+    .map(
+      ({ name, used }) =>
+        `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) for any difference to be shown: ${runsNeeded()} of each are enough.`,
+    );
+}
+
+/** @param {AdmittedGroup} group @returns {string[]} */
+function leftOut({ name, runs, used }) {
+  const out = runs.length - used.length;
+  if (out === 0) return [];
+  return [`${out} of ${runs.length} runs of ${name} are left out: what is left may be the better ones.`];
+}
+
+/** @param {AdmittedGroup} group @returns {string[]} */
+function doubtful({ name, used }) {
+  return used.flatMap(({ name: run, why }) =>
+    why === null ? [] : [`${run} of ${name} is taken all the same: ${why}.`],
+  );
+}
+
+/**
+ * @param {readonly AdmittedGroup[]} groups
+ * @param {{seed: number, resamples: number, hasErrors: boolean}} facts
+ * @returns {string[]} sentences
+ */
+export function notesOf(groups, { seed, resamples, hasErrors }) {
+  const [base, ...others] = groups;
+  const isExact = others.every(({ used }) => chooseMethod(base.used.length, used.length) === 'exact');
+  const test = isExact ? 'exact' : 'exact but for very many runs, of which it is the normal approximation';
+  return [
+    `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which with few runs is somewhat too narrow.`,
+    'The tool is assumed to be equally late in all groups; where the bound of its lateness is higher in one of them, that much does not count as a difference.',
+    'Each metric is judged by itself: where nothing differs, one in twenty is still called different.',
+    ...(hasErrors
+      ? ['Times are those of all requests, failed ones too: a target that fails fast is not a fast one.']
+      : []),
+    ...orderNotes(groups),
+  ];
 }

@@ -2,18 +2,18 @@
  * The results of all parts of one plan (`--shard`) -> the result of the plan, as one run of all their threads would have given
  * it: what the parts' recorders handed in is restored from their results, and goes the way that it goes in a run.
  */
-
 import { usageError } from '../../common/errors.js';
 import { total } from '../../common/sums.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
+import { parseRequirement } from '../../plan/requirements.js';
+import { partName, shareOf } from '../../plan/shard-part.js';
 import { observe, ownLossesOf } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
+import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
-import { findUnreadable } from '../unreadable.js';
 import { secondsOf, tallyOf } from './merge-block.js';
-import { checkPlanned, planOf, targetOf } from './merge-plan.js';
 import { orderParts } from './parts.js';
 import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.js';
 
@@ -183,4 +183,54 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
 /** @param {string[]} texts @returns {string[]} each once */
 function distinct(texts) {
   return [...new Set(texts)];
+}
+
+/**
+ * @param {Part[]} parts
+ * @returns {Plan} the whole one; threads are those of all parts
+ */
+export function planOf(parts) {
+  const [{ result }] = parts;
+  const { load, requirements, ...rest } = /** @type {any} */ (result.plan);
+  return {
+    ...rest,
+    mix: rest.mix ?? null,
+    load: {
+      ...load,
+      threads: total(parts.map(({ result: { load: own } }) => own.threads)),
+      shard: null,
+      startAt: load.startAt ?? null,
+      stages: load.stages ?? null,
+    },
+    requirements: requirements.map((/** @type {string} */ text) => parseRequirement(text)),
+  };
+}
+
+/**
+ * In an open loop the plan says how many requests each part has.
+ *
+ * @param {Part[]} parts
+ * @param {Schedule} schedule of the whole plan
+ */
+export function checkPlanned(parts, { count, firstMeasured }) {
+  for (const { name, shard, result } of parts) {
+    const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
+    if (result.totals.planned === planned) continue;
+    throw usageError(
+      'inconsistent_result',
+      `${name} does not add up: ${partName(shard)} of its plan has ${planned} requests, but totals.planned is ${result.totals.planned}.`,
+      'Give the file as vault-pki-load wrote it.',
+    );
+  }
+}
+
+/**
+ * @param {Part[]} parts which contradict each other in nothing; one may not have been told
+ * @returns {Result['target']}
+ */
+export function targetOf(parts) {
+  const targets = parts.map(({ result }) => result.target);
+  const told = (/** @type {'product' | 'version'} */ key) =>
+    targets.find((target) => target[key] !== null)?.[key] ?? null;
+  return { ...targets[0], product: told('product'), version: told('version') };
 }

@@ -3,6 +3,7 @@
  * where the limit lies in the bar it is not proven. A request that failed, was dropped or was still waiting at the end never helps.
  */
 import { formatCount } from '../../common/units.js';
+import { partName } from '../../plan/shard-part.js';
 import { proportionLowerBound, samplesNeeded } from '../../verdict/statistics.js';
 import { countErrors, errorBar } from '../errors.js';
 import { formatPercent, sentence } from '../wording.js';
@@ -170,4 +171,20 @@ function judgeErrors(requirement, view) {
       : 'more requests would decide it';
   const doubt = isTool ? 'tool' : 'sample';
   return { verdict, actual, ...bar, doubt, reason: sentence(observed, against, confident, more) };
+}
+
+/**
+ * @param {import('../../plan/requirements.js').Requirement} requirement
+ * @param {Readonly<import('../../plan/shard-part.js').ShardPart>} shard
+ * @returns {import('../schema.js').RequirementVerdict}
+ */
+export function deferRequirement({ text, metric, limit }, shard) {
+  return {
+    text,
+    verdict: 'not proven',
+    actual: null,
+    limit,
+    unit: metric === 'rate' ? '/s' : metric === 'errors' ? 'fraction' : 'ms',
+    reason: `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`,
+  };
 }

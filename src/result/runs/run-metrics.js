@@ -2,10 +2,10 @@
  * What is read of every run, which runs count, and what is said of a metric over runs. One run is one sample of each metric,
  * however many requests it sent.
  */
-
 import { median } from '../../common/median.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
-import { invalidReasonOf } from '../measurement.js';
+import { invalidReasonOf } from '../document.js';
+import { differenceWarnings, seedWarnings, targetWarnings } from './run-differences.js';
 
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
@@ -166,4 +166,58 @@ function time(key, label, series, figure) {
     read: ({ latencyMs }) => latencyMs[series][figure],
     tool: ({ latencyMs }) => latencyMs[series].bars?.[figure].tool ?? 0,
   };
+}
+
+/**
+ * @typedef {object} RunSetSummary
+ * @property {string[]} used names of the runs that count: `run 1`, ...
+ * @property {LeftOut[]} leftOut the others: invalid or interrupted
+ * @property {string[]} warnings in what those that count were not made alike
+ * @property {(MetricHead & MetricSummary)[]} metrics values in the order of `used`
+ * @property {{text: string, verdicts: Record<string, number>}[]} requirements of the runs that count, in how many each
+ *   verdict was given
+ */
+
+/**
+ * @param {string} name of the set
+ * @param {readonly import('../schema.js').Result[]} runs
+ * @returns {RunSetSummary}
+ */
+export function summariseRuns(name, runs) {
+  const { used, leftOut } = sortOut(namedRuns(runs));
+  const results = used.map(({ result }) => result);
+  const summaries = summariseMetrics(used);
+  return {
+    used: used.map((run) => run.name),
+    leftOut,
+    warnings: [
+      ...differenceWarnings(results),
+      ...targetWarnings(name, results),
+      ...seedWarnings(name, results),
+    ],
+    metrics: METRICS.map((metric) => ({ ...headOf(metric), ...summaries[metric.key] })),
+    requirements: summariseRequirements(used),
+  };
+}
+
+/**
+ * @param {readonly import('../schema.js').Result[]} runs
+ * @returns {NamedRun[]} by their place in the set, from 1
+ */
+export function namedRuns(runs) {
+  return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
+}
+
+/** @param {NamedRun[]} runs */
+function summariseRequirements(runs) {
+  /** @type {Map<string, Record<string, number>>} */
+  const byText = new Map();
+  for (const { result } of runs) {
+    for (const { text, verdict } of result.requirements) {
+      const verdicts = byText.get(text) ?? {};
+      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+      byText.set(text, verdicts);
+    }
+  }
+  return [...byText].map(([text, verdicts]) => ({ text, verdicts }));
 }

@@ -7,7 +7,7 @@ import { validatorOf } from '../declared.js';
 import { RUN_SET_SCHEMA_ID } from '../document.js';
 import { Result } from '../schema.js';
 import { MetricHead, MetricSummary } from './metric-summary-schema.js';
-import { summariseRuns } from './run-summary.js';
+import { summariseRuns } from './run-metrics.js';
 
 export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 
@@ -36,7 +36,7 @@ export const RunSet = z
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
 
 /** @typedef {z.infer<typeof RunSet>} RunSet */
-/** @typedef {import('./run-summary.js').RunSetSummary} RunSetSummary */
+/** @typedef {import('./run-metrics.js').RunSetSummary} RunSetSummary */
 
 /**
  * @param {string} name

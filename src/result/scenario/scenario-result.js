@@ -6,8 +6,7 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { SCENARIO_RESULT_SCHEMA_ID } from '../document.js';
 import { differenceWarnings, seedWarnings, targetWarnings } from '../runs/run-differences.js';
 import { whyLeftOut } from '../runs/run-metrics.js';
-import { comparisonsOf, notComparedNotes } from './scenario-comparisons.js';
-import { differencesOf } from './scenario-differences.js';
+import { comparisonsOf, differencesOf, notComparedNotes } from './scenario-comparisons.js';
 import { createRows } from './scenario-rows.js';
 import { loadOfStep, measurementOf, requirementsOf, worstRequirement } from './scenario-steps.js';
 

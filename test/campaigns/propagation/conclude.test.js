@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeHistogram } from '../../../src/common/histogram.js';
-import { checkPropagation } from '../../../src/result/propagation/check-propagation.js';
+import { checkPropagation } from '../../../src/result/check/check-comparison.js';
 import { validatePropagation } from '../../../src/result/propagation/propagation-schema.js';
 import { parseDocument } from '../../../src/result/read-document.js';
 import { validatorOf } from '../../json-schema.js';

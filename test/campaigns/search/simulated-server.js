@@ -3,7 +3,7 @@
  * the requirements' judges, the watch on the backlog and the verdict on the measurement are the tool's own. No time passes.
  */
 
-import { watchBacklog } from '../../../src/engine/watch/backlog.js';
+import { watchBacklog } from '../../../src/engine/watch/sender.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 import { createSchedule } from '../../../src/plan/schedule.js';
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';
@@ -114,7 +114,7 @@ export function simulateStep({ load, requirements }, serviceMs, fails = () => fa
 /**
  * The tool itself is never late.
  *
- * @param {{planned: number, neverSent: number, sent: number, backlog: import('../../../src/engine/watch/backlog.js').BacklogEnd}} seen
+ * @param {{planned: number, neverSent: number, sent: number, backlog: import('../../../src/engine/watch/sender.js').BacklogEnd}} seen
  */
 function judgeRun(seen) {
   const rest = { latencyDrift: null, rateDrift: null, dialled: 0, unchecked: 0, leftWhileFree: false };
