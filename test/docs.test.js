@@ -84,24 +84,69 @@ test('the example is a scenario, and --dry-run prints of it what the page shows'
   }
 });
 
-/** `UPDATE_GOLDEN=1 node --test test/docs.test.js` writes it. What the operations have in common is in the page once. */
-test('docs/commands.md has the --help of every command', async () => {
+/**
+ * What the operations have in common is in it once.
+ *
+ * @returns {Promise<{overview: string, shared: string, own: [name: string, help: string][]}>} texts of --help
+ */
+async function readHelp() {
   const { stdout: overview } = await runCli(['--help']);
   const { stdout: issue } = await run(['issue', '--help']);
   const shared = issue.slice(issue.indexOf('\nTarget:\n'), issue.indexOf('\nExamples:\n'));
   const end = issue.slice(issue.indexOf('\nThe token comes from'));
-  const names = [...overview.matchAll(/^ {2}vault-pki-load (\S+)/gm)].map(([, name]) => name);
-  const block = (/** @type {string} */ text) => `\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
-  const own = await Promise.all(
-    names.map(async (name) => {
-      const { stdout } = await run([name, '--help']);
-      return `## ${name}\n${block(stdout.replace(shared, '').replace(end, ''))}`;
-    }),
+  const all = [...overview.matchAll(/^ {2}vault-pki-load (\S+)/gm)].map(([, name]) => name);
+  const names = all.filter((name) => name !== 'completion');
+  const own = names.map(async (name) => {
+    const { stdout } = await run([name, '--help']);
+    const text = stdout.replace(shared, '').replace(end, '').trim();
+    return /** @type {[string, string]} */ ([name, text]);
+  });
+  return { overview: overview.trim(), shared: (shared + end).trim(), own: await Promise.all(own) };
+}
+
+/** `UPDATE_GOLDEN=1 node --test test/docs.test.js` writes it. @param {string} path @param {string} text */
+function assertCurrent(path, text) {
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(new URL(path, ROOT), text);
+  assert.equal(text, read(path));
+}
+
+test('docs/commands.md has the --help of every command', async () => {
+  const { overview, shared, own } = await readHelp();
+  const block = (/** @type {string} */ text) => `\n\`\`\`text\n${text}\n\`\`\`\n`;
+  const head = ['# Commands', block(overview), '## Options of every operation', block(shared)];
+  assertCurrent(
+    'docs/commands.md',
+    [head.join('\n'), ...own.map(([name, text]) => `## ${name}\n${block(text)}`)].join('\n'),
   );
-  const head = ['# Commands', block(overview), '## Options of every operation', block(shared + end)];
-  const text = [head.join('\n'), ...own].join('\n');
-  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(new URL('docs/commands.md', ROOT), text);
-  assert.equal(text, page('commands'));
+});
+
+test('the man page has the --help of every command', async () => {
+  const { overview, shared, own } = await readHelp();
+  const [summary] = overview.split('\n');
+  const literal = (/** @type {string} */ text) =>
+    `.nf\n${text.replace(/[\\-]/g, '\\$&').replace(/^[.']/gm, '\\&$&')}\n.fi\n`;
+  const commands = overview.slice(overview.indexOf('\nCommands:\n') + 11, overview.indexOf('\nOptions:\n'));
+  const sections = [
+    '.TH VAULT\\-PKI\\-LOAD 1\n',
+    `.SH NAME\nvault\\-pki\\-load \\- ${summary.replace(/^\w/, (first) => first.toLowerCase())}\n`,
+    '.SH SYNOPSIS\n.B vault\\-pki\\-load\nCOMMAND [OPTIONS]\n',
+    `.SH COMMANDS\n${literal(commands.trimEnd())}`,
+    `.SH OPTIONS OF EVERY OPERATION\n${literal(shared)}`,
+    ...own.map(([name, text]) => `.SH ${name.toUpperCase()}\n${literal(text)}`),
+  ];
+  assertCurrent('docs/vault-pki-load.1', sections.join(''));
+  assert.equal(JSON.parse(read('package.json')).man, 'docs/vault-pki-load.1');
+});
+
+test('completion prints a script for the shell, and completes commands and options', async () => {
+  const { code, stdout } = await runCli(['completion']);
+  assert.equal(code, 0);
+  assert.match(stdout, /complete .*vault-pki-load/);
+  const complete = async (/** @type {string[]} */ ...words) =>
+    (await runCli(['--get-yargs-completions', 'vault-pki-load', ...words])).stdout.split('\n');
+  assert.ok((await complete('iss')).includes('issue'));
+  const options = await complete('issue', '--conc');
+  assert.ok(options.includes('--concurrency'), options.join(' '));
 });
 
 test('docs/verdicts.md explains every reason against a measurement', () => {
@@ -110,7 +155,9 @@ test('docs/verdicts.md explains every reason against a measurement', () => {
 
 test('the README has at most 250 lines, names every page, and no page links to a missing file', () => {
   assert.ok(read('README.md').split('\n').length <= 251);
-  const pages = readdirSync(new URL('docs/', ROOT)).map((name) => `docs/${name}`);
+  const pages = readdirSync(new URL('docs/', ROOT))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
   for (const name of pages) assert.ok(read('README.md').includes(`](${name})`), name);
   for (const name of ['README.md', 'examples/README.md', ...pages]) {
     const base = new URL(name, ROOT);

@@ -112,6 +112,7 @@ async function parse(args) {
     .strict()
     .wrap(Math.min(100, process.stderr.columns ?? 100))
     .exitProcess(false)
+    .completion('completion', 'Print a completion script for bash or zsh')
     .demandCommand(1, 'No command is given: it comes first, before the options.')
     .epilogue('Help on a command: vault-pki-load issue --help')
     .fail((message, error) => {
