@@ -1,4 +1,4 @@
-/** What is said once a second while a run goes on. */
+/** The interval event, once a second during a run. */
 import { total } from '../common/sums.js';
 
 /**
@@ -10,7 +10,7 @@ import { total } from '../common/sums.js';
  * @property {number} succeeded
  * @property {number} failed
  * @property {number} inFlight
- * @property {number} waiting after an interruption: as many as did when it came, as nobody has begun to wait since
+ * @property {number} waiting after an interruption: the number at that moment, as none has begun to wait since
  * @property {number} ratePerSecond successes in the last second
  * @property {number | null} p99Ms response time in the last second
  * @property {Record<string, number>} errors by outcome

@@ -10,7 +10,7 @@ import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 
-/** An arrival is sent or dropped when it is due; what is looked at later than this was looked at too late. */
+/** A connection that was free for longer than this while arrivals were due shows that the sender was late. */
 const LATE_MS = 20;
 
 /** A drop that comes later than this is the tool's: the responses that would have freed connections may lie in their sockets. */
@@ -79,7 +79,7 @@ export function startSending({
         late,
         failure,
         status,
-        // What is refused says why in its body; a success need not be kept to be counted (see Classify).
+        // A refusal's body has the reason; a success can be counted without its body (see Classify).
         body: body !== null && status < 300 && behind() ? null : body,
       });
       sent++;
@@ -132,7 +132,7 @@ export function startSending({
     if (over) return;
     over = true;
     const endedMs = clock();
-    // What became due after an interruption, while answers were awaited, nobody waited for.
+    // Arrivals that became due after an interruption do not count as waiting.
     const waiting = schedule === null ? 0 : countDue(schedule, pacer.next, shards, stoppedMs);
     const tail = { endedMs, next: pacer.next, waiting, carried: forgone.carriedMs, dropped };
     const seen = {

@@ -29,7 +29,7 @@ import { warmUp } from './warm-up.js';
 /**
  * @typedef {object} ShardEvents
  * @property {(row: import('./recording/seconds.js').SecondRow) => void} onSecond
- * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: nobody
+ * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: no live
  *   wants them
  */
 /**

@@ -12,7 +12,7 @@ const OPEN_BEFORE_MS = 5000;
 /**
  * @param {string | null} startAt ISO 8601; null: as soon as possible
  * @param {number} [nowMs] since 1970
- * @returns {string | null} what is waited for, where somebody might wonder; null: nothing for long
+ * @returns {string | null} a notice of a long wait; null: none
  */
 export function describeWait(startAt, nowMs = Date.now()) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - nowMs;

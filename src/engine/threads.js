@@ -13,7 +13,7 @@ import { createShard } from './shard.js';
  * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
  * @param {object} events
  * @param {(thread: number, row: import('./recording/seconds.js').SecondRow) => void} events.onSecond
- * @param {MessagePort[]} [events.livePorts] one for each thread's recorder, which takes it; none: nobody wants its reports
+ * @param {MessagePort[]} [events.livePorts] one for each thread's recorder, which takes it; none: no live view
  * @returns {Promise<import('./shard.js').Shard[]>}
  * @throws {Error} what kept one of them from starting; none is left running then
  */

@@ -35,7 +35,7 @@ const TIMEOUT_MS = 1000;
 /** What went into the ring is taken out again so often. */
 const FORGET_MS = 5;
 
-/** What is recorded of a warm-up is not told apart. */
+/** A warm-up has one cell for all operations and stages. */
 const ONE_CELL = Object.freeze({ count: 1, of: () => 0 });
 
 /** Until the warm-up's time zero: longer than its alarm needs. */

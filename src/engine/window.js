@@ -13,7 +13,7 @@ import { shareOf } from '../plan/shard-part.js';
  */
 
 /**
- * @typedef {object} WindowFacts what the tallies do not say
+ * @typedef {object} WindowFacts what the tallies do not hold
  * @property {number} planned
  * @property {number} neverSent as the senders counted them
  * @property {number} windowMs planned length of the measured part; in a closed loop without --duration, until the last

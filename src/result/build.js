@@ -25,7 +25,7 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /**
- * What is said of the whole and of each operation alike.
+ * The block that the whole and each operation have.
  *
  * @param {CellTally[]} operations
  * @param {RunFacts} facts

@@ -31,7 +31,7 @@ const KINDS = {
 export const DOCUMENT_KINDS = Object.freeze(Object.values(KINDS));
 
 /**
- * @param {unknown} document e.g. parsed from a file; only its `schema` is looked at
+ * @param {unknown} document e.g. parsed from a file; only its `schema` is read
  * @param {string} [name] what to call it in an error
  * @returns {DocumentKind}
  * @throws {import('../common/errors.js').PkiLoadError} code `bad_document`

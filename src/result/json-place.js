@@ -1,5 +1,5 @@
 /**
- * Where a text stops being JSON (RFC 8259). `JSON.parse` says so with some messages and not with others; a person looks for a
+ * Where a text stops being JSON (RFC 8259). Only some messages of `JSON.parse` have it; a person looks for a
  * line and a column.
  */
 

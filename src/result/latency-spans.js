@@ -17,7 +17,7 @@ import { sumHistograms, valueAtShare } from '../common/histogram.js';
  * @property {boolean} idle no answer came, and none was to come: nothing was due in it or still waiting
  */
 
-/** On average, so many answers to a span, and of a long run no more spans than a chart tells apart; but no fewer than these. */
+/** Mean responses in a span, and the most spans that a chart shows apart; but no fewer spans than the last of these. */
 const [FEWEST_ANSWERS, MOST_SPANS, FEWEST_SPANS] = [15, 120, 6];
 
 /** Seconds. From ten on they hold whole histograms of long runs, which several seconds share. */

@@ -1,4 +1,4 @@
-/** Files -> documents: results, run sets and comparisons, validated. What is wrong with a file is said in one sentence. */
+/** Files -> documents: results, run sets and comparisons, validated. An error names in one sentence what is wrong with a file. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { usageError } from '../common/errors.js';
@@ -181,7 +181,7 @@ function kindOfFile(value, name) {
 }
 
 /**
- * A result whose figures contradict each other is no result, unless it says so itself; even then it can be shown only where its
+ * A result whose figures contradict each other is no result, unless its own measurement reports that; even then it can be shown only where its
  * histograms can be read. One that was written while its run went on adds up as well.
  *
  * @param {Result} result

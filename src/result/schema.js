@@ -91,7 +91,7 @@ const Verification = z
     /** Answers checked in full, and those of them that passed. */
     checked: count,
     passed: count,
-    /** True when some answers were left out for lack of time; `unchecked` says how many. */
+    /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
     sampled: z.boolean(),
     unchecked: count,
     /** Rule -> answers that broke it; one answer may break several. */
@@ -127,7 +127,7 @@ const Load = z.object({
   rampUpMs: amount,
   pacing: z.string(),
   connections: count.optional(),
-  /** How many stages; the plan says how each of them goes. `ratePerSecond` or `concurrency` is then the most there was. */
+  /** Number of stages; the plan has their shapes. `ratePerSecond` or `concurrency` is then the highest of them. */
   stageCount: count.optional(),
 });
 
@@ -191,7 +191,7 @@ export const Result = z
     startedAt: z.iso.datetime(),
     /**
      * The same instant on this machine's monotonic clock (Linux: CLOCK_MONOTONIC), so that a target on the same machine
-     * can tell how late a request came.
+     * can compute how late a request came.
      */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
@@ -226,7 +226,7 @@ export const Result = z
   .meta({ title: 'Result of a vault-pki-load run' });
 
 /** @typedef {z.infer<typeof Result>} Result */
-/** @typedef {z.infer<typeof Block>} OperationBlock what is said of the whole and of each operation */
+/** @typedef {z.infer<typeof Block>} OperationBlock of the whole and of each operation */
 /** @typedef {z.infer<typeof Bar>} Bar */
 /** @typedef {z.infer<typeof Latency>} LatencyBlock */
 /** @typedef {z.infer<typeof Latencies>} LatencyBlocks */

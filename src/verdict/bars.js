@@ -38,7 +38,7 @@ const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
  * @param {number} quantile 0..1, both excluded
  * @param {Lost} [lost]
  * @returns {{value: number, low: number, high: number, tool: number}} ms; `value` as reported. Infinity where it falls on a
- *   request without a good response, and for `high` where there are too few requests to tell
+ *   request without a good response, and for `high` with too few requests for an upper bound
  */
 export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
   const isSlow = lost.as === 'slow';

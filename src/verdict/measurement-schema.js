@@ -1,4 +1,4 @@
-/** What a result says of its own measurement: valid or not, why, and what the run observed of the tool. */
+/** Schema of a result's `measurement`: valid or not, why, and the run's observations of the tool. */
 import { z } from 'zod';
 
 const count = z.int().min(0);
@@ -9,7 +9,7 @@ const ms = amount.nullable();
 
 const Spread = z.object({ count, min: ms, p50: ms, p99: ms, max: ms }).meta({ id: 'Spread' });
 
-/** Shares are of time, 0 to 1; null where this machine does not tell. */
+/** Shares are of time, 0 to 1; null where this machine does not report it. */
 const share = amount.nullable();
 
 /** What the run observed of the tool itself. */
@@ -34,12 +34,12 @@ const Observed = z.object({
     /** Ready to run, without a core. */
     senderRunQueueShare: share,
     machineIdleShare: share,
-    /** Somebody on this machine was ready to run, without a core. */
+    /** Some task on this machine was ready to run, without a core. */
     machinePressureShare: share,
   }),
   /** Requests that had to open a connection first. */
   connectionSetups: count,
-  /** Of the looks, those that found requests waiting for a free connection. */
+  /** Share of the samples that found requests waiting for a free connection. */
   backlogShare: amount,
 });
 

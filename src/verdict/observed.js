@@ -1,4 +1,4 @@
-/** What the threads and the process observed of themselves -> what the verdict is judged on, and what the result says of it. */
+/** The threads' and the process's observations of themselves -> the basis of the verdict, and its block in the result. */
 import { hostname, networkInterfaces } from 'node:os';
 import { sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js';
 import { total } from '../common/sums.js';
@@ -224,7 +224,7 @@ function spread(histogram) {
   };
 }
 
-/** @returns {string[]} none where the system does not tell, as in some sandboxes */
+/** @returns {string[]} none where the system does not report them, as in some sandboxes */
 function ownAddresses() {
   try {
     return Object.values(networkInterfaces()).flatMap((own) => own?.map(({ address }) => address) ?? []);

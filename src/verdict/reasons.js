@@ -1,7 +1,7 @@
 /**
  * Every reason against a measurement, and every remark on one: its code, meaning, grade, when it applies, its text and its
  * remedy. Invalid means that the load that was asked for was not offered, or that the books do not balance; all else is a
- * remark. What a remark says of a figure is in its error bar already.
+ * remark. A figure's error bar already contains the effect that a remark names.
  */
 
 import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
@@ -142,7 +142,7 @@ function left({ planned, neverSent, interrupted, leftWhileFree, model }) {
 }
 
 /**
- * Where the target could not keep up either, that is said instead (backlogGrowing).
+ * Where the target could not keep up either, backlogGrowing is the remark instead.
  *
  * @param {Observed} observed
  */

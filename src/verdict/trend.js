@@ -71,7 +71,7 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[at] : (sorted[at - 1] + sorted[at]) / 2;
 }
 
-/** All pairs of a long run are too many: it is looked at in so many parts. */
+/** A long run has too many pairs: it is averaged into this many parts. */
 const MAX_VALUES = 240;
 
 /**
@@ -100,7 +100,7 @@ const LEAST_DRIFT_MS = 0.1;
 
 /**
  * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is
- * the schedule that says how many are answered. Of a plan in stages, each that is the same all the time is looked at by itself.
+ * the schedule that says how many are answered. In a plan with stages, each constant stage is tested on its own.
  *
  * @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
  *

@@ -34,7 +34,7 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, th
 /**
  * @param {import('../../plan/plan.js').LoadPlan} load
  * @param {number} cores
- * @returns {string | null} what `--pacing spin` takes, to be said before the run
+ * @returns {string | null} a notice of the cores that `--pacing spin` uses
  */
 export function describeSpinning({ model, pacing, threads }, cores) {
   if (model === 'closed' || pacing !== 'spin') return null;

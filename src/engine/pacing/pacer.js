@@ -29,7 +29,7 @@ import { share } from '../../plan/shard-part.js';
  * @property {() => number} left requests of the measured part that were planned, and neither handed out nor dropped
  */
 
-/** Where fewer requests may be in flight than there are connections: how often it is looked whether more may be. */
+/** Interval of checks whether a stage now allows more requests in flight. */
 const LOOK_MS = 20;
 
 /**

@@ -53,7 +53,7 @@ function waitFor(dueMs, clock, spinMs) {
   while (clock() < dueMs);
 }
 
-/** Nobody is woken: a wake-up is always on its way. */
+/** Wakes no sender: the flag says that a wake-up is already under way. */
 function warmUp() {
   const flags = new Int32Array(new SharedArrayBuffer(control.byteLength));
   flags[UNDER_WAY] = 1;

@@ -18,7 +18,7 @@ const CLOCKS_APART_MS = 0.05;
  * @param {Pick<import('../shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
  * @param {object} how
  * @param {boolean} how.spins the last hundredths of a millisecond of a wait, where gaps are wide enough
- * @param {boolean} how.warmsUp before it is said to be started: takes some tenths of a second
+ * @param {boolean} how.warmsUp before it resolves: a few tenths of a second
  */
 export async function startPacingThread({ plan: { load }, shard, shards }, { spins, warmsUp }) {
   const control = new SharedArrayBuffer(CONTROL_BYTES);

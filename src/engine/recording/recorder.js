@@ -13,7 +13,7 @@ import { countVerification, createTally, increment, outcomeOf, packTally, second
 /** @typedef {import('./seconds.js').SecondRow} SecondRow */
 /** @typedef {import('./tally.js').Tally<import('../../common/histogram.js').PackedHistogram>} PackedTally */
 /**
- * @typedef {object} Report what a recorder has to say while the run goes on
+ * @typedef {object} Report a recorder's report during the run
  * @property {number} atMs since time zero: all that was done before is in it
  * @property {PackedTally} tally
  * @property {SecondRow[]} rows seconds that have ended since the last report
@@ -32,7 +32,7 @@ export const ENGINE_OUTCOMES = Object.freeze({
 /** An answer that the operation's own check fell over: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 
-/** What a refusal says beside its status is not kept either when the recorder cannot keep up. */
+/** When the recorder cannot keep up, the sender drops the body of a refusal, too. */
 const NO_BODY = new Uint8Array(0);
 
 /** @type {Verdict} */
@@ -214,7 +214,7 @@ const SHORTEST_SLEEP_MS = 1;
 
 const LONGEST_SLEEP_MS = 20;
 
-/** Whoever wants to know how the run goes is told so often, the first time earlier. In time of the run: no clock is read. */
+/** Intervals of reports, in time of the run: no clock is read. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;
 
@@ -226,8 +226,8 @@ export const FIRST_REPORT_MS = 1000;
  * @param {ReturnType<typeof createRecorder>} context.recorder
  * @param {() => void} context.onTaken after each lot of samples
  * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `watermarkMs`,
- *   since time zero, is recorded. null: nobody wants one
- * @returns {import('./ring.js').Tail} once everything is recorded that the sender had to say
+ *   since time zero, is recorded. null: no reports
+ * @returns {import('./ring.js').Tail} once everything that the sender wrote is recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let ms = LONGEST_SLEEP_MS;

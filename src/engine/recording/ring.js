@@ -25,7 +25,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {SharedArrayBuffer} bytes bodies, each in one piece
  */
 /**
- * @typedef {object} Tail what the sender says last
+ * @typedef {object} Tail the sender's last message
  * @property {number} endedMs
  * @property {number} next first index that was neither sent nor dropped
  * @property {number} waiting how many indexes from there on were due
@@ -180,7 +180,7 @@ export function openReader(memory) {
   const samples = numbers.length / FIELDS;
   const bytes = Buffer.from(memory.bytes);
   let taken = 0;
-  /** The body that was taken last: what it says is copied out of the ring, so that its place is free at once. */
+  /** Copy of the body taken last, so that its place in the ring is free at once. */
   let last = Buffer.alloc(0);
   let scratch = Buffer.alloc(0);
 

@@ -6,7 +6,7 @@ import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 
 /** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /**
- * @typedef {object} SpanEnd what the row of a second says of the span that ends with it
+ * @typedef {object} SpanEnd fields of the row with which a span ends
  * @property {string | null} histogram encoded, of all its seconds; null: nothing was done in them, or the span goes on
  * @property {number} histogramSeconds how many seconds up to this one it covers
  */

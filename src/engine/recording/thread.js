@@ -40,7 +40,7 @@ export function openRecording(ring) {
  * @param {number} context.cells of the tally
  * @param {number} context.shards of the whole plan
  * @param {number | null} context.measuredMs
- * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to whoever shows them; the
+ * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to the live thread; the
  *   thread takes it
  * @param {(row: import('./seconds.js').SecondRow) => void} context.onSecond
  */

@@ -36,7 +36,7 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
  * @param {Pick<import('../../operations/mix.js').Mix, 'createClassifiers'>} context.mix
  * @param {import('../../operations/mix.js').MixFixture} context.fixture
  * @param {number} context.shards
- * @param {boolean} context.reports somebody will want to know how the run goes
+ * @param {boolean} context.reports the run has a live view
  */
 export function warmUpRecording({ mix, fixture, shards, reports }) {
   const { status, body } = fixture.firstAnswer ?? NO_ANSWER;

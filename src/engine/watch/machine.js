@@ -68,7 +68,7 @@ export function between(from, to) {
 }
 
 /**
- * Only while requests are due: the time in which the last answers are awaited would make any machine look idle.
+ * Only while requests are due: while the run waits for its last responses, any machine is idle.
  *
  * @param {number} inMs when the measured part begins
  * @param {number | null} lengthMs planned length of the measured part; null: it is over when it is ended

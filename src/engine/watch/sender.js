@@ -179,10 +179,10 @@ function watchGarbage() {
 /**
  * @typedef {object} BacklogEnd plain
  * @property {number} looks
- * @property {number} waitingLooks looks that found somebody waiting for a connection
+ * @property {number} waitingLooks samples that found a request waiting for a connection
  * @property {(number | null)[]} quarterMins the fewest that were due and not answered in each quarter of the time; null:
  *   nobody looked
- * @property {number} atEnd as many were at the last look
+ * @property {number} atEnd requests waiting at the last sample
  */
 
 const QUARTERS = 4;

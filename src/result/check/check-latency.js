@@ -1,6 +1,6 @@
 /**
- * The bookkeeping of latencies: a histogram holds as many as it should and bears out the figures beside it, and what is
- * said of the whole is the sum, bucket for bucket, of what is said of its outcomes.
+ * The bookkeeping of latencies: a histogram holds as many as it should and bears out the figures beside it, and the one
+ * of the whole is the sum, bucket for bucket, of those of its outcomes.
  */
 import {
   createHistogram,
@@ -125,11 +125,11 @@ export function checkSums(whole, parts, where = 'outcomeDetails') {
 
 /**
  * @param {LatencyBlock[]} blocks
- * @returns {string | null} of their histograms, in one encoding whoever wrote them; null where one cannot be read
+ * @returns {string | null} of their histograms, re-encoded; null where one cannot be read
  */
 function sumOf(blocks) {
   const sum = createHistogram();
-  recordMs(sum, LONGEST_MS); // as large as can be from the start: the encoding tells how a histogram grew
+  recordMs(sum, LONGEST_MS); // full size from the start: the encoding depends on how a histogram grew
   for (const { histogram } of blocks) {
     const part = readHistogram(histogram);
     if (part !== null) sum.add(part);

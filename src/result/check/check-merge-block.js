@@ -63,7 +63,7 @@ function checkOwn({ operations }, merge) {
   return Object.entries(merge.operations).flatMap(([name, { own = {} }]) =>
     Object.entries(own).flatMap(([outcome, histograms]) => {
       const details = operations[name]?.outcomeDetails;
-      // That the operation is unknown is said once.
+      // An unknown operation is reported once.
       if (details === undefined) return [];
       return /** @type {const} */ (['response', 'service']).flatMap((series) => {
         const count = details[outcome]?.latencyMs[series].count ?? 0;

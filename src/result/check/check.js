@@ -9,8 +9,8 @@
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
- * - the timeline, and the operations together, add up to the whole; no second has more than the peak says
- * - where a second says more of itself (its failures, its send lag, a histogram), that fits what was done in it; whether its
+ * - the timeline, and the operations together, add up to the whole; no second has more than the peak
+ * - where a second has more fields (its failures, its send lag, a histogram), that fits what was done in it; whether its
  *   histogram holds just that is for the reader of a file to ask (check-seconds.js), as is what a part of a plan has for
  *   `merge` (check-merge-block.js)
  * - the stages together add up to the whole, and the operations of each to it

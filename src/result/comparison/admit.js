@@ -1,6 +1,6 @@
 /**
  * Which runs a comparison takes. A run that is invalid or was interrupted is refused: it often is so *because* the target was
- * slow, and a group without its worst runs looks better than it is. Whoever wants the others compared says so.
+ * slow, and a group without its worst runs looks better than it is. A flag of the caller's includes the others.
  */
 import { usageError } from '../../common/errors.js';
 import { whyLeftOut } from '../runs/run-metrics.js';

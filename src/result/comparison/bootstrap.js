@@ -2,7 +2,7 @@
  * How large may the difference be? A percentile bootstrap: the runs of both groups are drawn anew, with replacement, and the
  * difference of the medians is taken each time; the middle 95 % of these are the interval. The run is drawn, never the
  * request: requests of one run are not independent of each other. (Not BCa: its acceleration comes from leaving out one
- * run at a time, which tells nothing of a median.)
+ * run at a time, which is no estimate for a median.)
  */
 
 import { median } from '../../common/median.js';

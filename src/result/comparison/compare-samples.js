@@ -1,4 +1,4 @@
-/** One metric of two groups of runs: how large the difference is, whether it is shown, and a sentence that says both. */
+/** One metric of two groups of runs: the difference, whether it is shown, and a sentence with both. */
 
 import { median } from '../../common/median.js';
 import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
@@ -145,7 +145,7 @@ function shift(unit, { base, other }, tool) {
 }
 
 /**
- * The test says whether the values of one group tend to be larger; a difference is shown only where the medians say the same.
+ * The test shows whether one group's values tend to be larger; a difference counts as shown only where the medians agree.
  *
  * @param {readonly number[]} base
  * @param {readonly number[]} other
@@ -200,7 +200,7 @@ function describe({ key, label, unit }, found, base, other) {
 }
 
 /**
- * The test is of ranks and the interval is of medians: they may disagree, and who reads both is told why.
+ * The test is of ranks and the interval is of medians: where they disagree, a sentence gives the reason.
  *
  * @param {Found} found
  * @param {number} n runs of the base

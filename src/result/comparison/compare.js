@@ -31,7 +31,7 @@ export const DEFAULT_SEED = 1;
  * @property {number} [seed] of the bootstrap
  * @property {number} [resamples] of the bootstrap
  * @property {readonly string[]} [failIf] e.g. `p99 slower by 10%`
- * @property {string | null} [createdAt] ISO 8601, UTC: so that the document tells when it was made
+ * @property {string | null} [createdAt] ISO 8601, UTC: when the document was made
  * @property {string | null} [command] that made it, without secrets
  */
 

@@ -91,7 +91,7 @@ export const Comparison = z
   .object({
     schema: z.literal(COMPARISON_SCHEMA_ID),
     tool: z.object({ version: z.string() }),
-    /** When and by which command line it was made; null where a program made it that did not say. */
+    /** Time and command line that made it; null from a program that gave none. */
     createdAt: z.iso.datetime().nullable(),
     command: z.string().nullable(),
     /** A difference is shown where the p-value is below `alpha`. */

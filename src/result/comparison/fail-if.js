@@ -1,6 +1,6 @@
 /**
  * What a pipeline must not let pass, as people write it (`p99 slower by 10%`), and whether it fired. Judged so that
- * chance alone seldom fails a pipeline: the difference must be shown, and by as much as is said. And so that a gate that could
+ * chance alone seldom fails a pipeline: the difference must be shown, and be as large as the rule has it. And so that a gate that could
  * not have failed is not called passed: with too few runs, times of failures, or half of the runs left out it is `not proven`.
  */
 import { usageError } from '../../common/errors.js';
@@ -46,7 +46,7 @@ const DIRECTIONS = { slower: 1, faster: -1, higher: 1, lower: -1 };
 
 const SHAPE = /^(.*?)\s*\b(slower|faster|higher|lower|worse|better)\b\s*(.*)$/is;
 
-/** What is said of several groups. @type {readonly FailIfVerdict[]} */
+/** Verdicts from the worst to the best, for several groups. @type {readonly FailIfVerdict[]} */
 const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
 /** A median that reaches the limit but for rounding reaches it. */
@@ -71,7 +71,7 @@ export function parseFailIf(text) {
 }
 
 /**
- * Every group beside the base is judged: one that fails is enough, and so is one of which nothing can be said.
+ * Every group beside the base is judged: one that fails is enough, and so is one without a verdict.
  *
  * @param {FailIf} rule
  * @param {readonly ComparedMetric[]} metrics
@@ -145,7 +145,7 @@ function judgeShown({ direction, least }, metric, difference) {
 }
 
 /**
- * Nothing passes on a measurement that is invalid, whoever asked for it to be taken.
+ * An invalid measurement passes no rule, even where a flag admits it.
  *
  * @param {JudgedGroup} group
  * @returns {string} a sentence, or nothing

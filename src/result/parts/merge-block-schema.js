@@ -1,4 +1,4 @@
-/** What a part of a plan (`--shard K/N`) says beside its figures, so that `merge` can add the parts exactly. */
+/** Schema of the block that a part of a plan (`--shard K/N`) has beside its figures, so that `merge` adds parts exactly. */
 import { z } from 'zod';
 
 const count = z.int().min(0);

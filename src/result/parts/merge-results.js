@@ -146,7 +146,7 @@ function addSeconds(parts) {
 }
 
 /**
- * What a run says of the machine it was on: there may be as many machines as parts.
+ * The blocks about the machine: there may be as many machines as parts.
  *
  * @param {Result} sum
  * @param {Part[]} parts
@@ -154,7 +154,7 @@ function addSeconds(parts) {
  */
 function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const environments = parts.map(({ result }) => result.environment);
-  // What the operations' own blocks do not hold: of requirements that nothing judged, say.
+  // Notes that no operation's block has, e.g. of requirements that were not judged.
   const notes = distinct(
     [sum, ...parts.map(({ result }) => result)].flatMap(({ verification }) => verification.notes ?? []),
   );
@@ -207,7 +207,7 @@ export function planOf(parts) {
 }
 
 /**
- * In an open loop the plan says how many requests each part has.
+ * In an open loop the plan determines how many requests each part has.
  *
  * @param {Part[]} parts
  * @param {Schedule} schedule of the whole plan
@@ -225,7 +225,7 @@ export function checkPlanned(parts, { count, firstMeasured }) {
 }
 
 /**
- * @param {Part[]} parts which contradict each other in nothing; one may not have been told
+ * @param {Part[]} parts that do not contradict each other; a target may not have reported its product
  * @returns {Result['target']}
  */
 export function targetOf(parts) {

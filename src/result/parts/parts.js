@@ -1,4 +1,4 @@
-/** Are these results the parts of one plan, all of them, each once? What is wrong is said with the names of the files. */
+/** Checks that results are the parts of one plan, all of them, each once; errors name the files. */
 import { usageError } from '../../common/errors.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName } from '../../plan/shard-part.js';
@@ -88,7 +88,7 @@ function differencesOf(one, other) {
 }
 
 /**
- * One address may lead to several servers. One that did not say what it is (null) is not held to be another.
+ * One address may lead to several servers. One that did not report its product (null) counts as the same.
  *
  * @param {Part[]} parts
  */

@@ -38,7 +38,7 @@ const interval = z.object({ lowerMs: z.number(), upperMs: z.number() }).nullable
 const Node = z.object({
   url: z.string(),
   version: z.string().nullable(),
-  /** As its sys/health had it before the first certificate; null where it does not tell. */
+  /** From its sys/health before the first certificate; null where that reports none. */
   state: z.enum(['active', 'standby', 'performance standby']).nullable(),
   /** Certificates by what came of them here. */
   outcomes: counts,
@@ -51,7 +51,7 @@ const Node = z.object({
 
 const RowNode = z.object({
   outcome: z.enum(['revoked', 'never_revoked', 'never_answered', 'not_good_before', 'undecided']),
-  /** What it said instead of good. */
+  /** The status that it returned instead of good. */
   before: z.string().optional(),
   /** From when the revocation was sent; null unless revoked. */
   interval,
@@ -107,7 +107,7 @@ export const Propagation = z
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
     /** How long calls took that revoked a certificate. */
     revokeMs: Latency,
-    /** Until the last of the nodes said revoked. */
+    /** Until the last of the nodes returned revoked. */
     everywhere: Delay,
     nodes: z.array(Node).min(1, 'there is no node'),
     /** How late polls were sent; missed ones are counted with the nodes. */

@@ -1,4 +1,4 @@
-/** What run sets and comparisons say of a metric over runs, as schemas. */
+/** Schemas of a metric over runs, in run sets and comparisons. */
 import { z } from 'zod';
 
 const number = z.number().nullable();

@@ -5,7 +5,7 @@ import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
 
 /**
- * Not told: what may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
+ * Left out: settings that may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
  * is judged afterwards, and the target, which is what most comparisons are of.
  */
 const IGNORED = Object.freeze([

@@ -1,5 +1,5 @@
 /**
- * What is read of every run, which runs count, and what is said of a metric over runs. One run is one sample of each metric,
+ * The metrics of a run, which runs count, and each metric's summary over runs. One run is one sample of each metric,
  * however many requests it sent.
  */
 import { median } from '../../common/median.js';
@@ -36,7 +36,7 @@ import { differenceWarnings, seedWarnings, targetWarnings } from './run-differen
 /** Where a result has no upper end of a rate. */
 const UNKNOWN_SLOWDOWN = 1000;
 
-/** Response times unless said otherwise. @type {readonly Metric[]} */
+/** Times are response times where the name has no other series. @type {readonly Metric[]} */
 export const METRICS = [
   time('mean', 'mean', 'response', 'mean'),
   time('p50', 'p50', 'response', 'p50'),
@@ -71,7 +71,7 @@ export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
 /**
  * @param {Metric} metric
- * @returns {MetricHead} what a document says of it
+ * @returns {MetricHead} as in a document
  */
 export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };

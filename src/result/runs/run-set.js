@@ -11,7 +11,7 @@ import { summariseRuns } from './run-metrics.js';
 
 export { isRunSet, RUN_SET_SCHEMA_ID } from '../document.js';
 
-/** What the runs say together. */
+/** The summary over the runs. */
 const Summary = z.object({
   /** Names of the runs that count, by their place from 1: `run 1`. */
   used: z.array(z.string()),
@@ -72,7 +72,7 @@ export function validateRunSet(value, name = 'The run set') {
 }
 
 /**
- * What reports are made of is what the runs say. Metrics that another version has or has not are left to it.
+ * Reports are made from the runs. Metrics that only another version knows are left as they are.
  *
  * @param {RunSet} runSet
  * @param {string} name

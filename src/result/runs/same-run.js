@@ -1,4 +1,4 @@
-/** A run that counts twice would make every difference look surer, and every spread smaller, than it is. */
+/** Finds runs given twice: they would make differences surer, and spreads smaller, than they are. */
 import { usageError } from '../../common/errors.js';
 
 /** @typedef {import('./run-metrics.js').NamedRun} NamedRun */

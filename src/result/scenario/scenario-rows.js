@@ -13,7 +13,7 @@ import { summarise } from '../runs/run-metrics.js';
 /** @typedef {{operation: string | null, stage: string | null}} Cell */
 /** @typedef {Cell & {block: Block, offeredSeconds: number, seconds: number}} Part `seconds`: that it was measured for */
 
-/** Read of every run; its mean and variance over runs are told. */
+/** Figures of every run that a row reports with mean and variance over runs. */
 const OVER_RUNS = /** @type {const} */ (['mean', 'p99', 'max', 'min', 'perSecond']);
 
 /** @typedef {typeof OVER_RUNS[number] | 'p50' | 'p95' | 'errorShare'} PerRunKey also compared between targets */

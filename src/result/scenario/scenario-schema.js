@@ -67,7 +67,7 @@ const Step = z.object({
     /** The worst of all runs that were made; null: none was. */
     verdict: measurementVerdict.nullable(),
     verdicts: z.record(z.string(), count),
-    /** By code, as the first run said it, and in how many. */
+    /** By code, in the words of the first run, with the number of runs. */
     reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
   }),
   /** Why no (further) run could be made; null where nothing was in the way. */

@@ -1,4 +1,4 @@
-/** Results of one step -> what is said of it: which runs count, what was required, whether the measurements can be believed. */
+/** Results of one step -> which of its runs count, its requirements, and whether its measurements are valid. */
 
 /** @typedef {import('../schema.js').Result} Result */
 /** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */

@@ -30,7 +30,7 @@ export function explain(search) {
 
 /**
  * @param {Search} search as it was when its next step could not be made
- * @param {unknown} error why; what is no error for people may hold anything, and is not told
+ * @param {unknown} error the reason; of an unexpected error the message is left out
  * @returns {Search} that does not go on
  */
 export function brokenOff({ unfinished, explanation, ...soFar }, error) {
@@ -80,7 +80,7 @@ function bracketText({ searched, bracket: { confirmed, above } }) {
   return `At ${levelText(searched, above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies between.`;
 }
 
-/** What ends so says what to do about it. */
+/** Ends for which the sentence has a remedy. */
 const OWN_REMEDY = /(?:\. Raise|: shorten) --[a-z-]+\.$/;
 
 /** @param {Unexplained} search @param {number} level that could not be offered */

@@ -19,7 +19,7 @@ const Step = z
     phase: z.enum(['coarse', 'bisection', 'confirmation']),
     /** From 1: what has failed is tried once more. */
     attempt: z.int().min(1),
-    /** `not offered`: the generator could not honestly offer it, which says nothing of the target. */
+    /** `not offered`: the generator could not offer it, so the step shows nothing of the target. */
     verdict: Verdict,
     reason: z.string(),
     /** `not proven`: a run so short could have proven it by luck at most, so that nothing speaks against it. */
@@ -70,12 +70,12 @@ export const Search = z
     }),
     requirements: z.array(
       z.object({
-        /** Says what of a mix it is about: `reads: p99<1s`. */
+        /** In a mix with its operation: `reads: p99<1s`. */
         text: z.string(),
         operation: z.string().optional(),
         limit: z.number(),
         unit: z.enum(['ms', '/s', 'fraction']),
-        /** A rate that the answer was not shown to reach: it is more, or too near to tell, or of a closed loop. */
+        /** A rate that the result was not shown to reach: it is higher, or too near, or of a closed loop. */
         beyond: z.literal(true).optional(),
       }),
     ),
