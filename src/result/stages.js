@@ -42,7 +42,7 @@ export function buildStages(cells, stages, facts) {
  * @param {RunFacts} facts of the run
  * @returns {number} ms that the rates of the stage are reckoned over, those of its operations too
  */
-export function stageWindowMs(cells, index, stage, facts) {
+function stageWindowMs(cells, index, stage, facts) {
   const own = cellsOf(cells, index, stage);
   const before = cells.filter((cell) => cell.stage === index - 1);
   const carriedOver = total(before.map(({ successesAfter }) => successesAfter));

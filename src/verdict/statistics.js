@@ -1,10 +1,10 @@
 /** The statistics behind error bars and verdicts. Pure functions; every bound is one-sided at 95 % confidence. */
 
 /** One-sided confidence of every bound here. */
-export const CONFIDENCE = 0.95;
+const CONFIDENCE = 0.95;
 
 /** 95 % quantile of the standard normal distribution. */
-export const NORMAL_95 = 1.6448536269514722;
+const NORMAL_95 = 1.6448536269514722;
 
 /**
  * The rank whose value is an upper confidence bound of the q-quantile, whatever the distribution: the smallest k with

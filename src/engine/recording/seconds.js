@@ -168,7 +168,7 @@ export function createSecond(second) {
  * @param {SecondRow[]} rows this second of every shard that has one
  * @returns {Second}
  */
-export function mergeSeconds(second, rows) {
+function mergeSeconds(second, rows) {
   return {
     second,
     succeeded: total(rows.map(({ succeeded }) => succeeded)),

@@ -35,7 +35,7 @@ const neverWoken = new Int32Array(new SharedArrayBuffer(4));
  *
  * @returns {Sources['runQueue']} of the thread that opens it
  */
-export function openRunQueue() {
+function openRunQueue() {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
     const bytes = Buffer.alloc(64);

@@ -22,7 +22,7 @@ import { ALPHA, chooseMethod, runsNeeded, smallestPValue } from './rank-test.js'
 /** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
 
 /** Of the bootstrap, so that the same files give the same comparison. */
-export const DEFAULT_SEED = 1;
+const DEFAULT_SEED = 1;
 
 /**
  * @typedef {object} CompareOptions
@@ -166,7 +166,7 @@ function findBest(head, samples, tools, bias) {
  * @param {readonly Result[]} results
  * @returns {Subject[]} each that differs once, with the number of runs, in order of appearance
  */
-export function subjectsOf(results) {
+function subjectsOf(results) {
   /** @type {Map<string, Subject>} */
   const subjects = new Map();
   for (const result of results) {

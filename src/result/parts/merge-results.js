@@ -212,7 +212,7 @@ export function planOf(parts) {
  * @param {Part[]} parts
  * @param {Schedule} schedule of the whole plan
  */
-export function checkPlanned(parts, { count, firstMeasured }) {
+function checkPlanned(parts, { count, firstMeasured }) {
   for (const { name, shard, result } of parts) {
     const planned = shareOf(count, shard) - shareOf(firstMeasured, shard);
     if (result.totals.planned === planned) continue;
@@ -228,7 +228,7 @@ export function checkPlanned(parts, { count, firstMeasured }) {
  * @param {Part[]} parts that do not contradict each other; a target may not have reported its product
  * @returns {Result['target']}
  */
-export function targetOf(parts) {
+function targetOf(parts) {
   const targets = parts.map(({ result }) => result.target);
   const told = (/** @type {'product' | 'version'} */ key) =>
     targets.find((target) => target[key] !== null)?.[key] ?? null;

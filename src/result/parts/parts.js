@@ -151,7 +151,7 @@ function checkComplete(parts) {
  * @returns {Part}
  * @throws {import('../../common/errors.js').PkiLoadError} where it is none, or not all of it is there
  */
-export function readPart({ name, result }, allowInterrupted) {
+function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished } = result;
   if (!shard) {
     throw usageError(

@@ -28,7 +28,7 @@ const [MOST_KEYS, MOST_VALUES, MOST_CHARACTERS] = [8, 4, 40];
  * @param {readonly Result[]} results
  * @returns {{key: string, values: string[]}[]} values as JSON, each once, in order of appearance
  */
-export function runDifferences(results) {
+function runDifferences(results) {
   const all = results.map((result) => flatten(settings(result)));
   const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
   return keys

@@ -81,7 +81,7 @@ export function headOf({ key, label, unit, lowerIsBetter }) {
  * @param {readonly NamedRun[]} runs
  * @returns {{used: NamedRun[], leftOut: LeftOut[]}}
  */
-export function sortOut(runs) {
+function sortOut(runs) {
   /** @type {NamedRun[]} */
   const used = [];
   /** @type {LeftOut[]} */
