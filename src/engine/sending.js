@@ -1,4 +1,4 @@
-/** One shard's sending, from time zero to its last answer: pacer, slots and recorder put together, and watched. */
+/** One shard's sending, from time zero to its last response: pacer, slots and recorder put together, and watched. */
 
 import { settledFrom } from '../plan/stages.js';
 import { createAlarm } from './pacing/alarm.js';

@@ -42,7 +42,7 @@ import { warmUp } from './warm-up.js';
  * @typedef {object} ShardEnd
  * @property {import('./recording/recorder.js').PackedTally} tally
  * @property {(import('../operations/index.js').Kept | null)[]} kept by each operation of the plan
- * @property {number} endedMs when the last answer was in, from time zero
+ * @property {number} endedMs when the last response was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
  * @property {number} next the first index that was neither handed out nor dropped

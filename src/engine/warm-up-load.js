@@ -1,13 +1,13 @@
 /** The loads of warm-ups: the plan's, shorter. */
 
-/** For an answer, where there is time. */
+/** For a response, where there is time. */
 const TIMEOUT_MS = 1000;
 
 /**
  * @typedef {object} Part
  * @property {number} requests
  * @property {number} perSecond in an open loop
- * @property {number} longestMs waiting for the last answers included
+ * @property {number} longestMs waiting for the last responses included
  */
 
 /**

@@ -1,4 +1,4 @@
-/** Thread entry: answers every HTTP request on a free loopback port with the same short answer. */
+/** Thread entry: answers every HTTP request on a free loopback port with the same short response. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 

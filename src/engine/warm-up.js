@@ -1,5 +1,5 @@
 /**
- * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose answers
+ * Warms the sending code before time zero: a run of its own, paced, sent and watched as the real one will be, whose responses
  * nobody records. The requests are the plan's, with their secrets redacted, but they go to a throw-away server on a thread of
  * this process, never to the target: cold code is tens of milliseconds late, and the target must see no more load than the plan allows. What V8 compiles
  * now, it need not compile on the target's core, or on the sender's, while the run is measured.

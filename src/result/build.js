@@ -12,7 +12,7 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
 /** @typedef {import('../verdict/bars.js').Times} Times */
 /**
  * @typedef {object} OwnFacts what neither the tallies nor the engine know
- * @property {Record<string, string>} things by operation: what its answers are called, in the plural
+ * @property {Record<string, string>} things by operation: what its responses are called, in the plural
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
  * @property {number} [slowdown] of one of several operations: that of all of them, as they share the connections
@@ -85,7 +85,7 @@ export function factsOfEach(all, facts) {
  */
 
 /**
- * Successes over time: the measured part, or until the last success where that came later than ordinary answers do
+ * Successes over time: the measured part, or until the last success where that came later than ordinary responses do
  * (rateWindowMs).
  *
  * @param {CellTally[]} operations

@@ -1,4 +1,4 @@
-/** What an error is: a request that was due and had no good answer, because it failed, was dropped, or was never sent. */
+/** What an error is: a request that was due and had no good response, because it failed, was dropped, or was never sent. */
 
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 

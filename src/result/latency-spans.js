@@ -1,12 +1,12 @@
 /**
- * Response times over spans of several seconds, for runs in which a second has too few answers to have percentiles: the
+ * Response times over spans of several seconds, for runs in which a second has too few responses to have percentiles: the
  * histograms of its seconds, added up.
  */
 import { sumHistograms, valueAtShare } from '../common/histogram.js';
 
 /** @typedef {import('./schema.js').TimelineRow} TimelineRow */
 /**
- * @typedef {object} LatencySpan milliseconds; null: no answer came
+ * @typedef {object} LatencySpan milliseconds; null: no response came
  * @property {number} second the first of it
  * @property {number} span seconds
  * @property {number} answers
@@ -14,7 +14,7 @@ import { sumHistograms, valueAtShare } from '../common/histogram.js';
  * @property {number | null} [p90]
  * @property {number | null} p99
  * @property {number | null} max
- * @property {boolean} idle no answer came, and none was to come: nothing was due in it or still waiting
+ * @property {boolean} idle no response came, and none was to come: nothing was due in it or still waiting
  */
 
 /** Mean responses in a span, and the most spans that a chart shows apart; but no fewer spans than the last of these. */
@@ -27,7 +27,7 @@ const LENGTHS = Object.freeze([
 
 /**
  * @param {TimelineRow[]} timeline
- * @returns {LatencySpan[]} seconds, where they have answers enough or no histogram to add up
+ * @returns {LatencySpan[]} seconds, where they have responses enough or no histogram to add up
  */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);

@@ -60,7 +60,7 @@ const Totals = z
     neverSent: count,
     /** Those of `neverSent` that were due and still waiting at the end; they count in the response time. */
     neverSentDue: count,
-    /** failed + dropped + neverSentDue: all that were due and had no good answer. */
+    /** failed + dropped + neverSentDue: all that were due and had no good response. */
     errors: count,
   })
   .meta({ id: 'Totals' });
@@ -88,13 +88,13 @@ const OutcomeDetails = z
 
 const Verification = z
   .object({
-    /** Answers checked in full, and those of them that passed. */
+    /** Responses checked in full, and those of them that passed. */
     checked: count,
     passed: count,
     /** True when some responses were left unchecked for lack of time; `unchecked` is their number. */
     sampled: z.boolean(),
     unchecked: count,
-    /** Rule -> answers that broke it; one answer may break several. */
+    /** Rule -> responses that broke it; one response may break several. */
     failures: z.record(z.string(), count),
     notes: z.array(z.string()).optional(),
   })
@@ -131,7 +131,7 @@ const Load = z.object({
   stageCount: count.optional(),
 });
 
-/** A second of the measured part, or of the wait for the last answers. Times are of what was done in it. */
+/** A second of the measured part, or of the wait for the last responses. Times are of what was done in it. */
 const TimelineRow = z.object({
   second: count,
   /** Open loop: arrivals that the plan has in this second. */
@@ -194,7 +194,7 @@ export const Result = z
      * can compute how late a request came.
      */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
-    /** Wall time of the measured part: the wait for the last answers included, the warm-up excluded. */
+    /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
     /** Length of the measured part as the rates are reckoned: planned, or until the last success where a backlog came last. */
     windowSeconds: amount.optional(),
@@ -210,7 +210,7 @@ export const Result = z
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
-    /** `things`: what its answers are called, in the plural. */
+    /** `things`: what its responses are called, in the plural. */
     operations: z.record(z.string(), Block.extend({ things: z.string().optional() })),
     /** Of a plan in stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),

@@ -14,7 +14,7 @@ import { driftsOf } from './trend.js';
  * @property {number} neverSent
  * @property {number} sent
  * @property {number} succeeded
- * @property {number} unchecked answers of success that were not checked
+ * @property {number} unchecked responses of success that were not checked
  * @property {Record<string, number>} outcomes
  * @property {number} droppedLate arrivals dropped because the tool was late
  * @property {boolean} leftWhileFree the tool gave up on part of the plan although connections were free

@@ -16,7 +16,7 @@ const LONGEST_EMPTY_TURN_MS = 0.05;
 const WAKE_EARLY_MS = 0.3;
 
 /**
- * While no answer is awaited there is nothing for the event loop to see to, and a turn of it makes garbage: the clock alone is
+ * While no response is awaited there is nothing for the event loop to see to, and a turn of it makes garbage: the clock alone is
  * watched, for so long at a time. (A stop, or a connection that its server closes, is noticed that much later.)
  */
 const SPIN_AT_ONCE_MS = 0.05;
@@ -50,7 +50,7 @@ function pause(loads) {
  * @param {import('./choose.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] what this thread does beside
- * @param {() => number} [sender.work] changes with every piece of work, e.g. answers so far
+ * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far
  * @param {() => boolean} [sender.idle] nothing is awaited
  * @param {(ms: number) => void} [sender.nap] blocks this thread; without it, it spins
  * @returns {Alarm}

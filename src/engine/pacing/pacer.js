@@ -1,6 +1,6 @@
 /**
  * Hands indexes to slots: at their due time in an open loop, as soon as a slot is free in a closed one. Never awaits
- * an answer. A backlog is no list but the distance between the next index and the clock.
+ * a response. A backlog is no list but the distance between the next index and the clock.
  */
 import { scheduleOf } from '../../plan/due.js';
 import { createInFlight } from '../../plan/in-flight.js';

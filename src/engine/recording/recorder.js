@@ -1,5 +1,5 @@
 /**
- * Sample -> histograms and counters: a Tally. Knows nothing of Vault: what an answer means is the operation's
+ * Sample -> histograms and counters: a Tally. Knows nothing of Vault: what a response means is the operation's
  * `classify`. Runs on a thread of its own, beside the sender (thread-worker.js).
  */
 import { encodeHistogram, recordMs } from '../../common/histogram.js';
@@ -29,7 +29,7 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
-/** An answer that the operation's own check fell over: never a success. @type {Verdict} */
+/** A response that the operation's own check fell over: never a success. @type {Verdict} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
 
 /** When the recorder cannot keep up, the sender drops the body of a refusal, too. */

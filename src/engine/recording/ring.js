@@ -1,6 +1,6 @@
 /**
  * What became of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
- * sample costs the sender a few stores and one copy of the answer, and memory stays what it is. One writer, one reader.
+ * sample costs the sender a few stores and one copy of the response, and memory stays what it is. One writer, one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 
@@ -10,13 +10,13 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} index
  * @property {number} intended ms: when it was due; in a closed loop, when its connection became free
  * @property {number} sent ms: on the wire; where it never got there, when a connection took it
- * @property {number} done ms: last byte of the answer, or when it was given up
+ * @property {number} done ms: last byte of the response, or when it was given up
  * @property {number} lag ms: how late the tool itself sent it, all waiting for a free connection left out
  * @property {number} carried ms: so much of its wait for a connection is for earlier requests that the tool sent or read late
  * @property {number} late ms: so much later than it came was the response read, at most
- * @property {string | null} failure outcome, where there was no whole answer; null: there is one
- * @property {number} status HTTP status, 0 without an answer
- * @property {Uint8Array | null} body null: not kept (no answer, or the recorder could not keep up)
+ * @property {string | null} failure outcome, where there was no whole response; null: there is one
+ * @property {number} status HTTP status, 0 without a response
+ * @property {Uint8Array | null} body null: not kept (no response, or the recorder could not keep up)
  */
 /**
  * @typedef {object} RingMemory plain; shared by the threads that hold it

@@ -188,7 +188,7 @@ function ownFigures({ second, succeeded, failed, failures, ...figures }) {
 /**
  * The largest value is known exactly, a histogram only has its bucket.
  *
- * @param {SecondRow[]} rows of parts, with answers
+ * @param {SecondRow[]} rows of parts, with responses
  * @returns {Figures}
  */
 function figuresOf(rows) {

@@ -13,7 +13,7 @@ import { createRingMemory, openWriter } from './ring.js';
  * @property {(import('../../operations/index.js').Kept | null)[]} kept by each operation of the plan
  */
 
-/** With more samples than this on their way the recorder is behind: further answers are counted but not checked. */
+/** With more samples than this on their way the recorder is behind: further responses are counted but not checked. */
 const MAX_UNDER_WAY = 16_384;
 const RETRY_MS = 5;
 
@@ -27,7 +27,7 @@ export function openRecording(ring) {
   return {
     add: writer.add,
     advanceWatermark: writer.advanceWatermark,
-    /** @returns {boolean} answers need no longer be handed over in full */
+    /** @returns {boolean} responses need no longer be handed over in full */
     behind: () => writer.behind() > MAX_UNDER_WAY,
     end: writer.end,
   };

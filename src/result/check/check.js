@@ -14,7 +14,7 @@
  *   histogram holds just that is for the reader of a file to ask (check-seconds.js), as is what a part of a plan has for
  *   `merge` (check-merge-block.js)
  * - the stages together add up to the whole, and the operations of each to it
- * - an answer passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
+ * - a response passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree
  */
 
 import { total } from '../../common/sums.js';

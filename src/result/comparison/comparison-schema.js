@@ -68,7 +68,7 @@ const Difference = z.object({
     'no difference shown',
     /** So few that none could be shown. */
     'not enough runs',
-    /** The group that would win has more errors, and fast failures are not fast answers. */
+    /** The group that would win has more errors, and fast failures are not fast responses. */
     'not comparable',
   ]),
   /** Why figures and verdict do not seem to agree, or cannot be compared; a sentence, also in `text`. Null where all is plain. */

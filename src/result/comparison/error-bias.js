@@ -1,6 +1,6 @@
 /**
  * Where errors make times and rates incomparable. A target that refuses everything at once has the best times there are: of a
- * group with more errors, nothing is ever better, and where all requests failed there is no time of an answer at all.
+ * group with more errors, nothing is ever better, and where all requests failed there is no time of a response at all.
  */
 
 import { median } from '../../common/median.js';
@@ -95,7 +95,7 @@ export class ErrorBias {
 /**
  * @param {CountedGroup} one
  * @param {CountedGroup} other
- * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single answer
+ * @returns {string | null} that `one` is shown to have more errors than `other`, or has runs without a single response
  */
 function moreErrors(one, other) {
   if (one === other) return null;

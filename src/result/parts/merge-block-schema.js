@@ -62,7 +62,7 @@ const MergeWatch = z.object({
 
 export const MergeBlock = z
   .object({
-    /** When the last answer was in, and the planned length, of the measured part. */
+    /** When the last response was in, and the planned length, of the measured part. */
     endedMs: amount,
     windowMs: amount,
     operations: z.record(z.string(), MergeOperation),

@@ -22,7 +22,7 @@ const Delay = z
     /** Those of them that were revoked before the call that revoked them was answered; in `sinceAnswered` they count as 0. */
     beforeAnswered: count,
     /**
-     * From the moment when the revocation was answered, as this program saw it: when it had read the head of the answer. By what it was
+     * From the moment when the revocation was answered, as this program saw it: when it had read the head of the response. By what it was
      * late to read that, which is not known, these bounds are too small, and `beforeAnswered` may count too many.
      */
     sinceAnswered: Bounds,
@@ -70,7 +70,7 @@ const Row = z.object({
     'undecided',
   ]),
   failure: z.string().optional(),
-  /** How long the call that revokes took, until the head of its answer was read; null where there was none that succeeded. */
+  /** How long the call that revokes took, until the head of its response was read; null where there was none that succeeded. */
   revokeMs: amount.nullable(),
   nodes: z.array(RowNode),
 });
