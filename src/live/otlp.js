@@ -68,7 +68,7 @@ export function createOtlpPusher({
   let quietUntil = Number.NEGATIVE_INFINITY;
   let failures = 0;
 
-  /** @param {Result} result @returns {Promise<import('./otlp-answer.js').Verdict>} */
+  /** @param {Result} result @returns {Promise<import('./otlp-sender.js').Verdict>} */
   async function push(result) {
     nextAt = clock() + EVERY_MS - SLACK_MS;
     const verdict = await sender.send(result);
@@ -154,7 +154,7 @@ export function createOtlpPusher({
 /**
  * A last push, tried a few times.
  *
- * @param {() => Promise<import('./otlp-answer.js').Verdict>} push
+ * @param {() => Promise<import('./otlp-sender.js').Verdict>} push
  * @param {object} how
  * @param {Wait} how.wait
  * @param {AbortSignal} how.signal time is over

@@ -2,13 +2,15 @@
  * What is seen while a run goes on: on a terminal a few lines that are drawn over again once a second, elsewhere a plain
  * line every few seconds. Warnings are always lines of their own. The summary at the end is not its business.
  */
-import { WIDTH, wrap } from '../report/layout.js';
-import { intervalLine, preparationLine, startLine } from './lines.js';
-import { NARROWEST, panel } from './panel.js';
-import { liveScreen, plainScreen } from './screen.js';
-import { createStageAt } from './stage-at.js';
 
-/** @typedef {import('./lines.js').LiveEvent} LiveEvent */
+import { createInFlight } from '../plan/in-flight.js';
+import { createProfile } from '../plan/profile.js';
+import { spansOf } from '../plan/stages.js';
+import { WIDTH, wrap } from '../report/layout.js';
+import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
+import { liveScreen, plainScreen } from './screen.js';
+
+/** @typedef {import('./panel.js').LiveEvent} LiveEvent */
 /** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
  * @typedef {object} Terminal
@@ -30,7 +32,7 @@ import { createStageAt } from './stage-at.js';
 /**
  * @typedef {object} Seen of the run that goes on
  * @property {number | null} planned
- * @property {import('./lines.js').OfferedLoad | null} load
+ * @property {import('./panel.js').OfferedLoad | null} load
  * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
@@ -132,7 +134,7 @@ export function createView({
   };
 }
 
-/** @param {import('./lines.js').OfferedLoad | null} load */
+/** @param {import('./panel.js').OfferedLoad | null} load */
 function stagedOf(load) {
   const { model = 'open', warmupMs = 0, stages = null, shard = null } = load ?? {};
   return stages === null ? null : createStageAt({ model, warmupMs, stages, shard });
@@ -180,7 +182,7 @@ function pictureOf({ interval, planned, load, staged, rates, p99s, requirements 
 }
 
 /**
- * @param {import('./lines.js').OfferedLoad | null} load
+ * @param {import('./panel.js').OfferedLoad | null} load
  * @param {Seen['staged']} staged
  * @param {IntervalEvent} interval
  * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
@@ -205,4 +207,72 @@ function meanRate(rates, offeredPerSecond) {
   const due = (offeredPerSecond ?? 0) * shown.length;
   if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
   return sum / Math.max(1, shown.length);
+}
+
+/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
+/**
+ * @typedef {object} StageNow
+ * @property {string} name
+ * @property {number} number from 1
+ * @property {number} count of all
+ * @property {number} leftMs
+ * @property {number | null} inFlight as many are allowed; null: an open loop
+ */
+
+const SECOND_MS = 1000;
+
+/**
+ * @param {StagedLoad} load with stages
+ */
+export function createStageAt(load) {
+  const { model, warmupMs, shard } = load;
+  const stages = load.stages ?? [];
+  const spans = spansOf(load, null);
+  const lines = stages.flatMap((stage) => stage.lines);
+  const { expected } = createProfile(
+    lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
+  );
+  const { index, of } = shard ?? { index: 0, of: 1 };
+  const inFlight = model === 'closed' ? createInFlight(load, index, of) : null;
+  return {
+    /**
+     * @param {number} elapsedMs from time zero
+     * @returns {StageNow | null} null: before the first or after the last
+     */
+    stage(elapsedMs) {
+      const ms = elapsedMs - warmupMs;
+      const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
+      if (at < 0) return null;
+      return {
+        name: String(spans[at].name),
+        number: at + 1,
+        count: spans.length,
+        leftMs: spans[at].endMs - ms,
+        inFlight: inFlight?.at(elapsedMs) ?? null,
+      };
+    },
+    /**
+     * @param {number} elapsedMs
+     * @returns {number} arrivals that the plan had in the last whole second; of a warm-up, as at the beginning of the first stage
+     */
+    offeredPerSecond(elapsedMs) {
+      const second = Math.floor((elapsedMs - warmupMs) / SECOND_MS);
+      if (second < 1) return lines[0].from / of;
+      return (expected(second * SECOND_MS) - expected((second - 1) * SECOND_MS)) / of;
+    },
+  };
+}
+
+/**
+ * @param {object} options
+ * @param {NodeJS.WritableStream} options.stream
+ * @param {boolean} [options.isTTY]
+ * @param {number} [options.columns] of the terminal
+ * @param {boolean} [options.quiet] nothing but warnings
+ * @param {() => number} [options.now] milliseconds, monotonic
+ * @returns {Pick<View, 'event' | 'close'>}
+ */
+export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
+  const write = (/** @type {string} */ text) => void stream.write(text);
+  return createView({ write, terminal: { isTTY, columns }, quiet, now });
 }

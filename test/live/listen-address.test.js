@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { parseListenAddress } from '../../src/live/listen-address.js';
+import { parseListenAddress } from '../../src/live/endpoints.js';
 
 /** @type {[string, string, string, number][]} what, text, host, port */
 const GOOD = [

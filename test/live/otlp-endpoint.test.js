@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { parseOtlpUrl, readOtlpHeaders, secretsOf } from '../../src/live/otlp-endpoint.js';
+import { parseOtlpUrl, readOtlpHeaders, secretsOf } from '../../src/live/endpoints.js';
 
 /** @type {[string, string, [origin: string, path: string, shown: string]][]} the origin is shown in front of what is shown */
 const URLS = [

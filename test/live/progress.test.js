@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { createProgress } from '../../src/live/progress.js';
-import { createView } from '../../src/live/view.js';
+import { createProgress, createView } from '../../src/live/view.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 

@@ -1,12 +1,12 @@
 /** The knee of a search: what a target does as the level rises. One value a level for each series. */
 import { figureText } from '../../result/runs/figures.js';
-import { compactLabel, latencyAxis, linearAxis, logAxis } from './draw/axes.js';
-import { frames } from './draw/frame.js';
-import { drawLevels, drawPoints, lineClass } from './draw/lines.js';
+import { compactLabel, latencyAxis, linearAxis, logAxis } from './axes.js';
 import { extent } from './draw/words.js';
+import { frames } from './frame.js';
+import { drawLevels, drawPoints, lineClass } from './lines.js';
 import { labeller } from './runs.js';
 
-/** @typedef {import('./draw/axes.js').Axis} Axis */
+/** @typedef {import('./axes.js').Axis} Axis */
 /**
  * @typedef {object} Data
  * @property {string} heading of a column of levels
@@ -44,7 +44,7 @@ export function levels(data, setting) {
     ...one,
     style: STYLES[i % STYLES.length],
   }));
-  const draw = (/** @type {import('./draw/frame.js').Place} */ place) => {
+  const draw = (/** @type {import('./frame.js').Place} */ place) => {
     const x = answer === null ? 0 : place.x(xAxis.at(answer.level));
     return [
       answer === null

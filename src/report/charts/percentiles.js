@@ -4,18 +4,17 @@
  */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
-import { latencyAxis } from './draw/axes.js';
-import { frames, round } from './draw/frame.js';
-import { drawBand, drawPoints, lineClass } from './draw/lines.js';
-import { percentileAxis, percentLabel } from './draw/percentile-axis.js';
+import { latencyAxis, percentileAxis, percentLabel } from './axes.js';
 import { sentences } from './draw/words.js';
+import { frames, round } from './frame.js';
+import { drawBand, drawPoints, lineClass } from './lines.js';
 
-/** @typedef {import('./draw/axes.js').Axis} Axis */
-/** @typedef {import('./draw/frame.js').Place} Place */
+/** @typedef {import('./axes.js').Axis} Axis */
+/** @typedef {import('./frame.js').Place} Place */
 /** @typedef {{low: number, high: number | null}} Bar milliseconds; null: no upper bound */
 /** @typedef {import('../../result/schema.js').LatencyBlock} Latency */
 /** @typedef {{name: string, latency: Latency}} Series */
-/** @typedef {import('./draw/lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
+/** @typedef {import('./lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
 /** @typedef {Bar & {share: number, nines: number}} Whisker */
 
 /** Points along the axis that are drawn and can be read out. */
@@ -90,7 +89,7 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
   };
 }
 
-/** @param {import('./draw/lines.js').Look & Series} one @returns {Decoded[]} none where nothing was recorded */
+/** @param {import('./lines.js').Look & Series} one @returns {Decoded[]} none where nothing was recorded */
 function decode(one) {
   const { histogram: text, max } = one.latency;
   if (text === null) return [];
@@ -107,7 +106,7 @@ function decode(one) {
  * @param {Decoded} one
  * @param {number[]} nines
  * @param {number} end of the axis
- * @returns {import('./draw/lines.js').Point[]} null beyond its largest value
+ * @returns {import('./lines.js').Point[]} null beyond its largest value
  */
 function pointsOf(one, nines, end) {
   const beyond = one.end + end / STEPS;

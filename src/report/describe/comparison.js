@@ -2,7 +2,6 @@
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
-import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
 import {
   chart,
   details,
@@ -15,7 +14,8 @@ import {
   table,
   texts,
   verdicts,
-} from './parts.js';
+} from '../sections.js';
+import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
 import {
   commonSubject,
   datesPhrase,

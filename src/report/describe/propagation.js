@@ -1,7 +1,18 @@
 /** How long revocations took to be seen, as a report: the answer first, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
+import {
+  chart,
+  facts,
+  figures,
+  notes,
+  report,
+  section,
+  sentence,
+  table,
+  texts,
+  verdicts,
+} from '../sections.js';
 import { spanText } from './bars.js';
-import { chart, facts, figures, notes, report, section, sentence, table, texts, verdicts } from './parts.js';
 import { invalidItem, requirementItem } from './result.js';
 import { counted, targetPhrase, timeText } from './words.js';
 

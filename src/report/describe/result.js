@@ -3,8 +3,8 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/measurement.js';
 import { formatPercent } from '../../result/wording.js';
+import { chart, notes, report, section, sentence, verdicts } from '../sections.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
-import { chart, notes, report, section, sentence, verdicts } from './parts.js';
 import {
   latency,
   next,

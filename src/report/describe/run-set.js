@@ -2,7 +2,6 @@
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS } from '../../result/runs/run-metrics.js';
 import { namedRuns } from '../../result/runs/run-summary.js';
-import { spanText } from './bars.js';
 import {
   chart,
   details,
@@ -15,7 +14,8 @@ import {
   table,
   texts,
   verdicts,
-} from './parts.js';
+} from '../sections.js';
+import { spanText } from './bars.js';
 import { requirementOverRuns, runSetCount, runSetPhrase, SPREAD_COLUMNS, spreadCells } from './runs.js';
 import { counted, titled } from './words.js';
 

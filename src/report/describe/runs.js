@@ -1,6 +1,6 @@
 /** Several runs in words and figures: operation and load, target, time, files; spreads over them. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
-import { figures } from './parts.js';
+import { figures } from '../sections.js';
 import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { differenceText, figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
-import { details, figures, table, texts } from './parts.js';
+import { details, figures, table, texts } from '../sections.js';
 import { SPREAD_COLUMNS, spreadCells } from './runs.js';
 import { errorKinds } from './words.js';
 

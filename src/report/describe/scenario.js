@@ -1,7 +1,7 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
 import { formatDuration } from '../../common/units.js';
+import { chart, facts, notes, report, section, sentence, verdicts } from '../sections.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
-import { chart, facts, notes, report, section, sentence, verdicts } from './parts.js';
 import { requirementItem } from './result.js';
 import { verdictCounts } from './runs.js';
 import {

@@ -3,7 +3,6 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { levelText } from '../../result/search/explain.js';
 import { formatPercent } from '../../result/wording.js';
-import { requirementClause } from './bars.js';
 import {
   chart,
   details,
@@ -15,7 +14,8 @@ import {
   table,
   texts,
   verdicts,
-} from './parts.js';
+} from '../sections.js';
+import { requirementClause } from './bars.js';
 import { perHourText, perSecondText, targetPhrase, timeText } from './words.js';
 
 /** @typedef {import('../../result/search/search-schema.js').Search} Search */

@@ -1,6 +1,6 @@
 /** Lines of a chart. Points that share a pixel column become an area; a missing value is a gap. */
 import { area, line } from 'd3-shape';
-import { median } from '../../../common/median.js';
+import { median } from '../../common/median.js';
 import { LINE_HEIGHT, textAt } from './frame.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */
