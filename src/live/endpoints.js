@@ -32,10 +32,7 @@ export function parseListenAddress(text, name = '--metrics') {
   return { host: toHost(source.slice(0, colon), bad), port: toPort(source.slice(colon + 1), bad) };
 }
 
-/**
- * @param {string} text
- * @param {(why: string) => Error} bad
- */
+/** @param {string} text @param {(why: string) => Error} bad */
 function toPort(text, bad) {
   if (!/^\d+$/.test(text)) throw bad('whose port is not a number');
   const port = Number(text);
@@ -43,10 +40,7 @@ function toPort(text, bad) {
   return port;
 }
 
-/**
- * @param {string} text without its port
- * @param {(why: string) => Error} bad
- */
+/** @param {string} text without its port @param {(why: string) => Error} bad */
 function toHost(text, bad) {
   if (text === '') return DEFAULT_HOST;
   const bracketed = /^\[(.*)\]$/.exec(text)?.[1];

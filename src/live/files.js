@@ -103,18 +103,12 @@ export function createSetFiles(paths, set, context) {
   });
 }
 
-/**
- * @param {string} path
- * @param {Result} result
- */
+/** @param {string} path @param {Result} result */
 async function writeFile(path, result) {
   writeWhole(path, await renderDocument(reporterForFile(path).name, result, {}));
 }
 
-/**
- * @param {string} path
- * @param {unknown} error
- */
+/** @param {string} path @param {unknown} error */
 function describe(path, error) {
   const { why, remedy } = fileFault(path, error);
   return `--out ${path} cannot be written: ${why}. It is tried again while the run goes on. ${remedy}`;

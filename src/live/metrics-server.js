@@ -153,18 +153,12 @@ function listenError(error, host, port) {
   return usageError(code, `--metrics cannot listen on ${join(host, port)}: ${why}.`, remedy, error);
 }
 
-/**
- * @param {string} host
- * @param {number} port
- */
+/** @param {string} host @param {number} port */
 function join(host, port) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * @param {import('node:http').Server} server
- * @returns {Promise<void>}
- */
+/** @param {import('node:http').Server} server @returns {Promise<void>} */
 function close(server) {
   return new Promise((resolve) => {
     // A server that was closed before says so by an error, which is no news.

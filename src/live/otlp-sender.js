@@ -223,10 +223,7 @@ function partialSuccess(partial, shown, words) {
   return remark === '' ? null : { kind: 'remark', text: `${shown} took the metrics with a remark${remark}.` };
 }
 
-/**
- * @param {Buffer} body
- * @returns {any} null where it is no JSON object
- */
+/** @param {Buffer} body @returns {any} null where it is no JSON object */
 function parse(body) {
   try {
     const value = JSON.parse(body.toString());

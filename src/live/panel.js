@@ -91,19 +91,13 @@ function progress({ interval, planned }, room) {
   return length < SHORTEST_BAR ? whole.trimStart() : `${bar(share, length)} ${whole}`;
 }
 
-/**
- * @param {number} elapsedMs
- * @param {number} share that is done
- */
+/** @param {number} elapsedMs @param {number} share that is done */
 function leftText(elapsedMs, share) {
   if (share <= 0 || share > 1) return '';
   return `, about ${wholeSeconds((elapsedMs * (1 - share)) / share)} left`;
 }
 
-/**
- * @param {number} share
- * @param {number} length
- */
+/** @param {number} share @param {number} length */
 function bar(share, length) {
   const full = Math.max(0, Math.min(length, Math.floor(share * length)));
   return '█'.repeat(full) + '░'.repeat(length - full);
@@ -126,10 +120,7 @@ function underWay({ inFlight, waiting }) {
   return `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`;
 }
 
-/**
- * @param {Picture} picture
- * @param {number} room
- */
+/** @param {Picture} picture @param {number} room */
 function p99({ interval, p99s }, room) {
   const now = interval.p99Ms === null ? '–' : formatLatency(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
@@ -158,10 +149,7 @@ function highestOf(values) {
   return Math.max(0, ...values.map((value) => value ?? 0));
 }
 
-/**
- * @param {IntervalEvent} interval
- * @param {number} room
- */
+/** @param {IntervalEvent} interval @param {number} room */
 function errors({ errors: byName }, room) {
   const [total, ...kinds] = errorParts(byName);
   if (kinds.length === 0) return 'none';
@@ -201,10 +189,7 @@ function figureText(actual, requirement) {
   return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
 }
 
-/**
- * @param {string} text
- * @param {number} width
- */
+/** @param {string} text @param {number} width */
 function cut(text, width) {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
@@ -224,10 +209,7 @@ export function startLine({ plan, target, planned }) {
   return `${plan.operation} on ${targetPhrase(target)}${size}`;
 }
 
-/**
- * @param {PreparationEvent} event
- * @param {number} width
- */
+/** @param {PreparationEvent} event @param {number} width */
 export function preparationLine({ label, done, total }, width) {
   return fit([clean(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
@@ -288,10 +270,7 @@ function standing(requirements) {
   return [requirements.every(({ verdict }) => verdict === 'met') ? 'met so far' : 'not proven yet'];
 }
 
-/**
- * @param {number} ms
- * @returns {string} `0 s`, `7 s`, `1 min 5 s`
- */
+/** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
 export function wholeSeconds(ms) {
   const text = formatDuration(Math.round(ms / 1000) * 1000);
   return text === '0 ms' ? '0 s' : text;
@@ -311,10 +290,7 @@ export function errorParts(errors) {
   return [`${formatCount(total)} error${total === 1 ? '' : 's'}`, ...worst];
 }
 
-/**
- * @param {string[]} parts
- * @param {number} width
- */
+/** @param {string[]} parts @param {number} width */
 function fit(parts, width) {
   let line = parts[0].slice(0, width);
   for (const part of parts.slice(1)) {

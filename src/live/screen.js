@@ -151,10 +151,7 @@ function partsOf(length, columns) {
   return rest > 0 || whole.length === 0 ? [...whole, rest] : whole;
 }
 
-/**
- * @param {number | undefined} columns
- * @param {number | undefined} rows
- */
+/** @param {number | undefined} columns @param {number | undefined} rows */
 function sizeOf(columns, rows) {
   return { columns: columns || WIDTH, rows: rows || ROWS };
 }

@@ -70,10 +70,7 @@ async function startSet(name) {
   return createSetText(name);
 }
 
-/**
- * @param {string[]} outs
- * @param {Awaited<ReturnType<typeof startSet>> | null} set
- */
+/** @param {string[]} outs @param {Awaited<ReturnType<typeof startSet>> | null} set */
 function openFiles(outs, set) {
   if (outs.length === 0) return null;
   const context = { onWarning: warn };

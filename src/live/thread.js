@@ -124,10 +124,7 @@ function wantsReports({ outs, metrics, otlp, plan, quiet }) {
   return outs.length > 0 || metrics !== null || otlp !== null || (judges && !quiet);
 }
 
-/**
- * @param {Worker} worker
- * @param {(error: Error) => void} onLost
- */
+/** @param {Worker} worker @param {(error: Error) => void} onLost */
 function answersOf(worker, onLost) {
   /** @type {Map<string, () => void>} */
   const awaited = new Map();

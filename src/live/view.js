@@ -154,10 +154,7 @@ function nothingSeen() {
   };
 }
 
-/**
- * @param {Seen} seen
- * @param {IntervalEvent} interval
- */
+/** @param {Seen} seen @param {IntervalEvent} interval */
 function remember(seen, interval) {
   const { rates, p99s } = seen;
   seen.interval = interval;
@@ -221,9 +218,7 @@ function meanRate(rates, offeredPerSecond) {
 
 const SECOND_MS = 1000;
 
-/**
- * @param {StagedLoad} load with stages
- */
+/** @param {StagedLoad} load with stages */
 export function createStageAt(load) {
   const { model, warmupMs, shard } = load;
   const stages = load.stages ?? [];

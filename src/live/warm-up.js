@@ -44,10 +44,7 @@ export async function warmUp(terminal) {
   return written;
 }
 
-/**
- * @param {number} i
- * @returns {import('../result/schema.js').RequirementVerdict[]}
- */
+/** @param {number} i @returns {import('../result/schema.js').RequirementVerdict[]} */
 function requirementsAt(i) {
   const verdict = (/** @type {number} */ n) => VERDICTS[(i + n) % VERDICTS.length];
   return [

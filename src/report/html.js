@@ -28,10 +28,7 @@ const PARTS = {
 /** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
-/**
- * @param {Report} report
- * @returns {string} ends with a newline
- */
+/** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
   /** @type {ReadOutsById} */
   const charts = {};

@@ -136,10 +136,7 @@ export async function renderDocument(name, document, options) {
   return render(document, options);
 }
 
-/**
- * @param {string} name
- * @param {DocumentKind} kind
- */
+/** @param {string} name @param {DocumentKind} kind */
 function cannotReport(name, kind) {
   const able = Object.values(reporters).filter(({ kinds }) => kinds.includes(kind));
   return usageError(

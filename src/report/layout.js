@@ -135,18 +135,12 @@ export function widthOf(rows) {
     .reduce((sum, _, i) => sum + 2 + Math.max(...rows.map((row) => stringWidth(clean(row[i + 1])))), 0);
 }
 
-/**
- * @param {string} text
- * @param {number} columns
- */
+/** @param {string} text @param {number} columns */
 export function padEnd(text, columns) {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }
 
-/**
- * @param {string} text
- * @param {number} columns
- */
+/** @param {string} text @param {number} columns */
 export function padStart(text, columns) {
   return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;
 }

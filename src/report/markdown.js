@@ -11,10 +11,7 @@ import { textChart } from './text-charts.js';
 /** Parts that make a list together. */
 const ITEMS = new Set(['note', 'command']);
 
-/**
- * @param {Report} report
- * @returns {string} ends with a newline
- */
+/** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, subject, sections }) {
   const [answer, ...others] = sections;
   const isTitle = (/** @type {Part} */ part) =>
@@ -49,10 +46,7 @@ function partBlocks(parts) {
   return blocks;
 }
 
-/**
- * @param {Part} part
- * @returns {string}
- */
+/** @param {Part} part @returns {string} */
 function blockOf(part) {
   switch (part.kind) {
     case 'sentence':
@@ -122,10 +116,7 @@ function chartOf(part) {
 /** Shows nothing, and keeps GitHub from making a mention or the number of an issue a link; a backslash does not. */
 const BREAK = '\u200b';
 
-/**
- * @param {string} text
- * @returns {string} for running text and for the cells of a table
- */
+/** @param {string} text @returns {string} for running text and for the cells of a table */
 export function escapeMarkdown(text) {
   return clean(text)
     .replace(/[\\`*_[\]<>|~&$#]/g, '\\$&')
@@ -137,10 +128,7 @@ export function escapeMarkdown(text) {
     .replace(/^(\s*\d+)([.)])(?=\s|$)/, '$1\\$2');
 }
 
-/**
- * @param {string} text
- * @returns {string} as code, outside of tables
- */
+/** @param {string} text @returns {string} as code, outside of tables */
 export function code(text) {
   const plain = clean(text);
   if (plain.trim() === '') return '';

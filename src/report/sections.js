@@ -71,18 +71,12 @@ export function sentence(text, isStrong = false) {
   return [isStrong ? { kind: 'sentence', text, isStrong } : { kind: 'sentence', text }];
 }
 
-/**
- * @param {Verdicts['items']} items
- * @returns {Part[]}
- */
+/** @param {Verdicts['items']} items @returns {Part[]} */
 export function verdicts(items) {
   return items.length === 0 ? [] : [{ kind: 'verdicts', items }];
 }
 
-/**
- * @param {readonly {text: string, remedy?: string}[]} notes
- * @returns {Part[]}
- */
+/** @param {readonly {text: string, remedy?: string}[]} notes @returns {Part[]} */
 export function notes(notes) {
   return notes.map(({ text, remedy }) => ({
     kind: 'note',
@@ -113,26 +107,17 @@ export function table(caption, columns, rows) {
   return [{ kind: 'table', caption, columns: filled(columns), rows: rows.map(filled) }];
 }
 
-/**
- * @param {string[]} names
- * @returns {Column[]} of text
- */
+/** @param {string[]} names @returns {Column[]} of text */
 export function texts(...names) {
   return names.map((name) => ({ name, isText: true }));
 }
 
-/**
- * @param {string[]} names
- * @returns {Column[]} of figures
- */
+/** @param {string[]} names @returns {Column[]} of figures */
 export function figures(...names) {
   return names.map((name) => ({ name }));
 }
 
-/**
- * @param {Column[]} columns
- * @returns {Column[]} left out where a table has to be narrow
- */
+/** @param {Column[]} columns @returns {Column[]} left out where a table has to be narrow */
 export function details(...columns) {
   return columns.map((column) => ({ ...column, isDetail: true }));
 }

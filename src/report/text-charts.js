@@ -17,10 +17,7 @@ const LIGHT = '░';
 /** Bars narrower than this show nothing. */
 const LEAST_ROOM = 12;
 
-/**
- * @param {Chart} part
- * @returns {string[]} none where it has no form in text
- */
+/** @param {Chart} part @returns {string[]} none where it has no form in text */
 export function textChart({ chart, data }) {
   if (chart === 'percentiles') return distribution(/** @type {Percentiles} */ (data));
   if (chart === 'levels') return levels(/** @type {Levels} */ (data));
@@ -196,10 +193,7 @@ function fold(bins) {
   return folded;
 }
 
-/**
- * @param {number} least above zero
- * @returns {number} 1, 2 or 5 times a power of ten
- */
+/** @param {number} least above zero @returns {number} 1, 2 or 5 times a power of ten */
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return (NICE.find((factor) => factor * power >= least * (1 - 1e-9)) ?? 10) * power;
@@ -216,10 +210,7 @@ function evenText(stepUs, highUs) {
   return (us) => `${formatCount((us / size).toFixed(decimals))} ${unit}`;
 }
 
-/**
- * @param {number} us
- * @returns {[string, number]} unit, and how many microseconds it has
- */
+/** @param {number} us @returns {[string, number]} unit, and how many microseconds it has */
 function evenUnit(us) {
   if (us < 1000) return ['µs', 1];
   return us < 1e6 ? ['ms', 1000] : ['s', 1e6];

@@ -157,10 +157,7 @@ function verdictLines(items, paint, width) {
   });
 }
 
-/**
- * @param {import('./sections.js').Figures['items']} items
- * @param {number} width
- */
+/** @param {import('./sections.js').Figures['items']} items @param {number} width */
 function figureLines(items, width) {
   /** @type {string[]} */
   const lines = [];
@@ -233,9 +230,7 @@ export function textTable({ columns, rows }, paint, width) {
   ]);
 }
 
-/**
- * @param {Cell} cell
- */
+/** @param {Cell} cell */
 function textOf(cell) {
   return typeof cell === 'string' ? cell : cell.text;
 }

@@ -82,10 +82,7 @@ function outcomesOf(timeline, failed) {
   return [...named, { name: top.length === 0 ? 'failed' : 'other', style: OTHER_STYLE, count: rest }];
 }
 
-/**
- * @param {TimelineRow} row
- * @param {string} name
- */
+/** @param {TimelineRow} row @param {string} name */
 function countOf({ failures = {} }, name) {
   return Object.hasOwn(failures, name) ? failures[name] : 0;
 }

@@ -62,10 +62,7 @@ export function frames(parts) {
   return parts.sizes.map((size) => frame(parts, size)).join('\n');
 }
 
-/**
- * @param {Parameters<typeof frames>[0]} parts
- * @param {Size} size
- */
+/** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
 function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, size) {
   const yTicks = yAxis.ticks(size.height, () => LINE_HEIGHT);
   const room = Math.min(widest(yTicks, 24), Math.floor(size.width * WIDEST_LABELS));
@@ -118,10 +115,7 @@ function layOutX(axis, least, width) {
   }
 }
 
-/**
- * @param {Tick[]} ticks
- * @param {Place} place
- */
+/** @param {Tick[]} ticks @param {Place} place */
 function xAxisMarks(ticks, { x, bottom }) {
   return ticks
     .map(
@@ -131,10 +125,7 @@ function xAxisMarks(ticks, { x, bottom }) {
     .join('\n');
 }
 
-/**
- * @param {{left: number, right: number, top: number, bottom: number}} box
- * @returns {Place}
- */
+/** @param {{left: number, right: number, top: number, bottom: number}} box @returns {Place} */
 export function makePlace({ left, right, top, bottom }) {
   return {
     left,

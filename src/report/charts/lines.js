@@ -28,10 +28,7 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Between a level and the base line of its label. */
 const LABEL_RISE = 5;
 
-/**
- * @param {{left: number, right: number}} place
- * @returns {number} pixel columns
- */
+/** @param {{left: number, right: number}} place @returns {number} pixel columns */
 export function columnsIn({ left, right }) {
   return Math.max(1, Math.floor((right - left) / COLUMN_WIDTH));
 }
@@ -121,10 +118,7 @@ export function drawPoints(points, { style, mark }, yAxis, place) {
   ].join('\n');
 }
 
-/**
- * @param {number} style 1 to 6
- * @param {string} [mark]
- */
+/** @param {number} style 1 to 6 @param {string} [mark] */
 export function lineClass(style, mark) {
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
 }

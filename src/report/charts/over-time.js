@@ -208,10 +208,7 @@ function rateRows(timeline, span, seconds) {
   });
 }
 
-/**
- * @param {RatesData} data
- * @param {RateRow[]} rows
- */
+/** @param {RatesData} data @param {RateRow[]} rows */
 function ratesSummary({ totals: { planned, sent, succeeded }, load, timeline, windowSeconds }, rows) {
   const [{ span }] = rows;
   const counts = `${formatCount(sent)} ${sent === 1 ? 'was' : 'were'} sent and ${formatCount(succeeded)} succeeded.`;

@@ -142,10 +142,7 @@ function drawWhisker({ nines, low, high }, end, yAxis, place) {
   return `<path class="error" d="M${left} ${bottom}H${right}M${x} ${bottom}V${top}${head}"/>`;
 }
 
-/**
- * @param {Latency} latency
- * @param {Whisker[]} whiskers
- */
+/** @param {Latency} latency @param {Whisker[]} whiskers */
 function summarise({ count, p50, p99, max }, whiskers) {
   if (p50 === null || p99 === null || max === null) return '';
   const [half, most, longest] = [p50, p99, max].map(formatLatency);

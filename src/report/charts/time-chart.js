@@ -80,10 +80,7 @@ export function timeChart(parts) {
   };
 }
 
-/**
- * @param {number | null | undefined} value
- * @param {(value: number) => string} text
- */
+/** @param {number | null | undefined} value @param {(value: number) => string} text */
 function textOf(value, text) {
   return value === null || value === undefined ? '–' : text(value);
 }
@@ -176,10 +173,7 @@ const LONGEST_IN_SECONDS = 180;
  * @property {(moment: Moment) => string} place `in second 12`, `at 11:00:00`, `between 11:00:00 and 11:14:59`
  */
 
-/**
- * @param {number} seconds length of the run
- * @returns {Clock}
- */
+/** @param {number} seconds length of the run @returns {Clock} */
 export function clockOf(seconds) {
   const isLong = seconds > LONGEST_IN_SECONDS;
   const text = isLong ? clockText : formatCount;

@@ -3,10 +3,7 @@
 /** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /** @typedef {{fromUs: number, toUs: number, count: number}} Bucket both ends are in it; at most 0.1 % wide */
 
-/**
- * @param {Histogram} histogram
- * @returns {Bucket[]} those that hold anything, ascending
- */
+/** @param {Histogram} histogram @returns {Bucket[]} those that hold anything, ascending */
 export function bucketsOf(histogram) {
   const own = /** @type {import('hdr-histogram-js').JsHistogram} */ (histogram);
   const values = own.recordedValuesIterator;

@@ -133,10 +133,7 @@ function scopeOf({ operation, stage }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {[string, string][]}
- */
+/** @param {Result} result @returns {[string, string][]} */
 function runProperties(result) {
   const { tool, command, target, measurement, latencyMs, unfinished } = result;
   return [

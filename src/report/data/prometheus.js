@@ -18,10 +18,7 @@ const TYPES = /** @type {const} */ ({
   percentiles: 'summary',
 });
 
-/**
- * @param {Result} result
- * @returns {string} ends with a newline
- */
+/** @param {Result} result @returns {string} ends with a newline */
 export function render(result) {
   return exposition([infoOf(result), ...metricsOf(result).map(familyOf)]);
 }
@@ -106,10 +103,7 @@ export function percentileSamples(latency, labels) {
   return [...quantiles, ...sumAndCount(latency, labels)];
 }
 
-/**
- * @param {LatencyBlock} latency
- * @param {Labels} labels
- */
+/** @param {LatencyBlock} latency @param {Labels} labels */
 function sumAndCount({ count, mean }, labels) {
   return [sample(exact((count * (mean ?? 0)) / 1000), labels, '_sum'), sample(count, labels, '_count')];
 }

@@ -42,10 +42,7 @@ const MARKS = { best: ' *', 'best median': ' +' };
 /** By the worth of a difference. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
-/**
- * @param {Comparison} comparison
- * @returns {import('../sections.js').Report}
- */
+/** @param {Comparison} comparison @returns {import('../sections.js').Report} */
 export function describeComparison(comparison) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const subject = commonSubject(comparison);
@@ -86,10 +83,7 @@ function answer(comparison, others) {
   ];
 }
 
-/**
- * @param {Comparison} comparison
- * @param {number} other
- */
+/** @param {Comparison} comparison @param {number} other */
 function pairName({ groups: [base, ...rest] }, other) {
   return `${rest[other - 1].name} beside ${base.name}`;
 }

@@ -36,10 +36,7 @@ const OUTCOME_MEANINGS = Object.freeze({
   undecided: 'under way when the measurement was interrupted',
 });
 
-/**
- * @param {Propagation} found
- * @returns {import('../sections.js').Report}
- */
+/** @param {Propagation} found @returns {import('../sections.js').Report} */
 export function describePropagation(found) {
   const { measurement, requirements } = found;
   const worst = ['not met', 'not proven', 'met'].find((one) =>

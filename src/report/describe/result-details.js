@@ -215,10 +215,7 @@ const BY_OUTCOME = {
   never_sent: () => step('--concurrency', 'requests waited for a connection: raise it, or lower --rate'),
 };
 
-/**
- * @param {Result} result
- * @returns {Step[]} the most pressing first
- */
+/** @param {Result} result @returns {Step[]} the most pressing first */
 export function nextSteps(result) {
   if (result.unfinished) return [];
   const steps = [...fromErrors(result), ...fromRequirements(result)];

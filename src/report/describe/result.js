@@ -34,10 +34,7 @@ import {
 /** Of the line of key figures. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
 
-/**
- * @param {Result} result
- * @returns {import('../sections.js').Report}
- */
+/** @param {Result} result @returns {import('../sections.js').Report} */
 export function describeResult(result) {
   const verdict = worstVerdict(result);
   return report({
@@ -93,10 +90,7 @@ function answer(result) {
   ];
 }
 
-/**
- * @param {import('./bars.js').RequirementVerdict} requirement
- * @returns {VerdictItem}
- */
+/** @param {import('./bars.js').RequirementVerdict} requirement @returns {VerdictItem} */
 export function requirementItem(requirement) {
   const { text, verdict, reason, doubt } = requirement;
   const bar = requirementBar(requirement);

@@ -25,10 +25,7 @@ import { counted, titled } from './words.js';
 /** In the line of key figures, and in the first columns of the runs. */
 const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
 
-/**
- * @param {RunSet} runSet
- * @returns {import('../sections.js').Report}
- */
+/** @param {RunSet} runSet @returns {import('../sections.js').Report} */
 export function describeRunSet(runSet) {
   const { summary } = runSet;
   const judged = summary.requirements.map(requirementOverRuns);

@@ -18,19 +18,13 @@ const MOST_ADDRESSES = 2;
 /** Verdicts of a requirement, the worst first. */
 const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
 
-/**
- * @param {ComparedGroup} group
- * @returns {string} `10 runs`, `9 of 10 runs`
- */
+/** @param {ComparedGroup} group @returns {string} `10 runs`, `9 of 10 runs` */
 export function runsPhrase({ runs }) {
   const used = runs.filter((run) => run.used).length;
   return used === runs.length ? counted(used, 'run') : `${used} of ${counted(runs.length, 'run')}`;
 }
 
-/**
- * @param {ComparedGroup} group
- * @returns {{run: string, why: string}[]} runs that do not count
- */
+/** @param {ComparedGroup} group @returns {{run: string, why: string}[]} runs that do not count */
 export function leftOutOf({ runs }) {
   return runs.flatMap(({ name, used, why }) => (used ? [] : [{ run: name, why: why ?? 'it was left out' }]));
 }
@@ -95,10 +89,7 @@ export function timeText(iso) {
   return new Date(iso).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/**
- * @param {ComparedGroup} group
- * @returns {string} `a.json, set.json (10 runs)`
- */
+/** @param {ComparedGroup} group @returns {string} `a.json, set.json (10 runs)` */
 export function filesPhrase({ runs }) {
   /** @type {Map<string, number>} */
   const files = new Map();
@@ -144,10 +135,7 @@ function operationsOf({ operations, command }) {
   return Object.keys(operations).join(', ') || command;
 }
 
-/**
- * @param {RunSet} runSet
- * @returns {string} `10 runs`, `10 runs, of which 9 count`
- */
+/** @param {RunSet} runSet @returns {string} `10 runs`, `10 runs, of which 9 count` */
 export function runSetCount({ runs, summary: { used } }) {
   const all = counted(runs.length, 'run');
   return used.length === runs.length
@@ -164,10 +152,7 @@ export function requirementOverRuns({ text, verdicts }) {
   return { verdict: given[0] ?? 'not proven', name: text, text: verdictCounts(verdicts) };
 }
 
-/**
- * @param {Record<string, number>} verdicts
- * @returns {string} `not met in 1 run, met in 9 runs`
- */
+/** @param {Record<string, number>} verdicts @returns {string} `not met in 1 run, met in 9 runs` */
 export function verdictCounts(verdicts) {
   return Object.entries(verdicts)
     .filter(([, count]) => count > 0)

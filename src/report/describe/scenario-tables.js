@@ -55,10 +55,7 @@ function rowCells(row) {
   ];
 }
 
-/**
- * @param {ScenarioResult} scenario
- * @returns {Part[]} a row a run and target
- */
+/** @param {ScenarioResult} scenario @returns {Part[]} a row a run and target */
 export function overview(scenario) {
   const several = hasTargets(scenario);
   const runs = new Set(scenario.steps.map(({ run }) => run)).size;
@@ -264,10 +261,7 @@ function innerName({ operation, counts }, name) {
   return marked({ counts }, operation === null ? name : `– ${operation}`);
 }
 
-/**
- * @param {Pick<ScenarioRow, 'counts'>} row
- * @param {string} name
- */
+/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
 function marked({ counts }, name) {
   return counts ? name : `${name}${NOT_COUNTED}`;
 }

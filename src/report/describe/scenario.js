@@ -27,10 +27,7 @@ const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'm
 /** With more verdicts than this, the answer has one line a step for all that is met, and the run's section lists them. */
 const MAX_VERDICTS = 10;
 
-/**
- * @param {ScenarioResult} scenario
- * @returns {import('../sections.js').Report}
- */
+/** @param {ScenarioResult} scenario @returns {import('../sections.js').Report} */
 export function describeScenario(scenario) {
   const { name, description, steps } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
@@ -145,10 +142,7 @@ function requirementOfStep(requirement, { runs }) {
   return runs.length < 2 ? item : { ...item, text: `${verdictCounts(counts)}, e.g. ${item.text}` };
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} `valid in 3 runs, invalid in 1 run`
- */
+/** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
 export function measurementText({ measurement: { verdict, verdicts: counts } }) {
   if (verdict === null) return 'not measured';
   return Object.keys(counts).length === 1 ? verdict : verdictCounts(counts);
@@ -197,10 +191,7 @@ export function stepPhrase({ load, stages, repeat }) {
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} its address, and how many of its runs count
- */
+/** @param {ScenarioStep} step @returns {string} its address, and how many of its runs count */
 export function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const made =

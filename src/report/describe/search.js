@@ -22,10 +22,7 @@ import { perHourText, perSecondText, targetPhrase, timeText } from './words.js';
 /** @typedef {import('../../result/search/search-schema.js').SearchStep} SearchStep */
 /** @typedef {import('../sections.js').Part} Part */
 
-/**
- * @param {Search} search
- * @returns {import('../sections.js').Report}
- */
+/** @param {Search} search @returns {import('../sections.js').Report} */
 export function describeSearch(search) {
   return report({
     title: finding(search),
@@ -132,10 +129,7 @@ function levelHeading({ searched }) {
   return searched === 'rate' ? 'Rate' : 'In flight';
 }
 
-/**
- * @param {Search} search
- * @param {number} level
- */
+/** @param {Search} search @param {number} level */
 function levelCell({ searched }, level) {
   return searched === 'rate' ? levelText(searched, level) : formatCount(level);
 }

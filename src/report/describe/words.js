@@ -71,10 +71,7 @@ export function levelName({ model }) {
   return model === 'open' ? 'offered' : 'in flight';
 }
 
-/**
- * @param {Result} result
- * @returns {string} `open loop at 20/s, 20 s, shard 0/4`
- */
+/** @param {Result} result @returns {string} `open loop at 20/s, 20 s, shard 0/4` */
 export function planPhrase({ load, shard }) {
   return shard === undefined ? loadPhrase(load) : `${loadPhrase(load)}, shard ${shard.index}/${shard.of}`;
 }
@@ -88,10 +85,7 @@ export function subjectPhrase(result) {
   return `${names} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} what its total `neverSent` counts; a heading
- */
+/** @param {Result} result @returns {string} what its total `neverSent` counts; a heading */
 export function neverSentPhrase({ unfinished }) {
   return unfinished ? 'unanswered' : 'never sent';
 }
@@ -129,10 +123,7 @@ export function thingsName({ operations }) {
   return names.length === 1 ? names[0] : 'responses';
 }
 
-/**
- * @param {Result} result
- * @returns {string} `679/s = 2,446,020 certificates an hour`
- */
+/** @param {Result} result @returns {string} `679/s = 2,446,020 certificates an hour` */
 export function ratePhrase(result) {
   const { perSecond, perHour } = result.rates;
   return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${thingsName(result)} an hour`;
@@ -179,10 +170,7 @@ function shortened(name) {
   return name.length > SHORT_NAME ? `${name.slice(0, SHORT_NAME - 1)}…` : name;
 }
 
-/**
- * @param {number} number
- * @param {string} noun
- */
+/** @param {number} number @param {string} noun */
 export function counted(number, noun) {
   return `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
@@ -195,26 +183,17 @@ export function perSecondText(perSecond) {
   return `${formatCount(perSecond >= 100 ? Math.round(perSecond) : Number(perSecond.toPrecision(3)))}/s`;
 }
 
-/**
- * @param {number} perHour
- * @returns {string} without a unit; whole, where that has three digits
- */
+/** @param {number} perHour @returns {string} without a unit; whole, where that has three digits */
 export function perHourText(perHour) {
   return formatCount(perHour >= 100 ? Math.round(perHour) : Number(perHour.toPrecision(3)));
 }
 
-/**
- * @param {number | null | undefined} ms
- * @returns {string} a dash where there is none
- */
+/** @param {number | null | undefined} ms @returns {string} a dash where there is none */
 export function timeText(ms) {
   return ms === null || ms === undefined ? '–' : formatLatency(ms);
 }
 
-/**
- * @param {Result} result
- * @returns {string} how many responses were checked, and how many passed
- */
+/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
 export function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
   const unit = thingsName(result);
@@ -255,10 +234,7 @@ export function isKept({ totals, measurement, requirements, interrupted, unfinis
   );
 }
 
-/**
- * @param {Result} result
- * @returns {string[]} how the load has to be taken into account
- */
+/** @param {Result} result @returns {string[]} how the load has to be taken into account */
 export function loadNotes({ load, warmup }) {
   return [
     ...(load.model === 'closed'
@@ -274,10 +250,7 @@ export function loadNotes({ load, warmup }) {
   ];
 }
 
-/**
- * @param {string} text
- * @returns {string} with a capital, as a title; `p99` stays small
- */
+/** @param {string} text @returns {string} with a capital, as a title; `p99` stays small */
 export function titled(text) {
   return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

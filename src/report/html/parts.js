@@ -43,10 +43,7 @@ export function badge(verdict, text = verdict) {
   return `<strong class="badge ${worth}">${sign}${escapeHtml(text)}</strong>`;
 }
 
-/**
- * @param {string} text
- * @param {string} [className]
- */
+/** @param {string} text @param {string} [className] */
 export function paragraph(text, className) {
   return `<p${className === undefined ? '' : ` class="${className}"`}>${breakable(text)}</p>`;
 }
@@ -238,19 +235,13 @@ export function whisker({ value, low, high, limit }, width, worth = 'neutral') {
   return `<svg class="bars ${worth}" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" aria-hidden="true">${parts.join('')}</svg>`;
 }
 
-/**
- * @param {number} mark
- * @param {number} edge of the scale on the bar's side
- */
+/** @param {number} mark @param {number} edge of the scale on the bar's side */
 function side(mark, edge) {
   const [left, right] = [Math.min(mark, edge), Math.max(mark, edge)];
   return `<rect class="side" x="${left}" y="${MIDDLE - 6}" width="${(right - left).toFixed(1)}" height="12"/>`;
 }
 
-/**
- * @param {number} right
- * @param {boolean} isOpen it has no upper bound
- */
+/** @param {number} right @param {boolean} isOpen it has no upper bound */
 function tip(right, isOpen) {
   if (isOpen) return `M${right - CAP} ${MIDDLE - CAP}L${right} ${MIDDLE}L${right - CAP} ${MIDDLE + CAP}`;
   return `M${right} ${MIDDLE - CAP}v${2 * CAP}`;
