@@ -19,6 +19,10 @@
  * @property {boolean} [isText] stands to the left; figures stand to the right
  * @property {boolean} [isDetail] left out where a table has to be narrow
  */
+/**
+ * @template Row
+ * @typedef {Column & {cell: (row: Row) => Cell}} TableColumn a column, and its cell in each row
+ */
 /** @typedef {{kind: 'sentence', text: string, isStrong?: boolean}} Sentence one that is the title, with a full stop, is left out where the title is shown */
 /** @typedef {{kind: 'verdicts', items: {verdict: string, name: string, text: string, reason?: string, bar?: Bar}[]}} Verdicts `text` is a short clause, `reason` a sentence or two more */
 /** @typedef {{kind: 'figures', items: {name: string, value: string, range?: string, bar?: Bar, isDetail?: boolean}[]}} Figures a line of key figures; `range`: `5.1 to 12 ms`; `isDetail`: a sentence nearby says it, and text leaves it out */
@@ -44,11 +48,19 @@
  */
 
 /**
- * @param {Omit<Report, 'sections'> & {sections: Section[]}} report
+ * @param {Report} report
  * @returns {Report} without empty sections, apart from the first
  */
 export function report({ sections, ...head }) {
   return { ...head, sections: sections.filter(({ parts }, i) => i === 0 || parts.length > 0) };
+}
+
+/**
+ * @param {readonly {verdict: string}[]} items
+ * @param {readonly string[]} [order] the worst first
+ */
+export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
+  return order.find((one) => items.some(({ verdict }) => verdict === one));
 }
 
 /**
@@ -76,13 +88,12 @@ export function verdicts(items) {
   return items.length === 0 ? [] : [{ kind: 'verdicts', items }];
 }
 
-/** @param {readonly {text: string, remedy?: string}[]} notes @returns {Part[]} */
-export function notes(notes) {
-  return notes.map(({ text, remedy }) => ({
-    kind: 'note',
-    text,
-    ...(remedy === undefined ? {} : { remedy }),
-  }));
+/** @param {readonly (string | {text: string, remedy?: string})[]} items @returns {Part[]} */
+export function notes(items) {
+  return items.map((item) => {
+    const { text, remedy = undefined } = typeof item === 'string' ? { text: item } : item;
+    return { kind: 'note', text, ...(remedy === undefined ? {} : { remedy }) };
+  });
 }
 
 /**
@@ -95,31 +106,53 @@ export function facts(items) {
 }
 
 /**
+ * @template Row
  * @param {string} caption
- * @param {Column[]} columns the first is that of the rows' headings
- * @param {Cell[][]} rows
+ * @param {readonly TableColumn<Row>[]} columns the first is that of the rows' headings
+ * @param {readonly Row[]} rows
  * @returns {Part[]} none without rows; a column without any cell is left out
  */
 export function table(caption, columns, rows) {
   if (rows.length === 0) return [];
-  const isFilled = columns.map((_, i) => i === 0 || rows.some((row) => row[i] !== ''));
-  const filled = (/** @type {any[]} */ cells) => cells.filter((_, i) => isFilled[i]);
-  return [{ kind: 'table', caption, columns: filled(columns), rows: rows.map(filled) }];
+  const filled = columns.filter(({ cell }, i) => i === 0 || rows.some((row) => cell(row) !== ''));
+  return [
+    {
+      kind: 'table',
+      caption,
+      columns: filled.map(({ cell, ...column }) => column),
+      rows: rows.map((row) => filled.map(({ cell }) => cell(row))),
+    },
+  ];
 }
 
-/** @param {string[]} names @returns {Column[]} of text */
-export function texts(...names) {
-  return names.map((name) => ({ name, isText: true }));
+/**
+ * @template Row
+ * @param {string} name
+ * @param {(row: Row) => Cell} cell
+ * @returns {TableColumn<Row>}
+ */
+export function textColumn(name, cell) {
+  return { name, isText: true, cell };
 }
 
-/** @param {string[]} names @returns {Column[]} of figures */
-export function figures(...names) {
-  return names.map((name) => ({ name }));
+/**
+ * @template Row
+ * @param {string} name
+ * @param {(row: Row) => Cell} cell
+ * @returns {TableColumn<Row>}
+ */
+export function figureColumn(name, cell) {
+  return { name, cell };
 }
 
-/** @param {Column[]} columns @returns {Column[]} left out where a table has to be narrow */
-export function details(...columns) {
-  return columns.map((column) => ({ ...column, isDetail: true }));
+/**
+ * @template Row
+ * @param {string} name
+ * @param {(row: Row) => Cell} cell
+ * @returns {TableColumn<Row>} of figures, left out where a table has to be narrow
+ */
+export function detailColumn(name, cell) {
+  return { name, isDetail: true, cell };
 }
 
 /**

@@ -3,14 +3,15 @@ import { formatCount, formatDuration, formatLatency } from '../../common/units.j
 import {
   chart,
   facts,
-  figures,
+  figureColumn,
   notes,
   report,
   section,
   sentence,
   table,
-  texts,
+  textColumn,
   verdicts,
+  worstVerdict,
 } from '../sections.js';
 import { spanText } from './bars.js';
 import { invalidItem, requirementItem } from './result.js';
@@ -39,13 +40,9 @@ const OUTCOME_MEANINGS = Object.freeze({
 /** @param {Propagation} found @returns {import('../sections.js').Report} */
 export function describePropagation(found) {
   const { measurement, requirements } = found;
-  const worst = ['not met', 'not proven', 'met'].find((one) =>
-    requirements.some(({ verdict }) => verdict === one),
-  );
-  const verdict = measurement.verdict === 'invalid' ? 'invalid' : worst;
   return report({
     title: propagationHeadline(found),
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict: measurement.verdict === 'invalid' ? 'invalid' : worstVerdict(requirements),
     subject: subjectLine(found),
     sections: [
       section('answer', null, answer(found)),
@@ -98,24 +95,27 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
 function placeParts({ name, delay }, isFirst) {
   return [
     ...sentence(`${seenPhrase(delay)}.`),
-    ...table(`Delay at ${name}`, [...texts('Delay since'), ...figures(...DELAY_COLUMNS)], delayRows(delay)),
+    ...delayTable(name, delay),
     ...(isFirst ? [] : delayChart(delay)),
   ];
 }
 
 /** @param {Propagation} found @returns {Part[]} */
 function outcomes(found) {
-  const rows = outcomesOf(found).map(({ outcome, count, meaning }) => [outcome, formatCount(count), meaning]);
   return table(
     'Certificates by outcome',
-    [...texts('Outcome'), ...figures('certificates'), ...texts('meaning')],
-    rows,
+    [
+      textColumn('Outcome', ({ outcome }) => outcome),
+      figureColumn('certificates', ({ count }) => formatCount(count)),
+      textColumn('meaning', ({ meaning }) => meaning),
+    ],
+    outcomesOf(found),
   );
 }
 
 /** @param {Propagation} found @returns {Part[]} */
 function remarks({ measurement: { reasons }, notes: own }) {
-  return notes([...reasons.slice(1), ...own.map((text) => ({ text }))]);
+  return notes([...reasons.slice(1), ...own]);
 }
 
 /** @param {Propagation} found @returns {Part[]} */
@@ -189,16 +189,23 @@ function placesOf({ nodes, everywhere }) {
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 
-/** @param {DelayBlock} delay @returns {string[][]} label and figures by DELAY_COLUMNS */
-function delayRows({ sinceAnswered, sinceSent, widthMs }) {
-  const rows = /** @type {const} */ ([
-    ['answered, lower', sinceAnswered.lower],
-    ['answered, upper', sinceAnswered.upper],
-    ['sent, lower', sinceSent.lower],
-    ['sent, upper', sinceSent.upper],
-    ['left open', widthMs],
-  ]);
-  return rows.map(([label, block]) => [label, ...DELAY_COLUMNS.map((key) => timeText(block[key]))]);
+/**
+ * @param {string} place
+ * @param {DelayBlock} delay
+ * @returns {Part[]}
+ */
+function delayTable(place, { sinceAnswered, sinceSent, widthMs }) {
+  const rows = Object.entries({
+    'answered, lower': sinceAnswered.lower,
+    'answered, upper': sinceAnswered.upper,
+    'sent, lower': sinceSent.lower,
+    'sent, upper': sinceSent.upper,
+    'left open': widthMs,
+  });
+  const columns = DELAY_COLUMNS.map((key) =>
+    figureColumn(key, (/** @type {typeof rows[number]} */ [, block]) => timeText(block[key])),
+  );
+  return table(`Delay at ${place}`, [textColumn('Delay since', ([label]) => label), ...columns], rows);
 }
 
 /** @param {DelayBlock} delay */

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/measurement.js';
 import { formatPercent } from '../../result/wording.js';
-import { chart, notes, report, section, sentence, verdicts } from '../sections.js';
+import { chart, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
 import {
   latency,
@@ -36,10 +36,9 @@ const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
 
 /** @param {Result} result @returns {import('../sections.js').Report} */
 export function describeResult(result) {
-  const verdict = worstVerdict(result);
   return report({
     title: headline(result),
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict: verdictOf(result),
     subject: subjectPhrase(result),
     sections: [
       section('answer', null, answer(result)),
@@ -57,10 +56,8 @@ export function describeResult(result) {
 }
 
 /** @param {Result} result */
-function worstVerdict({ requirements, measurement: { verdict }, unfinished }) {
-  if (verdict === 'invalid' && !unfinished) return 'invalid';
-  const worst = ['not met', 'not proven', 'met'];
-  return worst.find((one) => requirements.some((requirement) => requirement.verdict === one));
+function verdictOf({ requirements, measurement: { verdict }, unfinished }) {
+  return verdict === 'invalid' && !unfinished ? verdict : worstVerdict(requirements);
 }
 
 /** @param {Result} result @returns {Part[]} */

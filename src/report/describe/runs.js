@@ -1,14 +1,14 @@
 /** Several runs in words and figures: operation and load, target, time, files; spreads over them. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
-import { figures } from '../sections.js';
-import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
+import { chart, figureColumn } from '../sections.js';
+import { counted, loadPhrase, planPhrase, targetPhrase, titled } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
 /** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('../../result/runs/run-summary.js').RunSetSummary} RunSetSummary */
 /** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/runs/run-metrics.js').MetricSummary} MetricSummary */
+/** @typedef {Pick<import('../../result/runs/run-metrics.js').MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {import('../../result/runs/run-metrics.js').Unit} Unit */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
@@ -160,20 +160,20 @@ export function verdictCounts(verdicts) {
     .join(', ');
 }
 
-/** As `spreadCells`. */
-export const SPREAD_COLUMNS = figures('mean', 'std dev', 'variance', 'min', 'max');
+/** @type {readonly import('../sections.js').TableColumn<{unit: Unit, spread: Spread}>[]} */
+export const SPREAD_COLUMNS = [
+  figureColumn('mean', ({ unit, spread }) => figureText(unit, spread.mean)),
+  figureColumn('std dev', ({ unit, spread }) => deviationText(unit, spread)),
+  figureColumn('variance', ({ unit, spread }) => varianceText(unit, spread)),
+  figureColumn('min', ({ unit, spread }) => figureText(unit, spread.min)),
+  figureColumn('max', ({ unit, spread }) => figureText(unit, spread.max)),
+];
 
 /**
+ * @param {string} label of a metric
  * @param {Unit} unit
- * @param {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} summary
- * @returns {string[]}
+ * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
  */
-export function spreadCells(unit, summary) {
-  return [
-    figureText(unit, summary.mean),
-    deviationText(unit, summary),
-    varianceText(unit, summary),
-    figureText(unit, summary.min),
-    figureText(unit, summary.max),
-  ];
+export function runsChart(label, unit, groups) {
+  return chart('runs', titled(label), 'A dot a run.', { unit, groups });
 }

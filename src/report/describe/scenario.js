@@ -1,9 +1,9 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
 import { formatDuration } from '../../common/units.js';
-import { chart, facts, notes, report, section, sentence, verdicts } from '../sections.js';
+import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
 import { requirementItem } from './result.js';
-import { verdictCounts } from './runs.js';
+import { runsChart, verdictCounts } from './runs.js';
 import {
   differenceTable,
   errorTable,
@@ -31,12 +31,11 @@ const MAX_VERDICTS = 10;
 export function describeScenario(scenario) {
   const { name, description, steps } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
-  const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const runs = [...new Set(steps.map(({ run }) => run))];
   const isLong = items.length > MAX_VERDICTS;
   return report({
     title: titleOf(scenario, items),
-    ...(worst === undefined ? {} : { verdict: worst }),
+    verdict: worstVerdict(items, VERDICTS),
     subject: description === null ? name : `${name}: ${description}`,
     sections: [
       section('answer', null, [
@@ -72,7 +71,7 @@ function titleOf({ name, steps, comparisons }, items) {
     const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
     return `${name}: ${found.replace(/\.$/, '')}`;
   }
-  const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
+  const worst = worstVerdict(items, VERDICTS);
   const count = items.filter(({ verdict }) => verdict === worst).length;
   return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
 }
@@ -224,8 +223,7 @@ function charts({ steps, rows }, run, only) {
             values: row.overRuns?.[key].values ?? [],
           };
         });
-      const title = operation === null ? titled(label) : `${titled(label)}, ${operation}`;
-      return chart('runs', title, 'A dot a run.', { unit, groups });
+      return runsChart(operation === null ? label : `${label}, ${operation}`, unit, groups);
     }),
   );
 }
@@ -254,7 +252,7 @@ function compared(all) {
   return [
     ...sentence(`Beside ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
     ...facts(items),
-    ...notes([...new Set([...doubts, ...warnings])].map((text) => ({ text }))),
+    ...notes([...new Set([...doubts, ...warnings])]),
   ];
 }
 
@@ -262,10 +260,10 @@ function compared(all) {
 function remarks({ steps, warnings, notes: own }) {
   const ofSteps = steps.flatMap((step) => {
     const { verdict, reasons } = step.measurement;
-    const isTold = verdict === null || verdict === 'invalid';
-    return isTold ? [] : reasons.map(({ text, remedy }) => ({ text: `${step.name}: ${text}`, remedy }));
+    const isInAnswer = verdict === null || verdict === 'invalid';
+    return isInAnswer ? [] : reasons.map(({ text, remedy }) => ({ text: `${step.name}: ${text}`, remedy }));
   });
-  return notes([...ofSteps, ...[...warnings, ...own].map((text) => ({ text }))]);
+  return notes([...ofSteps, ...warnings, ...own]);
 }
 
 /** @param {ScenarioResult} scenario @returns {Part[]} */

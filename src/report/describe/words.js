@@ -16,6 +16,11 @@ export const LATENCY_COLUMNS = /** @type {const} */ ([
   ['max', 'max'],
 ]);
 
+/** @param {string} verdict @returns {import('../sections.js').Cell} */
+export function verdictCell(verdict) {
+  return { text: verdict, verdict };
+}
+
 /** Kinds of errors that are named where there is room for a line only, and how long a name may be there. */
 const NAMED_ERRORS = 3;
 const SHORT_NAME = 40;
