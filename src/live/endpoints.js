@@ -2,7 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
 
-/** Where nothing else is said: only this machine can read what is served there. */
+/** Only this machine can read the metrics there. */
 const DEFAULT_HOST = '127.0.0.1';
 
 const HIGHEST_PORT = 65_535;
@@ -10,8 +10,8 @@ const HIGHEST_PORT = 65_535;
 const REMEDY = 'Give a port or an address with one, such as 9464, 127.0.0.1:9464 or [::1]:9464.';
 
 /**
- * `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port alone is one of this
- * machine's loopback, with a colon in front too: who wants others to read it names an address, such as `0.0.0.0:9464`.
+ * `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port alone, with or without a
+ * colon, listens on the loopback address; `0.0.0.0:9464` lets other machines read.
  *
  * @param {string} text
  * @param {string} [name] what to call it in an error
@@ -25,8 +25,7 @@ export function parseListenAddress(text, name = '--metrics') {
   if (source === '') throw usageError('bad_listen_address', `${name} is empty.`, REMEDY);
   if (/^\d+$/.test(source)) return { host: DEFAULT_HOST, port: toPort(source, bad) };
   if (source.includes('/')) throw bad('which is a URL or a path, not an address to listen on');
-  if (isIPv6(source))
-    throw bad('an IPv6 address without brackets, so that where its port begins is not known');
+  if (isIPv6(source)) throw bad('an IPv6 address without brackets, so its port cannot be told apart');
   const colon = source.lastIndexOf(':');
   if (colon < 0 || source.endsWith(']')) throw bad('which has no port');
   return { host: toHost(source.slice(0, colon), bad), port: toPort(source.slice(colon + 1), bad) };
@@ -45,11 +44,11 @@ function toHost(text, bad) {
   if (text === '') return DEFAULT_HOST;
   const bracketed = /^\[(.*)\]$/.exec(text)?.[1];
   if (bracketed !== undefined) {
-    if (!isIPv6(bracketed)) throw bad('which has something else than an IPv6 address in brackets');
+    if (!isIPv6(bracketed)) throw bad('whose brackets hold no IPv6 address');
     return bracketed;
   }
   if (text.includes(':')) throw bad('whose host has a colon in it: an IPv6 address goes in brackets');
-  // What looks like an IPv4 address is one: no name server needs to be asked for 1.2.3.
+  // Digits and dots are an IPv4 address, never a host name: 1.2.3 is an error.
   if (/^[\d.]+$/.test(text) ? isIP(text) === 0 : !/^\w(?:[\w.-]*\w)?$/.test(text)) {
     throw bad('whose host is neither a name nor an IP address');
   }
@@ -64,7 +63,7 @@ const HEADER_VARIABLES = /** @type {const} */ ([
 
 const DEFAULT_PATH = '/v1/metrics';
 
-/** These are the connection's own. */
+/** The connection sets these. */
 const NOT_TO_SET = new Set([
   'connection',
   'content-encoding',
@@ -76,11 +75,11 @@ const NOT_TO_SET = new Set([
   'upgrade',
 ]);
 
-/** Words of an Authorization header that are no secret. */
+/** Words of an Authorization header that are not secret. */
 const SCHEMES = new Set(['basic', 'bearer', 'digest', 'apikey', 'api-key', 'token']);
 
 /**
- * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it is /v1/metrics
+ * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it defaults to /v1/metrics
  * @param {string} [name] what to call it in an error
  * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
  * @throws {import('../common/errors.js').PkiLoadError} code `bad_url`
@@ -155,7 +154,7 @@ function parseHeader(entry, where) {
 
 /**
  * @param {Record<string, string>} headers
- * @returns {string[]} what a receiver's answer must not make us print: values, their words, and what Basic holds
+ * @returns {string[]} never printed, even if the receiver's response repeats them: values, their words, decoded Basic credentials
  */
 export function secretsOf(headers) {
   const parts = Object.values(headers).flatMap((value) => {

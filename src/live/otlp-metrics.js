@@ -18,13 +18,13 @@ import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js'
 
 const NAME = 'vault-pki-load';
 
-/** What OpenTelemetry calls what Node calls otherwise: https://opentelemetry.io/docs/specs/semconv/resource/ */
+/** OpenTelemetry's names for Node's: https://opentelemetry.io/docs/specs/semconv/resource/ */
 const OS_TYPES = /** @type {Record<string, string>} */ ({ win32: 'windows', sunos: 'solaris' });
 const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', ia32: 'x86', arm: 'arm32' });
 
 /**
  * @param {Result} result may be unfinished
- * @param {number} [nowMs] Unix time at which it said so; else the end of the run
+ * @param {number} [nowMs] Unix time of the result; by default the end of the run
  * @returns {MetricsRequest}
  */
 export function toMetricsRequest(result, nowMs) {
@@ -139,9 +139,9 @@ const CUMULATIVE = 2;
 
 /**
  * @param {number} startMs Unix time at which everything was zero
- * @param {number} nowMs Unix time of what is told
+ * @param {number} nowMs Unix time of the points
  */
-export function createEncoder(startMs, nowMs) {
+function createEncoder(startMs, nowMs) {
   const timeUnixNano = nanoseconds(Math.max(startMs, nowMs));
   const since = { startTimeUnixNano: nanoseconds(startMs), timeUnixNano };
   return {
@@ -190,7 +190,7 @@ export function createEncoder(startMs, nowMs) {
  * @param {Labels} labels
  * @returns {KeyValue[]}
  */
-export function encodeAttributes(labels) {
+function encodeAttributes(labels) {
   return Object.entries(labels).map(([key, text]) => ({
     key,
     value: { stringValue: Buffer.from(text).toString() },
@@ -218,8 +218,7 @@ function encodeLatency({ count, min, mean, max, histogram }) {
 }
 
 /**
- * A latency counts as the longest one that its histogram cannot tell from it, as in every percentile of a result: at most
- * 0.1 % more than it was.
+ * A latency counts as the longest of its histogram bucket, as in every percentile of a result: at most 0.1 % too long.
  *
  * @param {string} encoded microseconds
  * @param {readonly number[]} bounds seconds, ascending

@@ -1,4 +1,7 @@
-/** One push of OTLP metrics: a result becomes bytes, an answer becomes a verdict, and trouble is told once for each kind. */
+/**
+ * One push of OTLP metrics, and the meaning of the receiver's response: https://opentelemetry.io/docs/specs/otlp/. Each kind of
+ * error is reported once.
+ */
 
 import { PkiLoadError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
@@ -20,15 +23,14 @@ import { toMetricsRequest } from './otlp-metrics.js';
  */
 /** @typedef {ReturnType<typeof createSender>} Sender */
 
-/** For one push, connecting and answer included. */
+/** Of one push, from connecting to the end of the response. */
 const TIMEOUT_MS = 10_000;
 
-/** Nothing more than a number and a sentence is expected. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
  * @param {SenderOptions} options
- * @throws {import('../common/errors.js').PkiLoadError} where the URL or the headers will not do
+ * @throws {import('../common/errors.js').PkiLoadError} for a bad URL or header
  */
 export function createSender({
   url,
@@ -39,28 +41,28 @@ export function createSender({
 }) {
   const { origin, path, shown } = parseOtlpUrl(url);
   const secrets = secretsOf(headers);
-  const asker =
+  const sender =
     requester ??
-    createRequester({ origin, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES, named: '--otlp' });
+    createRequester({ origin, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES, named: '--otlp' });
   /** @type {Set<string>} */
-  const told = new Set();
+  const warned = new Set();
   let closed = false;
   let askedToWait = false;
 
   /** @param {Verdict['warning']} warning */
-  function tell(warning) {
-    if (closed || warning === null || told.has(warning.kind)) return;
-    told.add(warning.kind);
+  function warn(warning) {
+    if (closed || warning === null || warned.has(warning.kind)) return;
+    warned.add(warning.kind);
     onWarning(warning.text);
   }
 
   /** @param {string} body @returns {Promise<Verdict>} never rejects */
-  async function ask(body) {
+  async function post(body) {
     const own = { 'user-agent': `vault-pki-load/${TOOL_VERSION}` };
-    const asked = { ...own, ...headers, 'content-type': 'application/json' };
+    const all = { ...own, ...headers, 'content-type': 'application/json' };
     try {
-      const answer = await asker.request({ method: 'POST', path, headers: asked, body });
-      return judgeAnswer(answer, { shown, secrets, nowMs: now() });
+      const response = await sender.request({ method: 'POST', path, headers: all, body });
+      return judgeResponse(response, { shown, secrets, nowMs: now() });
     } catch (error) {
       return judgeFailure(error, { shown });
     }
@@ -71,26 +73,26 @@ export function createSender({
     shown,
     /** @param {Result} result @returns {Promise<Verdict>} never rejects */
     async send(result) {
-      const verdict = await encode(result, now()).then(ask, notEncoded);
+      const verdict = await encode(result, now()).then(post, notEncoded);
       askedToWait = verdict.retryAfterMs !== null;
-      tell(verdict.warning);
+      warn(verdict.warning);
       return verdict;
     },
-    /** Whether the last answer said for how long to send nothing. */
+    /** Whether the last response had a Retry-After. */
     wasAskedToWait: () => askedToWait,
-    /** @param {number} askedMs for which the receiver wants to be left alone; 0: that is not why */
+    /** @param {number} askedMs of the receiver's Retry-After; 0: not the reason */
     giveUp: (askedMs) =>
-      tell({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why(askedMs)}.` }),
-    /** The same for a run that others follow. @param {number} askedMs */
+      warn({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why(askedMs)}.` }),
+    /** The same for a run before another. @param {number} askedMs */
     giveUpRun: (askedMs) =>
-      tell({
+      warn({
         kind: 'last_of_run',
         text: `The last metrics of a run did not arrive at ${shown}${why(askedMs)}.`,
       }),
-    /** Cuts off what is under way, of which nothing is told any more. */
+    /** Aborts the current push without a warning. */
     async close() {
       closed = true;
-      await asker.close();
+      await sender.close();
     },
   };
 }
@@ -119,20 +121,20 @@ function notEncoded() {
 /**
  * @typedef {object} Verdict
  * @property {boolean} arrived
- * @property {boolean} retry it may be tried again
- * @property {number | null} retryAfterMs so long the receiver wants to be left alone; null: it does not say
- * @property {{kind: string, text: string} | null} warning said once for each kind
+ * @property {boolean} retry whether to try again
+ * @property {number | null} retryAfterMs the receiver's Retry-After; null: none
+ * @property {{kind: string, text: string} | null} warning reported once per kind
  */
 
-/** "OTLP/HTTP Response, Retryable Response Codes": all others must not be tried again. */
+/** "OTLP/HTTP Response, Retryable Response Codes": no other code may be retried. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 /** @type {Record<number, string>} */
 const REMEDIES = {
-  401: 'Look at OTEL_EXPORTER_OTLP_HEADERS.',
-  403: 'Look at OTEL_EXPORTER_OTLP_HEADERS.',
-  404: 'Look at the path in --otlp; it is /v1/metrics as a rule.',
-  405: 'Look at the path in --otlp; it is /v1/metrics as a rule.',
+  401: 'Check OTEL_EXPORTER_OTLP_HEADERS.',
+  403: 'Check OTEL_EXPORTER_OTLP_HEADERS.',
+  404: 'Check the path in --otlp; it is usually /v1/metrics.',
+  405: 'Check the path in --otlp; it is usually /v1/metrics.',
   415: 'It must take OTLP as JSON.',
 };
 
@@ -147,15 +149,15 @@ const TRANSPORT_REMEDIES = {
 };
 
 /**
- * @param {Answer} answer
+ * @param {Answer} response
  * @param {{shown: string, secrets: string[], nowMs: number}} context `shown`: the receiver's address; `nowMs`: the date
  * @returns {Verdict}
  */
-export function judgeAnswer({ status, headers, body }, { shown, secrets, nowMs }) {
-  const said = parse(body);
+function judgeResponse({ status, headers, body }, { shown, secrets, nowMs }) {
+  const reply = parse(body);
   const words = (/** @type {unknown} */ text) => quoted(text, secrets);
   if (status >= 200 && status < 300) {
-    const warning = partialSuccess(said?.partialSuccess, shown, words);
+    const warning = partialSuccess(reply?.partialSuccess, shown, words);
     return { arrived: true, retry: false, retryAfterMs: null, warning };
   }
   const retry = RETRYABLE.has(status);
@@ -166,23 +168,23 @@ export function judgeAnswer({ status, headers, body }, { shown, secrets, nowMs }
     retryAfterMs: retry ? retryAfter(headers['retry-after'], nowMs) : null,
     warning: {
       kind: `http_${status}`,
-      text: `${shown} did not take the metrics: HTTP ${status}${words(said?.message)}.${remedy ? ` ${remedy}` : ''}`,
+      text: `${shown} did not take the metrics: HTTP ${status}${words(reply?.message)}.${remedy ? ` ${remedy}` : ''}`,
     },
   };
 }
 
 /**
- * No answer came.
+ * No response came.
  *
  * @param {unknown} error of the requester
  * @param {{shown: string}} context
  * @returns {Verdict}
  */
-export function judgeFailure(error, { shown }) {
+function judgeFailure(error, { shown }) {
   const known = error instanceof PkiLoadError;
   const kind = known ? error.code : 'not_sent';
   const remedy = TRANSPORT_REMEDIES[kind];
-  const what = known ? error.message : `${shown} could not be asked.`;
+  const what = known ? error.message : `${shown} could not be reached.`;
   return {
     arrived: false,
     retry: known,
@@ -198,7 +200,7 @@ export function judgeFailure(error, { shown }) {
  * @param {number} nowMs the date
  * @returns {number | null}
  */
-export function retryAfter(value, nowMs) {
+function retryAfter(value, nowMs) {
   const text = String(value ?? '').trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   const at = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
@@ -206,7 +208,7 @@ export function retryAfter(value, nowMs) {
 }
 
 /**
- * Taken, but not all of it, or with a remark: that must not be tried again.
+ * Taken in part, or with a remark: that must not be retried.
  *
  * @param {any} partial ExportMetricsPartialSuccess; the number may come as a string (protobuf's JSON mapping)
  * @param {string} shown
@@ -234,9 +236,9 @@ function parse(body) {
 }
 
 /**
- * @param {unknown} text of the receiver
+ * @param {unknown} text of the receiver's response
  * @param {string[]} secrets
- * @returns {string} `: what it said`; nothing where it said nothing, or what we sent it in confidence
+ * @returns {string} `: its words`; empty where there are none or they hold a secret
  */
 function quoted(text, secrets) {
   if (typeof text !== 'string') return '';

@@ -1,4 +1,4 @@
-/** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
+/** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. Pure functions of the picture. */
 import { styleText } from 'node:util';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
 import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
@@ -13,18 +13,17 @@ import { formatPercent, rateTexter } from '../result/wording.js';
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
- * @property {number | null} planned measured requests; null: as many as the target answers
- * @property {number | null} offeredPerSecond arrivals that are due by the plan; null: a closed loop, or none any more
- * @property {number} achievedPerSecond successes of late
- * @property {import('./view.js').StageNow | null} stage that goes on; null: there are none, or none goes on
+ * @property {number | null} planned measured requests; null: unlimited
+ * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
+ * @property {number} achievedPerSecond recent successes
+ * @property {import('./view.js').StageNow | null} stage now; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
- * @property {JudgedRequirement[]} requirements as far as they can be judged
+ * @property {JudgedRequirement[]} requirements judged so far
  */
 
-/** Wider is not easier to read. */
 export const WIDEST = 100;
 
-/** With less room one line has to do. */
+/** Narrower terminals get one line. */
 export const NARROWEST = 48;
 
 /** Where the text beside a label begins. */
@@ -33,7 +32,6 @@ const INDENT = 11;
 const LONGEST_BAR = 30;
 const SHORTEST_BAR = 8;
 
-/** A minute of seconds is as much as an eye takes in. */
 const LONGEST_SPARKLINE = 60;
 const LEVELS = '▁▂▃▄▅▆▇█';
 
@@ -41,7 +39,6 @@ const LEVELS = '▁▂▃▄▅▆▇█';
 const NOW_LENGTH = 9;
 const SCALE_LENGTH = 14;
 
-/** More would push the rest off a small terminal. */
 const MOST_REQUIREMENTS = 4;
 
 const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
@@ -78,7 +75,7 @@ export function panel(picture, { width, color }) {
 function progress({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
-  if (phase === 'draining') return `${elapsed}, waiting for the last answers`;
+  if (phase === 'draining') return `${elapsed}, waiting for the last responses`;
   const done = succeeded + failed;
   const share = totalMs !== null ? elapsedMs / totalMs : planned ? done / planned : null;
   if (share === null) return `${elapsed} so far`;
@@ -201,7 +198,7 @@ function cut(text, width) {
 /** @typedef {{type: 'result', result: import('../result/schema.js').Result}} ResultEvent */
 /** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
 
-const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last answers ' };
+const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /** @param {StartEvent} event */
 export function startLine({ plan, target, planned }) {
@@ -246,7 +243,7 @@ export function intervalLine(picture, width) {
  * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
  * @returns {{achieved: string, offered: string | null}}
  */
-export function rateTexts({ achievedPerSecond, offeredPerSecond }) {
+function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
   const text = (/** @type {number} */ rate) =>
     isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
@@ -271,7 +268,7 @@ function standing(requirements) {
 }
 
 /** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
-export function wholeSeconds(ms) {
+function wholeSeconds(ms) {
   const text = formatDuration(Math.round(ms / 1000) * 1000);
   return text === '0 ms' ? '0 s' : text;
 }
@@ -280,7 +277,7 @@ export function wholeSeconds(ms) {
  * @param {Record<string, number>} errors by outcome
  * @returns {string[]} how many, then each kind, the most frequent first
  */
-export function errorParts(errors) {
+function errorParts(errors) {
   const found = Object.entries(errors).filter(([, count]) => count > 0);
   if (found.length === 0) return ['no errors'];
   const total = found.reduce((sum, [, count]) => sum + count, 0);

@@ -1,6 +1,6 @@
 /**
- * What is seen while a run goes on: on a terminal a few lines that are drawn over again once a second, elsewhere a plain
- * line every few seconds. Warnings are always lines of their own. The summary at the end is not its business.
+ * Progress of a run: on a terminal a few lines, redrawn once a second, elsewhere a plain line every few seconds. Warnings are
+ * lines of their own.
  */
 
 import { createInFlight } from '../plan/in-flight.js';
@@ -14,20 +14,20 @@ import { liveScreen, plainScreen } from './screen.js';
 /** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
  * @typedef {object} Terminal
- * @property {boolean} isTTY that lines can be drawn over
- * @property {number} [columns] of a terminal; 0 where it does not know
+ * @property {boolean} isTTY whether lines can be redrawn
+ * @property {number} [columns] 0: unknown
  * @property {number} [rows]
  * @property {boolean} [color]
  */
 /**
  * @typedef {object} View
  * @property {(event: LiveEvent) => void} event
- * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar shown with the next second
- * @property {(text: string) => void} say a line, whatever is quiet
+ * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar requirements to show with the next second
+ * @property {(text: string) => void} say writes a line even when quiet
  * @property {(columns: number, rows: number) => void} resize
- * @property {() => void} close leaves the terminal as it was found
- * @property {() => Promise<void>} settled when all that was written can be seen, or is not waited for any longer
- * @property {Promise<void>} isReady from then on what is drawn over can be drawn
+ * @property {() => void} close removes the picture
+ * @property {() => Promise<void>} settled: see Writer in descriptor.js
+ * @property {Promise<void>} isReady: see Screen in screen.js
  */
 /**
  * @typedef {object} Seen of the run that goes on
@@ -43,10 +43,10 @@ import { liveScreen, plainScreen } from './screen.js';
 
 const NARROWEST_LINE = 20;
 
-/** No terminal shows as many at once. */
+/** More than any terminal shows. */
 const MOST_SECONDS = 240;
 
-/** Where so few are due in a second, the rate is a mean over as many seconds as bring about so many, but no more than a minute. */
+/** With fewer requests due in a second, the rate is the mean over enough seconds for this many, up to LONGEST_MEAN. */
 const FEW = 20;
 const LONGEST_MEAN = 60;
 
@@ -102,7 +102,6 @@ export function createView({
         isOver = false;
         const { load = null, requirements: required = [] } = event.plan;
         seen = { ...nothingSeen(), planned: event.planned, load, staged: stagedOf(load), required };
-        // What was prepared is ready.
         screen.clear();
         return say(startLine(event));
       }
@@ -115,7 +114,7 @@ export function createView({
       }
     },
     soFar({ requirements }) {
-      // What is due and not sent any more after an interruption says nothing about the target.
+      // Requests due but not sent after an interruption do not count against the target.
       if (seen.interval?.phase === 'draining') return;
       seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.required[i]?.rateUnit }));
     },
@@ -168,7 +167,7 @@ function remember(seen, interval) {
 
 /**
  * @param {Seen} seen
- * @returns {import('./panel.js').Picture | null} null: there is nothing to be seen yet
+ * @returns {import('./panel.js').Picture | null} null: before the first interval
  */
 function pictureOf({ interval, planned, load, staged, rates, p99s, requirements }) {
   if (interval === null) return null;
@@ -192,7 +191,7 @@ function offeredAt(load, staged, { elapsedMs, phase }) {
 }
 
 /**
- * Seconds are cut where they are: one more than are due in them is the first of those after them.
+ * One request more than was due belongs to the next second, so the rate is not above the offered one.
  *
  * @param {number[]} rates second by second
  * @param {number | null} offeredPerSecond
@@ -219,7 +218,7 @@ function meanRate(rates, offeredPerSecond) {
 const SECOND_MS = 1000;
 
 /** @param {StagedLoad} load with stages */
-export function createStageAt(load) {
+function createStageAt(load) {
   const { model, warmupMs, shard } = load;
   const stages = load.stages ?? [];
   const spans = spansOf(load, null);

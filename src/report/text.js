@@ -213,7 +213,7 @@ const INDENT = 4;
  * @param {number} width
  * @returns {string[]}
  */
-export function textTable({ columns, rows }, paint, width) {
+function textTable({ columns, rows }, paint, width) {
   const every = columns.map((_, i) => i);
   const narrow = every.filter((i) => !columns[i].isDetail);
   const chosen = [every, narrow].find((shown) => fits(columns, rows, shown, width, GOOD_FIRST));

@@ -176,7 +176,7 @@ function summarise(groups, range, text) {
 const MOST_DOTS = 200;
 
 /** Of a dot. */
-export const RADIUS = 3;
+const RADIUS = 3;
 
 /** Dots whose centres are nearer than this hide one another. */
 const APART = 5;
@@ -191,7 +191,7 @@ const TRIES = 4;
  * @param {{values: readonly (number | null)[], runs: readonly string[]}} group
  * @returns {{name: string, value: number}[]} ascending; none where there are too many
  */
-export function dotsOf({ values, runs }) {
+function dotsOf({ values, runs }) {
   const dots = values.flatMap((value, i) =>
     value === null ? [] : [{ name: runs[i] ?? `run ${i + 1}`, value }],
   );

@@ -201,7 +201,7 @@ function clockText(second) {
 }
 
 /** Rows of a data table, and places the script can read out. */
-export const MOST_ROWS = 240;
+const MOST_ROWS = 240;
 
 /** Spans to add up over, in seconds. */
 const SPANS = Object.freeze([

@@ -80,7 +80,7 @@ const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
  * @param {Labels} labels
  * @returns {Sample[]} cumulative counts, sum and count
  */
-export function histogramSamples(latency, labels) {
+function histogramSamples(latency, labels) {
   const own = latency.histogram === null ? [] : bucketsOf(decodeHistogram(latency.histogram));
   const counts = countsUpTo(own, BOUNDS_US);
   return [
@@ -95,7 +95,7 @@ export function histogramSamples(latency, labels) {
  * @param {Labels} labels
  * @returns {Sample[]} NaN where there is none
  */
-export function percentileSamples(latency, labels) {
+function percentileSamples(latency, labels) {
   const quantiles = QUANTILES.map(([quantile, key]) => {
     const ms = latency[key];
     return sample(ms === null ? Number.NaN : exact(ms / 1000), { ...labels, quantile });

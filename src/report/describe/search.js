@@ -37,7 +37,7 @@ export function describeSearch(search) {
 }
 
 /** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
-export function finding(search) {
+function finding(search) {
   return `${searchTitle(search)}: ${answerPhrase(search)}`;
 }
 
