@@ -57,24 +57,19 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   function publish({ withFiles }) {
     soon = undefined;
     if (soFar === null || !isWanted()) return;
-    try {
-      const result = soFar.result();
+    const { result: current } = soFar;
+    attempt(() => {
+      const result = current();
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);
       if (withFiles) files?.write(result);
-    } catch (error) {
-      complain(error);
-    }
+    });
   }
 
   /** @param {number} thread @param {import('./result-so-far.js').Report} report */
   function take(thread, report) {
-    try {
-      soFar?.add(thread, report);
-    } catch (error) {
-      complain(error);
-    }
+    attempt(() => soFar?.add(thread, report));
     soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
   }
 
@@ -93,7 +88,16 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     }
   }
 
-  /** @param {unknown} error a bug; the run and its final result do not depend on this */
+  /** @param {() => void} action an error is a bug; the run and its final result do not depend on the action */
+  function attempt(action) {
+    try {
+      action();
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** @param {unknown} error reported once */
   function complain(error) {
     if (hasFailed) return;
     hasFailed = true;
@@ -102,14 +106,6 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       type: 'warning',
       text: `The result so far cannot be shown (${message}). Please report it.`,
     });
-  }
-
-  function leave() {
-    try {
-      view.close();
-    } catch (error) {
-      complain(error);
-    }
   }
 
   async function stopRun() {
@@ -143,11 +139,10 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
      */
     begin(zero) {
       if (start === null) return;
-      try {
-        soFar = createResultSoFar({ mix: aim.mix, start, zero, command, schedule });
-      } catch (error) {
-        complain(error);
-      }
+      const known = { mix: aim.mix, start, zero, command, schedule };
+      attempt(() => {
+        soFar = createResultSoFar(known);
+      });
       files?.resume();
       publish({ withFiles: false });
     },
@@ -184,13 +179,13 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
      */
     async abandon() {
       await stopRun();
-      leave();
+      attempt(() => view.close());
       await view.settled();
     },
     /** @returns {Promise<void>} after the last metrics were sent */
     async close() {
       await stopRun();
-      leave();
+      attempt(() => view.close());
       await Promise.all([view.settled(), last === null ? null : pusher?.close(last)]);
       await server?.close();
     },

@@ -7,6 +7,7 @@ import { breakable, escapeHtml, jsonForScript } from './html/escape.js';
 import { command, facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
 import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
+import { withoutTitle } from './sections.js';
 
 /** @typedef {import('./sections.js').Report} Report */
 /** @typedef {import('./sections.js').Section} Section */
@@ -32,10 +33,8 @@ const SIDE_BY_SIDE = ['chart', 'table'];
 export function render({ title, verdict, subject, sections }) {
   /** @type {ReadOutsById} */
   const charts = {};
-  const isTitle = (/** @type {Part} */ part) =>
-    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const body = sections
-    .map(({ parts, ...section }) => ({ ...section, parts: parts.filter((part) => !isTitle(part)) }))
+    .map(({ parts, ...section }) => ({ ...section, parts: withoutTitle(title, parts) }))
     .map((section, i) => sectionHtml(section, i === 0, charts))
     .join('\n');
   const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;

@@ -1,6 +1,7 @@
 /** A report as GitHub-flavoured Markdown, for a pull request, a wiki or $GITHUB_STEP_SUMMARY. No HTML. */
 
 import { clean } from './layout.js';
+import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @typedef {import('./sections.js').Report} Report */
@@ -14,11 +15,14 @@ const ITEMS = new Set(['note', 'command']);
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, subject, sections }) {
   const [answer, ...others] = sections;
-  const isTitle = (/** @type {Part} */ part) =>
-    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const blocks = [
     `## ${escapeMarkdown(title)}`,
-    ...partBlocks(answer.parts.filter((part) => part.kind !== 'chart' && !isTitle(part))),
+    ...partBlocks(
+      withoutTitle(
+        title,
+        answer.parts.filter(({ kind }) => kind !== 'chart'),
+      ),
+    ),
     `${escapeMarkdown(subject)}.`,
     ...partBlocks(answer.parts.filter(({ kind }) => kind === 'chart')),
     ...others.flatMap(sectionBlocks),

@@ -165,3 +165,17 @@ export function detailColumn(name, cell) {
 export function chart(name, title, text, data) {
   return { kind: 'chart', chart: name, title, text, data };
 }
+
+/** @param {Cell} cell */
+export function cellText(cell) {
+  return typeof cell === 'string' ? cell : cell.text;
+}
+
+/**
+ * @param {string} title
+ * @param {Part[]} parts
+ * @returns {Part[]} without a sentence that repeats the title
+ */
+export function withoutTitle(title, parts) {
+  return parts.filter((part) => part.kind !== 'sentence' || ![title, `${title}.`].includes(part.text));
+}

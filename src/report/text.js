@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { clean, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
+import { cellText } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @typedef {import('./sections.js').Report} Report */
@@ -230,18 +231,13 @@ function textTable({ columns, rows }, paint, width) {
   ]);
 }
 
-/** @param {Cell} cell */
-function textOf(cell) {
-  return typeof cell === 'string' ? cell : cell.text;
-}
-
 /**
  * @param {Column[]} columns
  * @param {Cell[][]} rows
  * @param {number[]} shown
  */
 function cellsOf(columns, rows, shown) {
-  return [shown.map((i) => columns[i].name), ...rows.map((row) => shown.map((i) => textOf(row[i])))];
+  return [shown.map((i) => columns[i].name), ...rows.map((row) => shown.map((i) => cellText(row[i])))];
 }
 
 /**
@@ -276,7 +272,7 @@ function draw(columns, rows, shown, paint, width, below) {
     },
   });
   return lines.flatMap((own, i) => {
-    const text = below === undefined || i === 0 ? '' : textOf(rows[i - 1][below]);
+    const text = below === undefined || i === 0 ? '' : cellText(rows[i - 1][below]);
     if (text === '') return own;
     return [...own, ...wrap(text, WIDTH - INDENT).map((line) => padEnd('', INDENT) + line)];
   });

@@ -1,8 +1,7 @@
 /** Failed requests over time, stacked by outcome. */
 import { formatCount, formatDuration } from '../../common/units.js';
-import { counted } from '../describe/words.js';
+import { counted, sentences } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
-import { sentences } from './draw/words.js';
 import { binned, clockOf, spanFor, timeChart } from './time-chart.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */

@@ -1,7 +1,8 @@
 /** The knee of a search: what a target does as the level rises. One value a level for each series. */
+
 import { figureText } from '../../result/runs/figures.js';
+import { extent } from '../describe/words.js';
 import { compactLabel, latencyAxis, linearAxis, logAxis } from './axes.js';
-import { extent } from './draw/words.js';
 import { frames } from './frame.js';
 import { drawLevels, drawPoints, lineClass } from './lines.js';
 import { labeller } from './runs.js';
@@ -40,7 +41,7 @@ export function levels(data, setting) {
     .filter(({ value }) => value < high * LIMIT_REACH && value > low / LIMIT_REACH)
     .map(({ text, value }) => ({ name: `limit: ${text}`, label: text, style: 6, mark: 'limit', value }));
   const [xAxis, yAxis] = [levelAxis(data), valueAxis(data, limits)];
-  const looks = series.map((one, i) => ({
+  const styled = series.map((one, i) => ({
     ...one,
     style: STYLES[i % STYLES.length],
   }));
@@ -50,7 +51,7 @@ export function levels(data, setting) {
       answer === null
         ? ''
         : `<line class="line s3 limit" x1="${x}" x2="${x}" y1="${place.top}" y2="${place.bottom}"/>`,
-      ...looks.map(({ style, values }) => {
+      ...styled.map(({ style, values }) => {
         const points = all.map(({ level }, i) => ({ at: xAxis.at(level), value: values[i] ?? null }));
         return drawPoints(points, { style }, yAxis, place);
       }),
@@ -63,7 +64,7 @@ export function levels(data, setting) {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
     legend: [
-      ...looks.map(({ name, style }) => ({ name, className: lineClass(style) })),
+      ...styled.map(({ name, style }) => ({ name, className: lineClass(style) })),
       ...limits.map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
       ...(answer === null ? [] : [{ name: 'answer', className: lineClass(3, 'limit') }]),
     ],

@@ -1,10 +1,18 @@
 /** Charts over the time of a run: response times, rates, send lag. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
 import { latencySpanLength, latencySpans } from '../../result/latency-spans.js';
-import { counted, perHourText, perSecondText } from '../describe/words.js';
+import { between, counted, extent, perHourText, perSecondText, sentences } from '../describe/words.js';
 import { compactLabel, latencyAxis, linearAxis } from './axes.js';
-import { AFTER_NOTE, between, DENSE_NOTE, extent, sentences } from './draw/words.js';
-import { binned, clockOf, hasAfter, isDense, spanFor, timeChart } from './time-chart.js';
+import {
+  AFTER_NOTE,
+  binned,
+  clockOf,
+  DENSE_NOTE,
+  hasAfter,
+  isDense,
+  spanFor,
+  timeChart,
+} from './time-chart.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('../../result/latency-spans.js').LatencySpan} LatencySpan */

@@ -2,10 +2,11 @@
  * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine takes the same room. The
  * first series carries its error bars as whiskers.
  */
+
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
+import { sentences, timeText } from '../describe/words.js';
 import { latencyAxis, percentileAxis, percentLabel } from './axes.js';
-import { sentences } from './draw/words.js';
 import { frames, round } from './frame.js';
 import { drawBand, drawPoints, lineClass } from './lines.js';
 
@@ -84,7 +85,7 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
     readOuts: {
       x: nines.map((value) => Number((value / end).toFixed(4))),
       at: nines.map((value) => (value === 0 ? 'The shortest' : `${percentLabel(value)} took no longer than`)),
-      values: nines.map((_, i) => lines.map((points) => latencyText(points[i].value))),
+      values: nines.map((_, i) => lines.map((points) => timeText(points[i].value))),
     },
   };
 }
@@ -184,16 +185,11 @@ function tableOf(caption, decoded, whiskers) {
     rows: [
       ...shares.map((share) => [
         `${Number((share * 100).toFixed(4))} %`,
-        ...decoded.map(({ at }) => latencyText(at(-Math.log10(1 - share)))),
+        ...decoded.map(({ at }) => timeText(at(-Math.log10(1 - share)))),
         ...rangeCells(share),
       ]),
-      ['100 %', ...decoded.map(({ latency }) => latencyText(latency.max)), ...rangeCells(1)],
+      ['100 %', ...decoded.map(({ latency }) => timeText(latency.max)), ...rangeCells(1)],
       ['Requests', ...decoded.map(({ latency }) => formatCount(latency.count)), ...rangeCells(1)],
     ],
   };
-}
-
-/** @param {number | null} ms */
-function latencyText(ms) {
-  return ms === null ? '–' : formatLatency(ms);
 }

@@ -1,8 +1,9 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
+
 import { figureText } from '../../result/runs/figures.js';
+import { between } from '../describe/words.js';
 import { fitText } from '../html/escape.js';
 import { compactLabel, latencyLabel, latencyLabeller, linearAxis, logAxis, numberLabel } from './axes.js';
-import { between } from './draw/words.js';
 import { frames, round, textAt } from './frame.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */

@@ -1,10 +1,17 @@
 /** Lines over the time of a run: SVG, legend, table and read-outs from one list of series. */
 
 import { formatCount, formatDuration } from '../../common/units.js';
+import { titled } from '../describe/words.js';
 import { timeAxis } from './axes.js';
-import { titled } from './draw/words.js';
 import { frames, LINE_HEIGHT, SIZES, textAt } from './frame.js';
 import { columnsIn, drawLevels, drawLine, lineClass } from './lines.js';
+
+/** Of a chart with a shaded end. */
+export const AFTER_NOTE = 'Shaded: the wait for the last responses.';
+
+/** Of a chart with more moments than pixels. */
+export const DENSE_NOTE =
+  'Where seconds share a pixel, the area spans their smallest to largest value, and the line follows the median.';
 
 /** @typedef {import('./frame.js').Place} Place */
 /** @typedef {import('./frame.js').Setting} Setting */

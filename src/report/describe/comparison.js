@@ -1,4 +1,5 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
+
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
@@ -28,6 +29,7 @@ import {
   subjectsPhrase,
   targetsPhrase,
 } from './runs.js';
+import { joined } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
@@ -209,7 +211,7 @@ function groups(comparison) {
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ];
-    return /** @type {[string, string]} */ ([label, parts.filter((part) => part !== '').join('; ')]);
+    return /** @type {[string, string]} */ ([label, joined(parts, '; ')]);
   });
   const leftOut = comparison.groups.flatMap((group, i) =>
     leftOutOf(group).map(

@@ -15,7 +15,7 @@ import {
 } from '../sections.js';
 import { spanText } from './bars.js';
 import { invalidItem, requirementItem } from './result.js';
-import { counted, targetPhrase, timeText } from './words.js';
+import { counted, joined, targetPhrase, timeText } from './words.js';
 
 /** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
@@ -130,7 +130,7 @@ function requests(found) {
       (node) =>
         /** @type {[string, string]} */ ([
           'OCSP',
-          nodes.length === 1 ? askedPhrase(node) : `${node.url}: ${askedPhrase(node)}`,
+          nodes.length === 1 ? pollsPhrase(node) : `${node.url}: ${pollsPhrase(node)}`,
         ]),
     ),
     ['Lateness', lagPhrase(pollLagMs)],
@@ -237,18 +237,14 @@ function byCount(counts) {
 }
 
 /** @param {Propagation['nodes'][number]} node */
-function askedPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
-  const lost = [
-    missed === 0 ? '' : `${formatCount(missed)} missed`,
-    skipped === 0 ? '' : `${formatCount(skipped)} left out`,
-  ].filter((part) => part !== '');
+function pollsPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
+  const requests = joined([
+    `${counted(looks, 'request')} before, ${counted(polls, 'poll')}`,
+    missed > 0 && `${formatCount(missed)} missed`,
+    skipped > 0 && `${formatCount(skipped)} left out`,
+  ]);
   const responses = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
-  return [
-    [`${counted(looks, 'request')} before, ${counted(polls, 'poll')}`, ...lost].join(', '),
-    responses.join(', '),
-  ]
-    .filter((part) => part !== '')
-    .join(': ');
+  return joined([requests, joined(responses)], ': ');
 }
 
 /** @param {Propagation['pollLagMs']} lag */

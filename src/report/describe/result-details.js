@@ -14,8 +14,8 @@ import {
   outcomeNames,
   perHourText,
   perSecondText,
-  thingsName,
   timeText,
+  unitName,
   verificationPhrase,
 } from './words.js';
 
@@ -199,7 +199,7 @@ export function run(result) {
 export function next(result) {
   const steps = nextSteps(result);
   const done = isKept(result)
-    ? `Succeeded: all ${formatCount(result.totals.succeeded)} ${thingsName(result)} are good.`
+    ? `Succeeded: all ${formatCount(result.totals.succeeded)} ${unitName(result)} are good.`
     : '';
   return [
     ...sentence(done),

@@ -24,7 +24,7 @@ import {
   perSecondText,
   statePhrase,
   subjectPhrase,
-  thingsName,
+  unitName,
 } from './words.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
@@ -118,7 +118,7 @@ function summary(result) {
   const { checked, unchecked } = verification;
   const all = checked + unchecked;
   const share = checked === all ? 'all checked' : `${formatPercent(checked / all)} checked`;
-  const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${thingsName(result)} good`;
+  const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${unitName(result)} good`;
   const time = `in ${formatDuration(durationSeconds * 1000)} ${pacePhrase(result)}`;
   const failed = errors === 0 ? '' : `. Failed: ${errorsPhrase(result)}`;
   return `${[good, ...(all === 0 ? [] : [share]), time].join(', ')}${failed}`;

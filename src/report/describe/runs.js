@@ -1,7 +1,7 @@
 /** Several runs in words and figures: operation and load, target, time, files; spreads over them. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
 import { chart, figureColumn } from '../sections.js';
-import { counted, loadPhrase, planPhrase, targetPhrase, titled } from './words.js';
+import { counted, joined, loadPhrase, planPhrase, targetPhrase, titled } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
@@ -106,7 +106,7 @@ export function filesPhrase({ runs }) {
  */
 export function madePhrase({ createdAt, command }) {
   const when = createdAt === null ? '' : `${timeText(createdAt)} UTC`;
-  return [when, command ?? ''].filter((part) => part !== '').join(', ');
+  return joined([when, command ?? '']);
 }
 
 /**

@@ -57,7 +57,7 @@ export function loadPhrase(load) {
     durationMs === null ? '' : formatDuration(durationMs),
     requests === null ? '' : counted(requests, 'request'),
   ];
-  return parts.filter((part) => part !== '').join(', ');
+  return joined(parts);
 }
 
 /**
@@ -123,7 +123,7 @@ export function statePhrase({ unfinished, interrupted }) {
  * @param {Result} result
  * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
  */
-export function thingsName({ operations }) {
+export function unitName({ operations }) {
   const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'responses'))];
   return names.length === 1 ? names[0] : 'responses';
 }
@@ -131,7 +131,7 @@ export function thingsName({ operations }) {
 /** @param {Result} result @returns {string} `679/s = 2,446,020 certificates an hour` */
 export function ratePhrase(result) {
   const { perSecond, perHour } = result.rates;
-  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${thingsName(result)} an hour`;
+  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
 
 /**
@@ -201,7 +201,7 @@ export function timeText(ms) {
 /** @param {Result} result @returns {string} how many responses were checked, and how many passed */
 export function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
-  const unit = thingsName(result);
+  const unit = unitName(result);
   if (checked + unchecked === 0) return 'nothing: no response could be checked';
   if (checked === 0) return `none of ${formatCount(unchecked)} ${unit} checked`;
   const all = checked + unchecked;
@@ -258,4 +258,42 @@ export function loadNotes({ load, warmup }) {
 /** @param {string} text @returns {string} with a capital, as a title; `p99` stays small */
 export function titled(text) {
   return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/**
+ * @param {(number | null | undefined)[]} values at least one is a number
+ * @param {(value: number) => string} text
+ * @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
+ */
+export function between(values, text) {
+  const [low, high] = extent(values).map(text);
+  return low === high ? low : `between ${low} and ${high}`;
+}
+
+/**
+ * @param {Iterable<number | null | undefined>} values
+ * @returns {[number, number]} smallest and largest; infinite where there is no number
+ */
+export function extent(values) {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+/**
+ * @param {readonly (string | false)[]} parts
+ * @param {string} [separator]
+ * @returns {string} without the empty ones
+ */
+export function joined(parts, separator = ', ') {
+  return parts.filter((part) => part !== false && part !== '').join(separator);
+}
+
+/** @param {(string | false)[]} parts */
+export function sentences(...parts) {
+  return joined(parts, ' ');
 }

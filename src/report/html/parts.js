@@ -1,4 +1,5 @@
 /** The parts of a section as HTML. Arguments named `html`, `svg` or ending in `Html` are markup; all others are text, escaped here. */
+import { cellText } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
 /** @typedef {import('../sections.js').Cell} Cell */
@@ -88,7 +89,7 @@ export function table({ caption, columns, rows }) {
     classes(
       columns[i]?.isText !== true && i > 0 && 'number',
       columns[i]?.isDetail === true && 'detail',
-      columns[i]?.isText === true && textOf(content).length > LONG_CELL && 'long',
+      columns[i]?.isText === true && cellText(content).length > LONG_CELL && 'long',
     );
   const heads = columns.map(({ name }, i) => `<th scope="col"${classOf(i, '')}>${breakable(name)}</th>`);
   const lines = rows.map((cells) => {
@@ -113,11 +114,6 @@ ${lines.join('\n')}
 function classes(...names) {
   const all = names.filter((name) => name !== false);
   return all.length === 0 ? '' : ` class="${all.join(' ')}"`;
-}
-
-/** @param {Cell} content */
-function textOf(content) {
-  return typeof content === 'string' ? content : content.text;
 }
 
 /** @param {Cell} content */
