@@ -172,11 +172,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       schedule = scheduleOf(other === null ? loadOfRun(load, over) : other.load);
       await sent;
     },
-    /**
-     * After a run that broke off.
-     *
-     * @returns {Promise<void>} when no file is being written
-     */
+    /** After a run that broke off. @returns {Promise<void>} when no file is being written */
     async abandon() {
       await stopRun();
       attempt(() => view.close());

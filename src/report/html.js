@@ -1,4 +1,4 @@
-/** Report -> one HTML file that fetches nothing. */
+/** Report -> one HTML file that fetches nothing and runs only its own script and style. */
 
 import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
@@ -135,7 +135,7 @@ ${body}
 `;
 }
 
-/** @param {string} title @returns {string} */
+/** @param {string} title */
 function shortened(title) {
   const characters = [...title];
   if (characters.length <= LONGEST_TITLE) return title;
@@ -145,7 +145,7 @@ function shortened(title) {
     .trimEnd()}…`;
 }
 
-/** The hashes name the one script and the one style; `data:` is for the empty icon, which keeps browsers from requesting one. */
+/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
 function contentPolicy() {
   return [
     "default-src 'none'",

@@ -15,9 +15,9 @@ import { kindOf } from '../result/document.js';
  */
 /**
  * @typedef {object} ReporterEntry
- * @property {string} extension what `--out` goes by
- * @property {readonly DocumentKind[]} kinds what it can show
- * @property {string} describe a few words
+ * @property {string} extension of the file given to `--out`
+ * @property {readonly DocumentKind[]} kinds of documents it can show
+ * @property {string} describe for the help
  * @property {() => Promise<Reporter>} load
  */
 

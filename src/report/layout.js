@@ -83,7 +83,6 @@ function cutUp(word, width) {
  * @param {string} label
  * @param {string} text wrapped beside the label, below it where the label is too long
  * @param {number} [indent]
- * @returns {string[]}
  */
 export function labelled(label, text, indent = INDENT) {
   const lines = wrap(text, WIDTH - indent).map((line) => `${' '.repeat(indent)}${line}`);

@@ -1,4 +1,7 @@
-/** A report as GitHub-flavoured Markdown, for a pull request, a wiki or $GITHUB_STEP_SUMMARY. No HTML. */
+/**
+ * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML, links, mentions or
+ * formulas.
+ */
 
 import { clean } from './layout.js';
 import { withoutTitle } from './sections.js';
@@ -30,13 +33,13 @@ export function render({ title, subject, sections }) {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** @param {Section} section @returns {string[]} */
+/** @param {Section} section */
 function sectionBlocks({ heading, parts }) {
   const blocks = partBlocks(parts).filter((block) => block !== '');
   return blocks.length === 0 || heading === null ? blocks : [`### ${escapeMarkdown(heading)}`, ...blocks];
 }
 
-/** @param {Part[]} parts @returns {string[]} */
+/** @param {Part[]} parts */
 function partBlocks(parts) {
   /** @type {string[]} */
   const blocks = [];
@@ -50,7 +53,7 @@ function partBlocks(parts) {
   return blocks;
 }
 
-/** @param {Part} part @returns {string} */
+/** @param {Part} part */
 function blockOf(part) {
   switch (part.kind) {
     case 'sentence':
@@ -117,7 +120,7 @@ function chartOf(part) {
   return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
 }
 
-/** Shows nothing, and keeps GitHub from making a mention or the number of an issue a link; a backslash does not. */
+/** Invisible; keeps GitHub from linking mentions and issue numbers, which a backslash does not. */
 const BREAK = '\u200b';
 
 /** @param {string} text @returns {string} for running text and for the cells of a table */
@@ -143,7 +146,7 @@ export function code(text) {
 }
 
 /**
- * In a table a pipe is escaped even in code. What holds a backslash is no code there: `\|` would end the cell.
+ * In a table a pipe is escaped even in code. Text with a backslash is no code there: `\|` would end the cell.
  *
  * @param {string} text
  * @returns {string} as code, for the cells of a table

@@ -35,7 +35,7 @@
 /**
  * @typedef {object} Section
  * @property {string} id letters, digits and hyphens, unique in the report
- * @property {string | null} heading null: it has none, as the answer at the beginning
+ * @property {string | null} heading null: none, as for the answer
  * @property {Part[]} parts
  * @property {boolean} [isDetail] folded away where a format can fold
  */
@@ -47,10 +47,7 @@
  * @property {Section[]} sections the answer first
  */
 
-/**
- * @param {Report} report
- * @returns {Report} without empty sections, apart from the first
- */
+/** @param {Report} report @returns {Report} without empty sections, apart from the first */
 export function report({ sections, ...head }) {
   return { ...head, sections: sections.filter(({ parts }, i) => i === 0 || parts.length > 0) };
 }

@@ -1,4 +1,4 @@
-/** The charts that have a form in text: the distribution of response times, and the levels of a search. */
+/** Charts in text: the distribution of response times, and the levels of a search. Blocks are in code page 437. */
 import { decodeHistogram } from '../common/histogram.js';
 import { formatCount, formatLatency } from '../common/units.js';
 import { formatPercent } from '../result/wording.js';
@@ -10,7 +10,7 @@ import { clean, padStart, WIDTH, wrap } from './layout.js';
 /** @typedef {{axis: string, series: {name: string, latency: Pick<LatencyBlock, 'histogram'>}[]}} Percentiles */
 /** @typedef {{heading: string, unit: string, levels: {name: string, verdict: string}[], series: {name: string, values: (number | null)[]}[]}} Levels */
 
-/** A bar is full up to the first series, and lighter on to the second. Both are in code page 437. */
+/** A bar is full up to the first series, then lighter up to the second. */
 const FULL = '█';
 const LIGHT = '░';
 
@@ -65,7 +65,7 @@ const MAX_BINS = 12;
 /** Bounds within a decade, in tenths of where it begins; the finest that gives few enough bins is taken. */
 const LADDERS = [[10, 12, 15, 20, 25, 30, 40, 50, 60, 80], [10, 15, 20, 30, 50, 70], [10, 20, 50], [10]];
 
-/** Times that lie closer together than this, up to p99, are drawn on an even scale. */
+/** Even bins are used where p99 is less than this many times the shortest. */
 const NARROW = 3;
 
 /** Even bins: about this many, each at least ten of the histogram's own buckets wide. */
@@ -127,7 +127,7 @@ function p99Of(buckets, total) {
 }
 
 /**
- * Up to p99; what is longer is in a last bin without an end.
+ * Up to p99; longer times are in a last bin without an end.
  *
  * @param {Bucket[]} buckets
  * @param {number} lowUs
@@ -202,7 +202,7 @@ function niceStep(least) {
 /**
  * @param {number} stepUs
  * @param {number} highUs
- * @returns {(us: number) => string} all in one unit, with so many decimals as tell a step
+ * @returns {(us: number) => string} all in one unit, with enough decimals for the step
  */
 function evenText(stepUs, highUs) {
   const [unit, size] = evenUnit(highUs);

@@ -1,4 +1,4 @@
-/** A report as plain text, 80 columns wide: the answer, indented, then its details. Colour marks verdicts alone. */
+/** Report -> plain text, 80 columns wide. Only verdicts are coloured. What does not fit a table goes below its row or into another table. */
 
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
@@ -27,7 +27,7 @@ const COLOURS = {
   worse: 'red',
 };
 
-/** Names of requirements longer than this do not push the column of texts to the right. */
+/** Longer names of requirements do not widen their column. */
 const LONG_NAME = 28;
 
 /** Of a fact's name, and of a command. */
@@ -110,7 +110,6 @@ function partLines(parts, paint, width) {
  * @param {Part} part
  * @param {Paint} paint
  * @param {number} width
- * @returns {string[]}
  */
 function linesOf(part, paint, width) {
   switch (part.kind) {
@@ -173,7 +172,7 @@ function figureLines(items, width) {
 
 /**
  * @param {import('./sections.js').Note} note
- * @param {number} width that of the answer has no bullet
+ * @param {number} width notes of the answer have no bullet
  */
 function noteLines({ text, remedy }, width) {
   const whole = remedy === undefined ? text : `${text} ${remedy}`;
@@ -201,7 +200,7 @@ function labels(rows) {
 /** @typedef {import('./sections.js').Cell} Cell */
 /** @typedef {import('./sections.js').Column} Column */
 
-/** Of the first column, before others are moved; and where it can be avoided. */
+/** Smallest width of the first column, and the width it gets while all columns fit. */
 const LEAST_FIRST = 10;
 const GOOD_FIRST = 24;
 
@@ -212,7 +211,6 @@ const INDENT = 4;
  * @param {Table} part
  * @param {(text: string, verdict: string | undefined) => string} paint
  * @param {number} width
- * @returns {string[]}
  */
 function textTable({ columns, rows }, paint, width) {
   const every = columns.map((_, i) => i);

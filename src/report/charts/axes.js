@@ -5,7 +5,7 @@ import { formatCount } from '../../common/units.js';
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis; an empty label leaves the mark alone */
 /**
  * @typedef {object} Axis
- * @property {string} title what it shows, and the unit where the labels have none
+ * @property {string} title with the unit, where the labels have none
  * @property {(value: number) => number} at 0 to 1
  * @property {(length: number, room: (label: string) => number) => Tick[]} ticks for an axis of `length` pixels; `room` is the
  *   width of a label with the gap beside it; no two labels touch

@@ -56,7 +56,6 @@ export const MAIN_SIZES = Object.freeze([
  *
  * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts `draw`
  *   fills the plot; `isUpright`: the grid is of the x axis
- * @returns {string}
  */
 export function frames(parts) {
   return parts.sizes.map((size) => frame(parts, size)).join('\n');

@@ -1,4 +1,4 @@
-/** The knee of a search: what a target does as the level rises. One value a level for each series. */
+/** Figures of a search by level: one value per level for each series. */
 
 import { figureText } from '../../result/runs/figures.js';
 import { extent } from '../describe/words.js';

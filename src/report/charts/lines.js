@@ -61,7 +61,6 @@ function columnOf(points) {
  * @param {Look} look
  * @param {Axis} yAxis
  * @param {Place} place
- * @returns {string}
  */
 export function drawLine(points, look, yAxis, place) {
   const columns = gather(points, columnsIn(place));

@@ -164,7 +164,7 @@ function summarise({ count, p50, p99, max }, whiskers) {
  */
 function tableOf(caption, decoded, whiskers) {
   const most = Math.max(...decoded.map(({ latency }) => latency.count));
-  // n requests say nothing about a share smaller than 1 in n.
+  // n requests have no percentile beyond 1 - 1/n.
   const shares = TABLE_SHARES.filter((share) => share === 0 || 1 - share >= 1 / most - 1e-12);
   const range = (/** @type {number} */ share) => {
     const found = whiskers.find((one) => one.share === share);

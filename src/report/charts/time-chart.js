@@ -140,7 +140,6 @@ function drawAfter(measuredSeconds, seconds, place) {
  * @param {readonly Mark[]} marks in order
  * @param {number} seconds
  * @param {Place} place
- * @returns {string[]}
  */
 function drawMarks(marks, seconds, place) {
   return marks.map(({ name, startSeconds }, i) => {

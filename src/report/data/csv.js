@@ -1,6 +1,6 @@
 /**
  * A result's timeline as CSV, a row a second; a set of runs, a row a run; propagation, a row a certificate and node. Times are in
- * milliseconds; a field is empty where nothing was measured, or where an older file does not say. RFC 4180: CRLF, fields with a comma
+ * milliseconds; a field without a value, or missing in an older file, is empty. RFC 4180: CRLF, fields with a comma
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';

@@ -51,7 +51,7 @@ function sumsOf(cases, seconds) {
   };
 }
 
-/** @param {Suite} suite @returns {string[]} */
+/** @param {Suite} suite */
 function suiteLines({ name, classname, seconds, startedAt, properties, cases, output }) {
   const own = { name, ...sumsOf(cases, seconds), skipped: '0' };
   const dated = startedAt === undefined ? own : { ...own, timestamp: startedAt.slice(0, 19) };
@@ -66,11 +66,7 @@ function suiteLines({ name, classname, seconds, startedAt, properties, cases, ou
   ];
 }
 
-/**
- * @param {Case} one
- * @param {string} classname
- * @returns {string[]}
- */
+/** @param {Case} one @param {string} classname */
 function caseLines({ name, problem, output }, classname) {
   const start = `    <testcase ${attributes({ name, classname })}`;
   if (problem === null && output === '') return [`${start}/>`];

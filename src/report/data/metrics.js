@@ -1,6 +1,6 @@
 /**
- * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. What they are written
- * in is prometheus.js's and otlp-metrics.js's business. Base units: seconds, and shares of one. Names of metrics and of labels
+ * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. The
+ * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
  * never depend on what was measured.
  */
 

@@ -1,6 +1,7 @@
 /**
  * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Names follow from OpenTelemetry's
- * as its compatibility rules have it: dots become underscores, the unit is added, counters end in `_total`.
+ * by its compatibility rules: dots become underscores, the unit is added, counters end in `_total`.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
 
 import { decodeHistogram } from '../../common/histogram.js';
@@ -93,7 +94,7 @@ function histogramSamples(latency, labels) {
 /**
  * @param {LatencyBlock} latency
  * @param {Labels} labels
- * @returns {Sample[]} NaN where there is none
+ * @returns {Sample[]} NaN for a missing percentile
  */
 function percentileSamples(latency, labels) {
   const quantiles = QUANTILES.map(([quantile, key]) => {
@@ -135,8 +136,8 @@ function familyText({ name, type, help, samples }) {
 }
 
 /**
- * Two outcomes are two series, however alike they look: the same series twice is refused by promtool, and dropped by Prometheus.
- * Line breaks, which would have to be escaped too, are gone with the other control characters.
+ * Different outcomes stay different series: promtool refuses a series that comes twice, and Prometheus drops it.
+ * `distinct` has replaced line breaks.
  *
  * @param {string} text
  */

@@ -1,4 +1,4 @@
-/** The sections of a result below its answer. */
+/** The sections of a result below its answer, down to the commands to try next. */
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/measurement.js';
 import { formatPercent } from '../../result/wording.js';

@@ -24,7 +24,7 @@ import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 /** The worst first. */
 const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
 
-/** With more verdicts than this, the answer has one line a step for all that is met, and the run's section lists them. */
+/** With more verdicts, the answer has one line per step for its met requirements, and the section of the run lists them. */
 const MAX_VERDICTS = 10;
 
 /** @param {ScenarioResult} scenario @returns {import('../sections.js').Report} */

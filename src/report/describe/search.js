@@ -41,7 +41,7 @@ function finding(search) {
   return `${searchTitle(search)}: ${answerPhrase(search)}`;
 }
 
-/** @param {Search} search @returns {string} */
+/** @param {Search} search */
 export function searchTitle({ searched }) {
   return searched === 'rate' ? 'Highest rate' : 'Peak throughput';
 }

@@ -1,4 +1,4 @@
-/** What reports say in words; shared by those for people. */
+/** Phrases that reports share. */
 
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
@@ -153,7 +153,7 @@ export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcom
 /**
  * @template {{success: boolean, count: number}} T
  * @param {Record<string, T>} outcomeDetails
- * @returns {[name: string, detail: T][]} those that are no success, the most frequent first
+ * @returns {[name: string, detail: T][]} errors, the most frequent first
  */
 export function errorKinds(outcomeDetails) {
   return Object.entries(outcomeDetails)
@@ -193,7 +193,7 @@ export function perHourText(perHour) {
   return formatCount(perHour >= 100 ? Math.round(perHour) : Number(perHour.toPrecision(3)));
 }
 
-/** @param {number | null | undefined} ms @returns {string} a dash where there is none */
+/** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
 export function timeText(ms) {
   return ms === null || ms === undefined ? '–' : formatLatency(ms);
 }
