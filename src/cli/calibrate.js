@@ -30,7 +30,7 @@ export const command = {
     const { isJson, quiet, calibration } = split(given);
     const [{ calibrate }, { createProgress }] = await Promise.all([
       import('../campaigns/calibrate/calibrate.js'),
-      import('../live/progress.js'),
+      import('../live/view.js'),
     ]);
     const { stderr } = process;
     const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });

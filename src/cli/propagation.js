@@ -41,7 +41,7 @@ export const command = {
     const plan = planPropagation(planned, environment);
     const [{ measurePropagation }, { createProgress }] = await Promise.all([
       import('../campaigns/propagation/propagate.js'),
-      import('../live/progress.js'),
+      import('../live/view.js'),
     ]);
     const { stderr } = process;
     const progress = createProgress({ stream: stderr, isTTY: stderr.isTTY, columns: stderr.columns, quiet });

@@ -111,13 +111,13 @@ export function checkRepeat({ repeat }, { shard, startAt }) {
 
 /** @param {string} text */
 async function listenAddress(text) {
-  const { parseListenAddress } = await import('../live/listen-address.js');
+  const { parseListenAddress } = await import('../live/endpoints.js');
   return parseListenAddress(text);
 }
 
 /** @param {string} url @returns {Promise<string>} the same, where it will do */
 async function receiver(url) {
-  const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp-endpoint.js');
+  const { parseOtlpUrl, readOtlpHeaders } = await import('../live/endpoints.js');
   parseOtlpUrl(url);
   readOtlpHeaders(process.env);
   return url;

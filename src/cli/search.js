@@ -5,7 +5,7 @@ import { openSteps } from '../campaigns/search/steps.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { unlessStopped } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
-import { createProgress } from '../live/progress.js';
+import { createProgress } from '../live/view.js';
 import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../result/search/explain.js';
 import { withExitCode } from './exit-code.js';

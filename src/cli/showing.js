@@ -1,6 +1,7 @@
 /** How a run is shown, written and served while it goes on: by the live thread, and where that is lost, as lines of a log. */
-import { createProgress } from '../live/progress.js';
+
 import { startLive } from '../live/thread.js';
+import { createProgress } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
 
 /** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: import('../run.js').LiveHook}} Live */

@@ -1,27 +1,24 @@
 /**
- * Text to standard error from another thread than the main one (a worker's `process.stderr` would send everything there), and
- * without ever waiting: a terminal that was stopped (Ctrl-S) and a pipe that nobody reads from take nothing for as long as they
- * like, and the thread has files to write and metrics to serve.
+ * Writes to standard error from a worker thread without blocking. A worker's `process.stderr` goes through the main thread, and a
+ * stopped terminal (Ctrl-S) or an unread pipe would block the thread that also writes files and serves metrics.
  */
 import { constants, fstatSync, openSync, write as writeLater, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 /**
  * @typedef {object} Writer
- * @property {(text: string) => void} write in order, as far as it goes; the rest is kept. Never throws: whoever looks may be
- *   gone, and the run goes on
- * @property {() => boolean} isBusy something is kept: what is drawn now would be old when it is seen
+ * @property {(text: string) => void} write in order; the rest is kept. Never throws: the run goes on when the reader is gone
+ * @property {() => boolean} isBusy text is kept, so a picture drawn now would be stale when it shows
  * @property {(callback: () => void) => void} onFree called whenever nothing is kept any more
- * @property {() => Promise<void>} settled when nothing is kept any more, or was not taken for so long that it is not waited for
+ * @property {() => Promise<void>} settled resolves when nothing is kept any more, or after a time-out
  */
 
-/** What is full is tried again so often. */
 const RETRY_MS = 100;
 
-/** The end is not held up for longer. */
+/** Limit of `settled`. */
 const SETTLE_MS = 2000;
 
-/** More is left out. */
+/** Bytes; with more kept, messages are dropped and counted. */
 const MOST_KEPT = 65_536;
 
 const NOTHING = Buffer.alloc(0);
@@ -34,7 +31,7 @@ const STDOUT = 1;
  * @param {(descriptor: number, bytes: Uint8Array) => number} [context.write] as writeSync
  * @param {boolean} [context.isShared] see isSharedWithStdout
  * @param {(descriptor: number, bytes: Uint8Array, done: (error: unknown, count: number) => void) => void} [context.later] as
- *   fs.write: waits in a thread of its own
+ *   fs.write: blocks a thread of its own
  * @returns {Writer}
  */
 export function createWriter(
@@ -57,7 +54,7 @@ export function createWriter(
   /** @type {(() => void)[]} */
   let waiting = [];
 
-  /** @returns {number} how many bytes were taken; 0: it is full */
+  /** @returns {number} bytes written; 0: the descriptor is full */
   function some() {
     try {
       return write(own, kept);
@@ -67,7 +64,7 @@ export function createWriter(
     }
   }
 
-  /** @returns {boolean} nothing is kept any more */
+  /** @returns {boolean} whether nothing is kept any more */
   function flush() {
     if (isHandedOver) return false;
     while (kept.length > 0 && !isGone) {
@@ -85,7 +82,7 @@ export function createWriter(
     timer = undefined;
     if (!flush()) return;
     if (leftOut > 0) {
-      const text = `(${leftOut} messages were left out here: nobody took them.)\n`;
+      const text = `(${leftOut} messages were dropped here: the terminal or pipe accepted none.)\n`;
       leftOut = 0;
       add(text);
     }
@@ -100,7 +97,7 @@ export function createWriter(
     if (timer === undefined) flush();
   }
 
-  /** What is to be seen before what the main thread prints there has to be in the queue before it. */
+  /** The main thread prints to the same terminal, so this text must enter its queue first. */
   function handOver() {
     if (!isShared || isHandedOver) return;
     isHandedOver = true;
@@ -139,11 +136,10 @@ export function createWriter(
 }
 
 /**
- * The same terminal or pipe, opened once more, so that it is this writer alone that never waits: all that share a descriptor
- * share that, too.
+ * Opens the same terminal or pipe again: O_NONBLOCK applies to all that share a descriptor.
  *
  * @param {number} descriptor
- * @returns {number} itself where it cannot be, as a socket; and of a file, which makes nobody wait
+ * @returns {number} the same descriptor for files and sockets
  */
 export function openOwn(descriptor) {
   const path = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : '/dev/tty';
@@ -155,11 +151,7 @@ export function openOwn(descriptor) {
   }
 }
 
-/**
- * The summary is printed to the terminal that this is: it waits for it anyway.
- *
- * @param {number} descriptor
- */
+/** The main thread prints the summary to the same terminal and blocks there anyway. @param {number} descriptor */
 function isSharedWithStdout(descriptor) {
   return isatty(descriptor) && isatty(STDOUT) && fstatSync(descriptor).rdev === fstatSync(STDOUT).rdev;
 }

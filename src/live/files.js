@@ -1,22 +1,19 @@
-/** The files of `--out`, written anew as the run goes, so that a killed run loses nothing. */
+/** Rewrites the files of `--out` during the run, so that a killed run loses nothing. */
 import { fileFault } from '../common/file-faults.js';
 import { whatIsAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
 
 /** @typedef {import('../result/schema.js').Result} Result */
 
-/**
- * Writing takes a tenth of the time at most, as long as files are no older than FRESH_MS for that; where they are so long that
- * they would be, as those of a run of many hours, half of it.
- */
+/** Writing takes at most a tenth of the time; half of it, where the files would otherwise be older than FRESH_MS. */
 const SHARE = 0.1;
 const LARGEST_SHARE = 0.5;
 const FRESH_MS = 3000;
 
 /**
- * @param {string[]} paths pipes and devices among them are left to the end
+ * @param {string[]} paths pipes and devices are written at the end only
  * @param {object} context
- * @param {(text: string) => void} context.onWarning why a file is not written; once for each
+ * @param {(text: string) => void} context.onWarning why a file is not written; once per file
  * @param {() => number} [context.now] ms, monotonic
  * @param {(path: string, result: Result) => Promise<void>} [context.writeOne]
  */
@@ -26,7 +23,7 @@ export function createFiles(paths, { onWarning, now = () => performance.now(), w
   const warned = new Set();
   let nextAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
-  /** The newest that is not written yet. @type {Result | null} */
+  /** Not written yet. @type {Result | null} */
   let waiting = null;
   /** @type {Promise<void> | null} */
   let underWay = null;
@@ -66,17 +63,17 @@ export function createFiles(paths, { onWarning, now = () => performance.now(), w
   }
 
   return {
-    /** Loads what will be needed, before there is any hurry. */
+    /** Loads the reporters before the run. */
     async prepare() {
       for (const path of own) await reporterForFile(path).load();
     },
-    /** @param {Result} result so far; written as soon as nothing is under way and enough time has passed, unless a newer one has come */
+    /** @param {Result} result so far; written when the last write is over and its pause has passed, unless a newer one replaces it */
     write(result) {
       if (isStopped) return;
       waiting = result;
       writeNext();
     },
-    /** @returns {Promise<void>} when nothing more is written */
+    /** Resolves when the last write is over. */
     async stop() {
       isStopped = true;
       waiting = null;
@@ -103,19 +100,13 @@ export function createSetFiles(paths, set, context) {
   });
 }
 
-/**
- * @param {string} path
- * @param {Result} result
- */
+/** @param {string} path @param {Result} result */
 async function writeFile(path, result) {
   writeWhole(path, await renderDocument(reporterForFile(path).name, result, {}));
 }
 
-/**
- * @param {string} path
- * @param {unknown} error
- */
+/** @param {string} path @param {unknown} error */
 function describe(path, error) {
   const { why, remedy } = fileFault(path, error);
-  return `--out ${path} cannot be written: ${why}. It is tried again while the run goes on. ${remedy}`;
+  return `--out ${path} cannot be written: ${why}. Trying again during the run. ${remedy}`;
 }

@@ -1,4 +1,4 @@
-/** Where everything about a run that goes on comes together, to be shown, written and sent: what the live thread does. */
+/** Combines the recorders' reports during a run, and shows, writes and sends the result so far. */
 import { scheduleOf } from '../plan/due.js';
 import { loadOfRun } from '../plan/load.js';
 import { createResultSoFar } from './result-so-far.js';
@@ -15,7 +15,7 @@ import { createResultSoFar } from './result-so-far.js';
 
 /** @typedef {{mix: import('../operations/mix.js').Mix, load: import('../plan/plan.js').LoadPlan}} Aim */
 
-/** Recorders report at about the same time: what comes so soon after the first is waited for. */
+/** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
 
 /**
@@ -23,16 +23,16 @@ const TOGETHER_MS = 150;
  * @param {import('../operations/mix.js').Mix} options.mix
  * @param {import('../plan/plan.js').LoadPlan} options.load of the first run
  * @param {string} options.command
- * @param {number} options.runs that there will be, one after the other
- * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] what files show
- *   of the runs that are over; null: nothing
+ * @param {number} options.runs in all
+ * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] for files of
+ *   several runs
  * @param {Outlets} outlets
  */
 export function createLiveSession({ mix, load, command, runs, set = null }, { view, files, server, pusher }) {
   let over = 0;
-  /** What the run that goes on or comes next is of. @type {Aim} */
+  /** Of the current or next run. @type {Aim} */
   let aim = { mix, load };
-  /** Of the runs that are over. @type {Result | null} */
+  /** Of the last finished run. @type {Result | null} */
   let last = null;
   /** @type {import('../run.js').StartEvent | null} */
   let start = null;
@@ -42,14 +42,14 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   let listening = [];
   /** @type {NodeJS.Timeout | undefined} */
   let soon;
-  /** The last metrics of the run before have arrived, or are given up. @type {Promise<void>} */
+  /** Settles the last metrics of the run before. @type {Promise<void>} */
   let sent = Promise.resolve();
   let hasFailed = false;
   let isBlind = false;
-  /** Of the run that goes on or comes next: a Poisson one is walked through, which is not to fall into the run. */
+  /** Computed before the run: a Poisson schedule is walked through, which takes time. */
   let schedule = scheduleOf(load);
 
-  /** Without an outlet for a result there are still requirements to be judged, or there are none. */
+  /** A result is needed for an outlet, or to judge requirements. */
   const isWanted = () =>
     files !== null || server !== null || pusher !== null || (start?.plan.requirements.length ?? 0) > 0;
 
@@ -57,29 +57,24 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   function publish({ withFiles }) {
     soon = undefined;
     if (soFar === null || !isWanted()) return;
-    try {
-      const result = soFar.result();
+    const { result: current } = soFar;
+    attempt(() => {
+      const result = current();
       view.soFar(result);
       server?.update(result);
       pusher?.update(result);
       if (withFiles) files?.write(result);
-    } catch (error) {
-      complain(error);
-    }
+    });
   }
 
   /** @param {number} thread @param {import('./result-so-far.js').Report} report */
   function take(thread, report) {
-    try {
-      soFar?.add(thread, report);
-    } catch (error) {
-      complain(error);
-    }
+    attempt(() => soFar?.add(thread, report));
     soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
   }
 
   /**
-   * What fails to be drawn is not drawn again; files and servers go on.
+   * After a failure nothing is drawn any more; files and servers go on.
    *
    * @param {import('../run.js').RunEvent} event
    */
@@ -93,23 +88,24 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     }
   }
 
-  /** @param {unknown} error a fault of ours; the run goes on, and its final result does not depend on this */
+  /** @param {() => void} action an error is a bug; the run and its final result do not depend on the action */
+  function attempt(action) {
+    try {
+      action();
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** @param {unknown} error reported once */
   function complain(error) {
     if (hasFailed) return;
     hasFailed = true;
     const { message } = /** @type {Error} */ (error);
     draw({
       type: 'warning',
-      text: `What was measured so far cannot be shown (${message}). Please report it.`,
+      text: `The result so far cannot be shown (${message}). Please report it.`,
     });
-  }
-
-  function leave() {
-    try {
-      view.close();
-    } catch (error) {
-      complain(error);
-    }
   }
 
   async function stopRun() {
@@ -137,25 +133,22 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       }
     },
     /**
-     * An empty result is served and sent at once. Files keep what they hold until there is something to take its place.
+     * Serves and sends an empty result at once. Files keep their content until the first report.
      *
      * @param {import('../run.js').TimeZero} zero
      */
     begin(zero) {
       if (start === null) return;
-      try {
-        soFar = createResultSoFar({ mix: aim.mix, start, zero, command, schedule });
-      } catch (error) {
-        complain(error);
-      }
+      const known = { mix: aim.mix, start, zero, command, schedule };
+      attempt(() => {
+        soFar = createResultSoFar(known);
+      });
       files?.resume();
       publish({ withFiles: false });
     },
     /**
-     * The run is over.
-     *
      * @param {Result} result
-     * @returns {Promise<void>} when no file is written any more: whoever gave the result may write them
+     * @returns {Promise<void>} when no file is being written, so that the caller may write the files
      */
     async finish(result) {
       await stopRun();
@@ -169,11 +162,9 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       if (pusher !== null && over < runs) sent = pusher.finishRun(result);
     },
     /**
-     * Another run comes.
-     *
-     * @param {import('../result/runs/run-set.js').RunSet['summary'] | null} summary of all that are over; null: they are no set
-     * @param {Aim | null} [other] what it is of, where that is another plan than those before
-     * @returns {Promise<void>} when nothing of what is over is under way any more
+     * @param {import('../result/runs/run-set.js').RunSet['summary'] | null} summary of all finished runs; null: they are no set
+     * @param {Aim | null} [other] of the next run, if its plan differs
+     * @returns {Promise<void>} when the metrics of the run before are sent
      */
     async next(summary, other = null) {
       if (summary !== null) set?.summarise(summary);
@@ -181,20 +172,16 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       schedule = scheduleOf(other === null ? loadOfRun(load, over) : other.load);
       await sent;
     },
-    /**
-     * The run that goes on has broken off.
-     *
-     * @returns {Promise<void>} when no file is written any more
-     */
+    /** After a run that broke off. @returns {Promise<void>} when no file is being written */
     async abandon() {
       await stopRun();
-      leave();
+      attempt(() => view.close());
       await view.settled();
     },
     /** @returns {Promise<void>} after the last metrics were sent */
     async close() {
       await stopRun();
-      leave();
+      attempt(() => view.close());
       await Promise.all([view.settled(), last === null ? null : pusher?.close(last)]);
       await server?.close();
     },

@@ -7,24 +7,24 @@ import { render } from '../report/data/prometheus.js';
 /** @typedef {import('../result/schema.js').Result} Result */
 /**
  * @typedef {object} MetricsServer
- * @property {string} address what it listens on, with the port it got: `127.0.0.1:9464`, `[::1]:9464`
- * @property {(result: Result) => void} update what is served from now on; cheap, as text is made when somebody asks
- * @property {() => Promise<void>} close cuts connections; waits for no scraper. May be called again
+ * @property {string} address with the port it got: `127.0.0.1:9464`, `[::1]:9464`
+ * @property {(result: Result) => void} update replaces the served result; cheap, as the text is made on request
+ * @property {() => Promise<void>} close cuts connections without waiting. May be called again
  */
 
 const PATH = '/metrics';
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** A scraper or two, and somebody with a browser; more are turned away. */
+/** Further ones are refused. */
 const MOST_CONNECTIONS = 32;
 
-/** Nothing read or written for so long in the midst of a request or an answer: the connection is closed. */
+/** A connection silent for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
 /** An idle connection may wait for the next scrape, which comes every 60 s as a rule. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Before there is a result: who will serve it. */
+/** Served before the first result. */
 const BEFORE_FIRST = [
   '# HELP vault_pki_load_info The load tester that serves these metrics; constant 1.',
   '# TYPE vault_pki_load_info gauge',
@@ -35,12 +35,12 @@ const BEFORE_FIRST = [
 /**
  * @param {{host: string, port: number}} where as parseListenAddress gives it; port 0 takes a free one
  * @returns {Promise<MetricsServer>} once it listens
- * @throws {import('../common/errors.js').PkiLoadError} where it cannot
+ * @throws {import('../common/errors.js').PkiLoadError} when it cannot listen
  */
 export async function createMetricsServer({ host, port }) {
   /** @type {Result | null} */
   let result = null;
-  /** Of `result`; null until somebody asks. @type {string | null} */
+  /** Of `result`; null until the next request. @type {string | null} */
   let text = BEFORE_FIRST;
   const exposition = () => {
     text ??= render(/** @type {Result} */ (result));
@@ -72,7 +72,7 @@ export async function createMetricsServer({ host, port }) {
  */
 function answer(request, response, exposition) {
   const { method, url = '' } = request;
-  // What a client sends beside its head is not read into memory.
+  // The body of a request is discarded.
   request.resume();
   if (url.split('?', 1)[0] !== PATH) return reply(response, 404, `Metrics are at ${PATH}.\n`);
   if (method !== 'GET' && method !== 'HEAD') {
@@ -153,21 +153,15 @@ function listenError(error, host, port) {
   return usageError(code, `--metrics cannot listen on ${join(host, port)}: ${why}.`, remedy, error);
 }
 
-/**
- * @param {string} host
- * @param {number} port
- */
+/** @param {string} host @param {number} port */
 function join(host, port) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * @param {import('node:http').Server} server
- * @returns {Promise<void>}
- */
+/** @param {import('node:http').Server} server @returns {Promise<void>} */
 function close(server) {
   return new Promise((resolve) => {
-    // A server that was closed before says so by an error, which is no news.
+    // The callback gets an error if the server was closed before.
     server.close(() => resolve());
     server.closeAllConnections();
   });

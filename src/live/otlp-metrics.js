@@ -2,13 +2,12 @@
  * Result -> ExportMetricsServiceRequest of OTLP, as a plain object. A receiver that turns its names into Prometheus's gets those
  * of src/report/data/prometheus.js.
  */
-import { metricsOf, QUANTILES } from '../report/data/metrics.js';
-import { createEncoder, encodeAttributes } from './otlp-encoding.js';
+
+import { decodeHistogram } from '../common/histogram.js';
+import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
+import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
 /** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('./otlp-encoding.js').Encoder} Encoder */
-/** @typedef {import('./otlp-encoding.js').KeyValue} KeyValue */
-/** @typedef {import('./otlp-encoding.js').Metric} Metric */
 /**
  * @typedef {object} MetricsRequest
  * @property {{
@@ -19,13 +18,13 @@ import { createEncoder, encodeAttributes } from './otlp-encoding.js';
 
 const NAME = 'vault-pki-load';
 
-/** What OpenTelemetry calls what Node calls otherwise: https://opentelemetry.io/docs/specs/semconv/resource/ */
+/** OpenTelemetry's names for Node's: https://opentelemetry.io/docs/specs/semconv/resource/ */
 const OS_TYPES = /** @type {Record<string, string>} */ ({ win32: 'windows', sunos: 'solaris' });
 const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', ia32: 'x86', arm: 'arm32' });
 
 /**
  * @param {Result} result may be unfinished
- * @param {number} [nowMs] Unix time at which it said so; else the end of the run
+ * @param {number} [nowMs] Unix time of the result; by default the end of the run
  * @returns {MetricsRequest}
  */
 export function toMetricsRequest(result, nowMs) {
@@ -99,4 +98,143 @@ function percentilePoints({ labels, latency }) {
 /** Envelopes without data points should not be sent. @param {Metric} metric */
 function hasPoints({ sum, gauge, histogram }) {
   return (sum ?? gauge ?? histogram)?.dataPoints.length !== 0;
+}
+
+/** @typedef {import('../report/data/metrics.js').Labels} Labels */
+/** @typedef {import('../report/data/metrics.js').NumberPoint} NumberPoint */
+/** @typedef {import('../report/data/metrics.js').LatencyPoint} LatencyPoint */
+/** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
+/**
+ * @typedef {object} NumberDataPoint
+ * @property {KeyValue[]} attributes
+ * @property {string} [startTimeUnixNano]
+ * @property {string} timeUnixNano
+ * @property {string} [asInt]
+ * @property {number} [asDouble]
+ */
+/**
+ * @typedef {object} HistogramDataPoint
+ * @property {KeyValue[]} attributes
+ * @property {string} startTimeUnixNano
+ * @property {string} timeUnixNano
+ * @property {string} count
+ * @property {number} sum
+ * @property {string[]} bucketCounts one more than `explicitBounds`
+ * @property {number[]} explicitBounds upper bounds, which belong to their buckets
+ * @property {number} min
+ * @property {number} max
+ */
+/** @typedef {{name: string, description: string, unit: string}} MetricHead */
+/**
+ * @typedef {MetricHead & {
+ *   sum?: {aggregationTemporality: number, isMonotonic: boolean, dataPoints: NumberDataPoint[]},
+ *   gauge?: {dataPoints: NumberDataPoint[]},
+ *   histogram?: {aggregationTemporality: number, dataPoints: HistogramDataPoint[]},
+ * }} Metric
+ */
+/** @typedef {ReturnType<typeof createEncoder>} Encoder */
+
+/** AggregationTemporality: since the start of the run. */
+const CUMULATIVE = 2;
+
+/**
+ * @param {number} startMs Unix time at which everything was zero
+ * @param {number} nowMs Unix time of the points
+ */
+function createEncoder(startMs, nowMs) {
+  const timeUnixNano = nanoseconds(Math.max(startMs, nowMs));
+  const since = { startTimeUnixNano: nanoseconds(startMs), timeUnixNano };
+  return {
+    /** @param {MetricHead} head @param {NumberPoint[]} points whole numbers that never fall @returns {Metric} */
+    counter: (head, points) => ({
+      ...head,
+      sum: {
+        aggregationTemporality: CUMULATIVE,
+        isMonotonic: true,
+        dataPoints: points.map(({ labels, value }) => ({
+          attributes: encodeAttributes(labels),
+          ...since,
+          asInt: String(value),
+        })),
+      },
+    }),
+    /** @param {MetricHead} head @param {NumberPoint[]} points @returns {Metric} */
+    gauge: (head, points) => ({
+      ...head,
+      gauge: {
+        dataPoints: points.map(({ labels, value }) => ({
+          attributes: encodeAttributes(labels),
+          timeUnixNano,
+          asDouble: value,
+        })),
+      },
+    }),
+    /** @param {MetricHead} head @param {LatencyPoint[]} points those without a sample are left out @returns {Metric} */
+    histogram: (head, points) => ({
+      ...head,
+      histogram: {
+        aggregationTemporality: CUMULATIVE,
+        dataPoints: points.flatMap(({ labels, latency }) => {
+          const distribution = encodeLatency(latency);
+          if (distribution === null) return [];
+          return [{ attributes: encodeAttributes(labels), ...since, ...distribution }];
+        }),
+      },
+    }),
+  };
+}
+
+/**
+ * Protobuf's strings are UTF-8: half a surrogate pair, which a server's JSON may hold, becomes U+FFFD.
+ *
+ * @param {Labels} labels
+ * @returns {KeyValue[]}
+ */
+function encodeAttributes(labels) {
+  return Object.entries(labels).map(([key, text]) => ({
+    key,
+    value: { stringValue: Buffer.from(text).toString() },
+  }));
+}
+
+/**
+ * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an ExponentialHistogram (powers of
+ * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text.
+ *
+ * @param {import('../result/schema.js').LatencyBlock} latency milliseconds
+ * @returns {Pick<HistogramDataPoint, 'count' | 'sum' | 'bucketCounts' | 'explicitBounds' | 'min' | 'max'> | null} seconds
+ */
+function encodeLatency({ count, min, mean, max, histogram }) {
+  if (histogram === null || min === null || mean === null || max === null) return null;
+  const counts = countByBound(histogram, BOUNDS_SECONDS);
+  return {
+    count: String(counts.reduce((total, one) => total + one, 0)),
+    sum: (mean * count) / 1000,
+    bucketCounts: counts.map(String),
+    explicitBounds: [...BOUNDS_SECONDS],
+    min: min / 1000,
+    max: max / 1000,
+  };
+}
+
+/**
+ * A latency counts as the longest of its histogram bucket, as in every percentile of a result: at most 0.1 % too long.
+ *
+ * @param {string} encoded microseconds
+ * @param {readonly number[]} bounds seconds, ascending
+ * @returns {number[]} one more than there are bounds: the last is for what lies above them
+ */
+function countByBound(encoded, bounds) {
+  const buckets = bucketsOf(decodeHistogram(encoded));
+  const upTo = countsUpTo(
+    buckets,
+    bounds.map((bound) => Math.round(bound * 1e6)),
+  );
+  const all = buckets.reduce((sum, { count }) => sum + count, 0);
+  return [...upTo, all].map((count, i, counts) => count - (i === 0 ? 0 : counts[i - 1]));
+}
+
+/** @param {number} ms Unix time */
+function nanoseconds(ms) {
+  return String(BigInt(Math.round(ms)) * 1_000_000n);
 }

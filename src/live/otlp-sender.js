@@ -1,14 +1,18 @@
-/** One push of OTLP metrics: a result becomes bytes, an answer becomes a verdict, and trouble is told once for each kind. */
+/**
+ * One push of OTLP metrics, and the meaning of the receiver's response: https://opentelemetry.io/docs/specs/otlp/. Each kind of
+ * error is reported once.
+ */
 
+import { PkiLoadError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
-import { judgeAnswer, judgeFailure } from './otlp-answer.js';
-import { parseOtlpUrl, readOtlpHeaders, secretsOf } from './otlp-endpoint.js';
+import { counted } from '../report/describe/words.js';
+import { redact } from '../vault/redact.js';
+import { parseOtlpUrl, readOtlpHeaders, secretsOf } from './endpoints.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
 /** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('./otlp-answer.js').Verdict} Verdict */
 /**
  * @typedef {object} SenderOptions
  * @property {string} url as parseOtlpUrl takes it
@@ -19,15 +23,14 @@ import { toMetricsRequest } from './otlp-metrics.js';
  */
 /** @typedef {ReturnType<typeof createSender>} Sender */
 
-/** For one push, connecting and answer included. */
+/** Of one push, from connecting to the end of the response. */
 const TIMEOUT_MS = 10_000;
 
-/** Nothing more than a number and a sentence is expected. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
  * @param {SenderOptions} options
- * @throws {import('../common/errors.js').PkiLoadError} where the URL or the headers will not do
+ * @throws {import('../common/errors.js').PkiLoadError} for a bad URL or header
  */
 export function createSender({
   url,
@@ -38,28 +41,28 @@ export function createSender({
 }) {
   const { origin, path, shown } = parseOtlpUrl(url);
   const secrets = secretsOf(headers);
-  const asker =
+  const sender =
     requester ??
-    createRequester({ origin, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES, named: '--otlp' });
+    createRequester({ origin, timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES, named: '--otlp' });
   /** @type {Set<string>} */
-  const told = new Set();
+  const warned = new Set();
   let closed = false;
   let askedToWait = false;
 
   /** @param {Verdict['warning']} warning */
-  function tell(warning) {
-    if (closed || warning === null || told.has(warning.kind)) return;
-    told.add(warning.kind);
+  function warn(warning) {
+    if (closed || warning === null || warned.has(warning.kind)) return;
+    warned.add(warning.kind);
     onWarning(warning.text);
   }
 
   /** @param {string} body @returns {Promise<Verdict>} never rejects */
-  async function ask(body) {
+  async function post(body) {
     const own = { 'user-agent': `vault-pki-load/${TOOL_VERSION}` };
-    const asked = { ...own, ...headers, 'content-type': 'application/json' };
+    const all = { ...own, ...headers, 'content-type': 'application/json' };
     try {
-      const answer = await asker.request({ method: 'POST', path, headers: asked, body });
-      return judgeAnswer(answer, { shown, secrets, nowMs: now() });
+      const response = await sender.request({ method: 'POST', path, headers: all, body });
+      return judgeResponse(response, { shown, secrets, nowMs: now() });
     } catch (error) {
       return judgeFailure(error, { shown });
     }
@@ -70,26 +73,26 @@ export function createSender({
     shown,
     /** @param {Result} result @returns {Promise<Verdict>} never rejects */
     async send(result) {
-      const verdict = await encode(result, now()).then(ask, notEncoded);
+      const verdict = await encode(result, now()).then(post, notEncoded);
       askedToWait = verdict.retryAfterMs !== null;
-      tell(verdict.warning);
+      warn(verdict.warning);
       return verdict;
     },
-    /** Whether the last answer said for how long to send nothing. */
+    /** Whether the last response had a Retry-After. */
     wasAskedToWait: () => askedToWait,
-    /** @param {number} askedMs for which the receiver wants to be left alone; 0: that is not why */
+    /** @param {number} askedMs of the receiver's Retry-After; 0: not the reason */
     giveUp: (askedMs) =>
-      tell({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why(askedMs)}.` }),
-    /** The same for a run that others follow. @param {number} askedMs */
+      warn({ kind: 'last', text: `The last metrics did not arrive at ${shown}${why(askedMs)}.` }),
+    /** The same for a run before another. @param {number} askedMs */
     giveUpRun: (askedMs) =>
-      tell({
+      warn({
         kind: 'last_of_run',
         text: `The last metrics of a run did not arrive at ${shown}${why(askedMs)}.`,
       }),
-    /** Cuts off what is under way, of which nothing is told any more. */
+    /** Aborts the current push without a warning. */
     async close() {
       closed = true;
-      await asker.close();
+      await sender.close();
     },
   };
 }
@@ -112,4 +115,135 @@ function notEncoded() {
     retryAfterMs: null,
     warning: { kind: 'not_encoded', text: 'The metrics could not be put into OTLP: a fault of the tool.' },
   };
+}
+
+/** @typedef {import('../http/request.js').Answer} Answer */
+/**
+ * @typedef {object} Verdict
+ * @property {boolean} arrived
+ * @property {boolean} retry whether to try again
+ * @property {number | null} retryAfterMs the receiver's Retry-After; null: none
+ * @property {{kind: string, text: string} | null} warning reported once per kind
+ */
+
+/** "OTLP/HTTP Response, Retryable Response Codes": no other code may be retried. */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+/** @type {Record<number, string>} */
+const REMEDIES = {
+  401: 'Check OTEL_EXPORTER_OTLP_HEADERS.',
+  403: 'Check OTEL_EXPORTER_OTLP_HEADERS.',
+  404: 'Check the path in --otlp; it is usually /v1/metrics.',
+  405: 'Check the path in --otlp; it is usually /v1/metrics.',
+  415: 'It must take OTLP as JSON.',
+};
+
+/** @type {Record<string, string>} */
+const TRANSPORT_REMEDIES = {
+  bad_http: 'It may speak gRPC there (port 4317); --otlp takes the port for HTTP (4318).',
+  certificate_not_trusted: 'Name the CA of its certificate in NODE_EXTRA_CA_CERTS.',
+  connection_refused: 'Start the receiver, or correct --otlp.',
+  host_not_found: 'Correct the host name in --otlp.',
+  wrong_scheme_https_to_http_port: 'Write http:// in --otlp.',
+  wrong_scheme_http_to_https_port: 'Write https:// in --otlp.',
+};
+
+/**
+ * @param {Answer} response
+ * @param {{shown: string, secrets: string[], nowMs: number}} context `shown`: the receiver's address; `nowMs`: the date
+ * @returns {Verdict}
+ */
+function judgeResponse({ status, headers, body }, { shown, secrets, nowMs }) {
+  const reply = parse(body);
+  const words = (/** @type {unknown} */ text) => quoted(text, secrets);
+  if (status >= 200 && status < 300) {
+    const warning = partialSuccess(reply?.partialSuccess, shown, words);
+    return { arrived: true, retry: false, retryAfterMs: null, warning };
+  }
+  const retry = RETRYABLE.has(status);
+  const remedy = REMEDIES[status];
+  return {
+    arrived: false,
+    retry,
+    retryAfterMs: retry ? retryAfter(headers['retry-after'], nowMs) : null,
+    warning: {
+      kind: `http_${status}`,
+      text: `${shown} did not take the metrics: HTTP ${status}${words(reply?.message)}.${remedy ? ` ${remedy}` : ''}`,
+    },
+  };
+}
+
+/**
+ * No response came.
+ *
+ * @param {unknown} error of the requester
+ * @param {{shown: string}} context
+ * @returns {Verdict}
+ */
+function judgeFailure(error, { shown }) {
+  const known = error instanceof PkiLoadError;
+  const kind = known ? error.code : 'not_sent';
+  const remedy = TRANSPORT_REMEDIES[kind];
+  const what = known ? error.message : `${shown} could not be reached.`;
+  return {
+    arrived: false,
+    retry: known,
+    retryAfterMs: null,
+    warning: { kind, text: `The metrics were not sent: ${what}${remedy ? ` ${remedy}` : ''}` },
+  };
+}
+
+/**
+ * RFC 9110, 10.2.3: seconds, or a date.
+ *
+ * @param {string | string[] | undefined} value
+ * @param {number} nowMs the date
+ * @returns {number | null}
+ */
+function retryAfter(value, nowMs) {
+  const text = String(value ?? '').trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+}
+
+/**
+ * Taken in part, or with a remark: that must not be retried.
+ *
+ * @param {any} partial ExportMetricsPartialSuccess; the number may come as a string (protobuf's JSON mapping)
+ * @param {string} shown
+ * @param {(text: unknown) => string} words
+ * @returns {Verdict['warning']}
+ */
+function partialSuccess(partial, shown, words) {
+  if (partial === null || typeof partial !== 'object') return null;
+  const rejected = Number(partial.rejectedDataPoints ?? 0);
+  const remark = words(partial.errorMessage);
+  if (rejected > 0) {
+    return { kind: 'rejected', text: `${shown} rejected ${counted(rejected, 'data point')}${remark}.` };
+  }
+  return remark === '' ? null : { kind: 'remark', text: `${shown} took the metrics with a remark${remark}.` };
+}
+
+/** @param {Buffer} body @returns {any} null where it is no JSON object */
+function parse(body) {
+  try {
+    const value = JSON.parse(body.toString());
+    return value !== null && typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {unknown} text of the receiver's response
+ * @param {string[]} secrets
+ * @returns {string} `: its words`; empty where there are none or they hold a secret
+ */
+function quoted(text, secrets) {
+  if (typeof text !== 'string') return '';
+  const lower = text.toLowerCase();
+  if (secrets.some((secret) => lower.includes(secret.toLowerCase()))) return '';
+  const line = redact(text).replace(/\.$/, '');
+  return line === '' ? '' : `: ${line}`;
 }

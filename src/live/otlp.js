@@ -1,6 +1,6 @@
 /**
  * Sends the result so far to an OpenTelemetry receiver (`--otlp`): OTLP/HTTP, as JSON, every ten seconds and at the end.
- * What goes wrong is told once and never stops a run.
+ * Errors are reported once and never stop a run.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender } from './otlp-sender.js';
@@ -9,11 +9,11 @@ import { createSender } from './otlp-sender.js';
 /** @typedef {(ms: number, signal: AbortSignal) => Promise<unknown>} Wait rejects where the signal ends it */
 /**
  * @typedef {object} OtlpPusher
- * @property {(result: Result) => void} update sends it, if nothing is under way and the last one is long enough ago
- * @property {(result: Result) => Promise<void>} finishRun sends the last one of a run that others follow, however short ago one
- *   was sent; waits for it, but not for long. Never rejects
- * @property {(result: Result) => Promise<void>} close sends the last one, unless it has arrived already, and waits for it, but not
- *   for ever. Never rejects
+ * @property {(result: Result) => void} update sends it, unless another push is under way or too recent
+ * @property {(result: Result) => Promise<void>} finishRun sends the last one of a run before another, however recent the
+ *   push before; waits a limited time. Never rejects
+ * @property {(result: Result) => Promise<void>} close sends the last one, unless it has arrived already; waits a limited time.
+ *   Never rejects
  */
 /**
  * @typedef {import('./otlp-sender.js').SenderOptions & {
@@ -26,21 +26,21 @@ import { createSender } from './otlp-sender.js';
 
 const EVERY_MS = 10_000;
 
-/** Results come every two seconds: one that is early by half of this is taken. */
+/** Results come every two seconds; one that is early by up to this much is sent. */
 const SLACK_MS = 1000;
 
-/** Where pushes do not arrive, they come less and less often, up to this. */
+/** Limit of the growing pause after failed pushes. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The end is held up no longer than this, whatever the receiver does. */
+/** Limit of the last push of all. */
 const CLOSE_MS = 15_000;
 const LAST_TRIES = 3;
 const LAST_PAUSE_MS = 1000;
 
-/** Whoever waits for so long is told what for. */
+/** After this time at the end, a notice names the cause of the wait. */
 const SILENT_MS = 1000;
 
-/** The pause between two runs; it is shorter where the push before had not arrived either. */
+/** Limits of the last push of a run before another; the shorter one where the push before failed. */
 const BETWEEN_MS = 5000;
 const BETWEEN_DOWN_MS = 1000;
 
@@ -61,14 +61,14 @@ export function createOtlpPusher({
   let underWay = null;
   /** @type {Promise<void> | null} */
   let closing = null;
-  /** What has arrived of a run that is over. @type {Result | null} */
+  /** The last result of a run that has arrived. @type {Result | null} */
   let delivered = null;
   let nextAt = Number.NEGATIVE_INFINITY;
-  /** By the receiver's word, or because it did not answer. */
+  /** As the receiver requested, or after a failed push. */
   let quietUntil = Number.NEGATIVE_INFINITY;
   let failures = 0;
 
-  /** @param {Result} result @returns {Promise<import('./otlp-answer.js').Verdict>} */
+  /** @param {Result} result @returns {Promise<import('./otlp-sender.js').Verdict>} */
   async function push(result) {
     nextAt = clock() + EVERY_MS - SLACK_MS;
     const verdict = await sender.send(result);
@@ -89,7 +89,7 @@ export function createOtlpPusher({
   }
 
   /**
-   * What is under way, then this.
+   * Waits for the current push, then sends.
    *
    * @param {Result} result
    * @param {{limitMs: number, tries: number, onTooLate: (askedMs: number) => void, signal: AbortSignal}} how
@@ -154,12 +154,12 @@ export function createOtlpPusher({
 /**
  * A last push, tried a few times.
  *
- * @param {() => Promise<import('./otlp-answer.js').Verdict>} push
+ * @param {() => Promise<import('./otlp-sender.js').Verdict>} push
  * @param {object} how
  * @param {Wait} how.wait
- * @param {AbortSignal} how.signal time is over
+ * @param {AbortSignal} how.signal aborted when the time is over
  * @param {number} how.firstMs to wait before the first try
- * @param {number} how.limitMs longer it waits for no try
+ * @param {number} how.limitMs of the pause before a try
  * @param {number} how.tries
  * @param {(askedMs: number) => void} how.onTooLate
  * @returns {Promise<boolean>} whether it arrived

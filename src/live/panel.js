@@ -1,9 +1,9 @@
-/** How a run goes, as a few lines that are drawn over again: a pure function of what is known. */
+/** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. Pure functions of the picture. */
 import { styleText } from 'node:util';
-import { formatCount, formatLatency } from '../common/units.js';
+import { formatCount, formatDuration, formatLatency } from '../common/units.js';
+import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
 import { clean } from '../report/layout.js';
 import { formatPercent, rateTexter } from '../result/wording.js';
-import { errorParts, rateTexts, wholeSeconds } from './lines.js';
 
 /** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
@@ -13,18 +13,17 @@ import { errorParts, rateTexts, wholeSeconds } from './lines.js';
 /**
  * @typedef {object} Picture
  * @property {IntervalEvent} interval the last one
- * @property {number | null} planned measured requests; null: as many as the target answers
- * @property {number | null} offeredPerSecond arrivals that are due by the plan; null: a closed loop, or none any more
- * @property {number} achievedPerSecond successes of late
- * @property {import('./stage-at.js').StageNow | null} stage that goes on; null: there are none, or none goes on
+ * @property {number | null} planned measured requests; null: unlimited
+ * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
+ * @property {number} achievedPerSecond recent successes
+ * @property {import('./view.js').StageNow | null} stage now; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
- * @property {JudgedRequirement[]} requirements as far as they can be judged
+ * @property {JudgedRequirement[]} requirements judged so far
  */
 
-/** Wider is not easier to read. */
 export const WIDEST = 100;
 
-/** With less room one line has to do. */
+/** Narrower terminals get one line. */
 export const NARROWEST = 48;
 
 /** Where the text beside a label begins. */
@@ -33,7 +32,6 @@ const INDENT = 11;
 const LONGEST_BAR = 30;
 const SHORTEST_BAR = 8;
 
-/** A minute of seconds is as much as an eye takes in. */
 const LONGEST_SPARKLINE = 60;
 const LEVELS = '▁▂▃▄▅▆▇█';
 
@@ -41,7 +39,6 @@ const LEVELS = '▁▂▃▄▅▆▇█';
 const NOW_LENGTH = 9;
 const SCALE_LENGTH = 14;
 
-/** More would push the rest off a small terminal. */
 const MOST_REQUIREMENTS = 4;
 
 const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': 'not proven yet' };
@@ -78,7 +75,7 @@ export function panel(picture, { width, color }) {
 function progress({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
-  if (phase === 'draining') return `${elapsed}, waiting for the last answers`;
+  if (phase === 'draining') return `${elapsed}, waiting for the last responses`;
   const done = succeeded + failed;
   const share = totalMs !== null ? elapsedMs / totalMs : planned ? done / planned : null;
   if (share === null) return `${elapsed} so far`;
@@ -91,19 +88,13 @@ function progress({ interval, planned }, room) {
   return length < SHORTEST_BAR ? whole.trimStart() : `${bar(share, length)} ${whole}`;
 }
 
-/**
- * @param {number} elapsedMs
- * @param {number} share that is done
- */
+/** @param {number} elapsedMs @param {number} share that is done */
 function leftText(elapsedMs, share) {
   if (share <= 0 || share > 1) return '';
   return `, about ${wholeSeconds((elapsedMs * (1 - share)) / share)} left`;
 }
 
-/**
- * @param {number} share
- * @param {number} length
- */
+/** @param {number} share @param {number} length */
 function bar(share, length) {
   const full = Math.max(0, Math.min(length, Math.floor(share * length)));
   return '█'.repeat(full) + '░'.repeat(length - full);
@@ -115,7 +106,7 @@ function rate(picture) {
   return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
 }
 
-/** @param {import('./stage-at.js').StageNow} stage */
+/** @param {import('./view.js').StageNow} stage */
 function stage({ name, number, count, leftMs, inFlight }) {
   const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
   return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${clean(name)}`;
@@ -126,10 +117,7 @@ function underWay({ inFlight, waiting }) {
   return `${formatCount(inFlight)} in flight, ${waiting === 0 ? 'none' : formatCount(waiting)} waiting`;
 }
 
-/**
- * @param {Picture} picture
- * @param {number} room
- */
+/** @param {Picture} picture @param {number} room */
 function p99({ interval, p99s }, room) {
   const now = interval.p99Ms === null ? '–' : formatLatency(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
@@ -158,10 +146,7 @@ function highestOf(values) {
   return Math.max(0, ...values.map((value) => value ?? 0));
 }
 
-/**
- * @param {IntervalEvent} interval
- * @param {number} room
- */
+/** @param {IntervalEvent} interval @param {number} room */
 function errors({ errors: byName }, room) {
   const [total, ...kinds] = errorParts(byName);
   if (kinds.length === 0) return 'none';
@@ -201,10 +186,113 @@ function figureText(actual, requirement) {
   return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
 }
 
-/**
- * @param {string} text
- * @param {number} width
- */
+/** @param {string} text @param {number} width */
 function cut(text, width) {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}
+
+/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
+/** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
+/** @typedef {{type: 'result', result: import('../result/schema.js').Result}} ResultEvent */
+/** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
+
+const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
+
+/** @param {StartEvent} event */
+export function startLine({ plan, target, planned }) {
+  const size = planned === null ? '' : `: ${formatCount(planned)} request${planned === 1 ? '' : 's'} planned`;
+  return `${plan.operation} on ${targetPhrase(target)}${size}`;
+}
+
+/** @param {PreparationEvent} event @param {number} width */
+export function preparationLine({ label, done, total }, width) {
+  return fit([clean(label), `${formatCount(done)} of ${formatCount(total)}`], width);
+}
+
+/**
+ * The parts that matter most come first; what does not fit is left out, whole.
+ *
+ * @param {Picture} picture
+ * @param {number} width
+ */
+export function intervalLine(picture, width) {
+  const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
+  const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
+  const { achieved, offered } = rateTexts(picture);
+  const measured = [
+    offered === null ? achieved : `${achieved} of ${offered}`,
+    `p99 ${p99Ms === null ? '–' : formatLatency(p99Ms)}`,
+    ...standing(picture.requirements),
+  ];
+  const parts = [
+    `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
+    ...(phase === 'warmup' ? ['not measured yet'] : measured),
+    ...(picture.stage === null ? [] : [`stage ${clean(picture.stage.name)}`]),
+    ...errorParts(errors),
+    `${formatCount(inFlight)} in flight`,
+    ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
+  ];
+  return fit(parts, width);
+}
+
+/**
+ * Both in the same unit: per second where that is a readable number, else per hour.
+ *
+ * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
+ * @returns {{achieved: string, offered: string | null}}
+ */
+function rateTexts({ achievedPerSecond, offeredPerSecond }) {
+  const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
+  const text = (/** @type {number} */ rate) =>
+    isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
+  return {
+    achieved: text(achievedPerSecond),
+    offered: offeredPerSecond === null ? null : text(offeredPerSecond),
+  };
+}
+
+/**
+ * @param {JudgedRequirement[]} requirements
+ * @returns {string[]} one, the worst news first: the first that is not met is named
+ */
+function standing(requirements) {
+  if (requirements.length === 0) return [];
+  const failed = requirements.filter(({ verdict }) => verdict === 'not met');
+  if (failed.length > 0) {
+    const more = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+    return [`${clean(failed[0].text)}${more} not met so far`];
+  }
+  return [requirements.every(({ verdict }) => verdict === 'met') ? 'met so far' : 'not proven yet'];
+}
+
+/** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
+function wholeSeconds(ms) {
+  const text = formatDuration(Math.round(ms / 1000) * 1000);
+  return text === '0 ms' ? '0 s' : text;
+}
+
+/**
+ * @param {Record<string, number>} errors by outcome
+ * @returns {string[]} how many, then each kind, the most frequent first
+ */
+function errorParts(errors) {
+  const found = Object.entries(errors).filter(([, count]) => count > 0);
+  if (found.length === 0) return ['no errors'];
+  const total = found.reduce((sum, [, count]) => sum + count, 0);
+  const worst = found
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${clean(name)} ${formatCount(count)}`);
+  return [`${formatCount(total)} error${total === 1 ? '' : 's'}`, ...worst];
+}
+
+/** @param {string[]} parts @param {number} width */
+function fit(parts, width) {
+  let line = parts[0].slice(0, width);
+  for (const part of parts.slice(1)) {
+    if (line.length + 2 + part.length > width) break;
+    line += `  ${part}`;
+  }
+  return line;
 }

@@ -1,4 +1,4 @@
-/** What the recorders have reported up to now -> the Result so far, of which only the verdict on the measurement is missing. */
+/** Reports of the recorders -> the Result so far, complete but for the verdict on the measurement. */
 
 import { total } from '../common/sums.js';
 import { createRunSeconds } from '../engine/recording/seconds.js';
@@ -16,7 +16,7 @@ import { buildResult } from '../result/result.js';
 /** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
 /** @typedef {import('../result/schema.js').Result} Result */
 
-/** What a thread and its machine say of themselves they say at the end; a part of a plan that was killed is merged without. */
+/** Threads and the machine report these at the end only; a killed part of a plan is merged without them. */
 const NOT_WATCHED = Object.freeze({
   gc: { count: 0, totalMs: 0, longestMs: 0 },
   busyShare: 0,
@@ -54,7 +54,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
   const stages = stagesOf(load);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const answeredUntil = schedule === null ? () => null : createAnsweredUntil(load, schedule);
-  /** The last of each recorder. @type {(Report | undefined)[]} */
+  /** The last report of each recorder. @type {(Report | undefined)[]} */
   const reports = Array.from({ length: load.threads }, () => undefined);
 
   return {
@@ -120,7 +120,7 @@ function leftOf(cells, { planned, plannedCells, mix }) {
 }
 
 /**
- * As if the run had been planned to end now. Dropped arrivals are told at the end, so until then they count as not sent yet.
+ * As if the run had been planned to end now. Dropped arrivals are reported at the end; until then they count as never sent.
  *
  * @param {object} known
  * @param {import('../plan/plan.js').LoadPlan} known.load
@@ -137,7 +137,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
   const neverSentDue = total(operations.map((operation) => operation.neverSentDue));
   const all = Math.max(planned ?? settled, settled);
   const elapsedMs = Math.max(0, atMs - load.warmupMs);
-  // What was done while the reports were on their way is in them: its time counts, too.
+  // Reports may hold successes later than their time.
   const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
   const endedMs = Math.max(elapsedMs, lastSuccessMs);
   const reachedMs = answeredMs ?? endedMs;
@@ -157,7 +157,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
 
 /**
  * @param {CellTally[]} operations
- * @returns {number} requests of the measured part of which it is known what became of them
+ * @returns {number} requests of the measured part with a known outcome
  */
 function countSettled(operations) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
@@ -188,7 +188,7 @@ function createAnsweredUntil(load, schedule) {
     const answers = operations.flatMap(({ outcomes }) => Object.values(outcomes));
     const responseMs = total(answers.map(({ count, latency }) => (count * latency.response.mean) / 1000));
     if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
-    // The first arrival that is not among them; where there are other parts, theirs come in between.
+    // The first arrival that is not settled; arrivals of other parts lie between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
     const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;
     return Math.max(0, dueMs - load.warmupMs);

@@ -1,4 +1,4 @@
-/** Where lines go: a terminal whose last lines are drawn over again, or a log. */
+/** Where lines go: a terminal whose last lines are redrawn, or a log. */
 import { stripVTControlCharacters } from 'node:util';
 import { WIDTH } from '../report/layout.js';
 
@@ -6,24 +6,24 @@ import { WIDTH } from '../report/layout.js';
 /**
  * @typedef {object} Screen
  * @property {(lines: string[]) => void} lines stay
- * @property {(picture: string) => void} show takes the place of the last one; may never be seen where another follows soon
+ * @property {(picture: string) => void} show replaces the last picture; may be skipped when another follows soon
  * @property {(columns: number, rows: number) => void} resize
- * @property {() => void} clear takes the last picture away
- * @property {Promise<void>} isReady from then on pictures are drawn
+ * @property {() => void} clear removes the last picture
+ * @property {Promise<void>} isReady resolves when pictures can be drawn
  */
 
 /** @typedef {{picture: string, columns: number, rows: number}} Drawn */
 
-/** In a log: a line at the first second and then this often. */
+/** Interval of lines in a log, after the first second. */
 const PLAIN_EVERY_MS = 5000;
 
-/** Seconds come about once a second; one this much early still counts as due. */
+/** A second that comes early by this much still counts as due. */
 const JITTER_MS = 500;
 
-/** Of a terminal that does not say (then it says 0). */
+/** Of a terminal that reports 0. */
 const ROWS = 24;
 
-/** While its size changes all the time, nobody knows where the last picture is. */
+/** While the size keeps changing, the place of the last picture is unknown. */
 const CALM_MS = 150;
 
 /**
@@ -42,7 +42,7 @@ export function plainScreen({ write, isBusy }, now) {
       write(`${line}\n`);
     },
     resize() {},
-    // What was written stays; what comes next is another thing, and is not held back.
+    // Written lines stay; the next line is written at once.
     clear() {
       nextAt = Number.NEGATIVE_INFINITY;
     },
@@ -51,8 +51,7 @@ export function plainScreen({ write, isBusy }, now) {
 }
 
 /**
- * log-update is loaded only here; until it is there, nothing is drawn. It works on another thread than the main one too: all
- * it needs of a stream is to write, and to know its size.
+ * Draws nothing until log-update is loaded. Of a stream log-update needs only `write` and the size, so it works in a worker, too.
  *
  * @param {Writer} writer
  * @param {import('./view.js').Terminal} terminal
@@ -71,7 +70,7 @@ export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {
   /** @type {ReturnType<typeof import('log-update').createLogUpdate> | null} */
   let log = null;
   let current = '';
-  /** The last picture that can be seen, and the size of the terminal then. @type {Drawn | null} */
+  /** The visible picture, and the size of the terminal when it was drawn. @type {Drawn | null} */
   let drawn = null;
   /** @type {NodeJS.Timeout | undefined} */
   let resizing;
@@ -121,13 +120,13 @@ export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {
       current = '';
       erase();
     },
-    // Without log-update there is a run without a live view, which is better than no run.
+    // Without log-update the run goes on without a live view.
     isReady: load().catch(() => {}),
   };
 }
 
 /**
- * A terminal that was made narrower has broken lines in two, and more.
+ * A terminal that was made narrower has wrapped the lines.
  *
  * @param {Drawn} drawn
  * @param {number} columns that the terminal has now
@@ -151,10 +150,7 @@ function partsOf(length, columns) {
   return rest > 0 || whole.length === 0 ? [...whole, rest] : whole;
 }
 
-/**
- * @param {number | undefined} columns
- * @param {number | undefined} rows
- */
+/** @param {number | undefined} columns @param {number | undefined} rows */
 function sizeOf(columns, rows) {
   return { columns: columns || WIDTH, rows: rows || ROWS };
 }

@@ -1,6 +1,6 @@
 /**
- * The JSON of a set of runs (`--repeat`) of which one goes on. Runs that are over are kept as text, and what they say together comes
- * from whoever has them: rewriting the file while a run goes on then costs no more work than with a single run.
+ * The JSON of a set of runs (`--repeat`) during one of them. Finished runs are kept as text, and their summary comes from the main
+ * thread, so rewriting the file costs no more than for a single run.
  */
 import { makeRunSet } from '../result/runs/run-set.js';
 
@@ -11,20 +11,20 @@ import { makeRunSet } from '../result/runs/run-set.js';
 export function createSetText(name) {
   /** @type {Buffer[]} */
   const over = [];
-  /** Of those that are over. @type {Summary | null} */
+  /** Of the finished runs. @type {Summary | null} */
   let summary = null;
   return {
-    /** @param {Result} result of a run that is over */
+    /** @param {Result} result of a finished run */
     add(result) {
       over.push(Buffer.from(`${asEntry(result)},\n`));
     },
-    /** @param {Summary} ofAll of all runs that are over */
+    /** @param {Summary} ofAll of all finished runs */
     summarise(ofAll) {
       summary = ofAll;
     },
     /**
-     * @param {Result} result of the run that goes on
-     * @returns {(string | Buffer)[]} together what the reporter for JSON would make of the set of all of them
+     * @param {Result} result of the current run
+     * @returns {(string | Buffer)[]} together, the text that the JSON reporter would write for the whole set
      */
     pieces(result) {
       const { runs, ...alone } = makeRunSet(name, [result]);
@@ -42,10 +42,10 @@ export function createSetText(name) {
 }
 
 /**
- * A run that goes on is no sample yet: it is left out.
+ * The current run is no sample yet: it is left out.
  *
  * @param {Summary} summary
- * @param {Summary} alone of the run that goes on
+ * @param {Summary} alone of the current run
  * @param {number} number of that run, from 1
  * @returns {Summary}
  */

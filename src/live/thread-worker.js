@@ -1,6 +1,6 @@
 /**
- * Thread entry: shows how a run goes, rewrites its files, serves and pushes its metrics. Recorders report to it directly.
- * Messages in: see Order in thread.js; out: `ready` or `failed`, then the answer to each order that has one.
+ * Thread entry: shows progress, rewrites the files, serves and pushes metrics. Recorders report to it directly.
+ * Messages in: see Order in thread.js; out: `ready` or `failed`, then the reply to each order that has one.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -41,27 +41,27 @@ try {
   port.postMessage({ type: 'failed', error: packError(error) });
 }
 
-/** @param {ReturnType<typeof createLiveSession>} station */
-function obeyWith(station) {
-  const say = (/** @type {string} */ type) => () => port.postMessage({ type });
+/** @param {ReturnType<typeof createLiveSession>} session */
+function obeyWith(session) {
+  const reply = (/** @type {string} */ type) => () => port.postMessage({ type });
   port.on('message', (/** @type {import('./thread.js').Order} */ order) => {
-    if (order.type === 'event') station.event(order.event);
+    if (order.type === 'event') session.event(order.event);
     else if (order.type === 'resize') view.resize(order.columns, order.rows);
-    else if (order.type === 'ports') station.listen(order.ports);
-    else if (order.type === 'begin') station.begin(order.zero);
-    else if (order.type === 'finish') station.finish(order.result).then(say('finished'));
-    else if (order.type === 'next') goOn(station, order).then(say('ready for next'));
-    else if (order.type === 'abandon') station.abandon().then(say('abandoned'));
-    else station.close().then(say('closed'));
+    else if (order.type === 'ports') session.listen(order.ports);
+    else if (order.type === 'begin') session.begin(order.zero);
+    else if (order.type === 'finish') session.finish(order.result).then(reply('finished'));
+    else if (order.type === 'next') goOn(session, order).then(reply('ready for next'));
+    else if (order.type === 'abandon') session.abandon().then(reply('abandoned'));
+    else session.close().then(reply('closed'));
   });
 }
 
 /**
- * @param {ReturnType<typeof createLiveSession>} station
+ * @param {ReturnType<typeof createLiveSession>} session
  * @param {Extract<import('./thread.js').Order, {type: 'next'}>} order
  */
-async function goOn(station, { summary, plan }) {
-  await station.next(summary, plan === null ? null : { mix: await loadMix(plan), load: plan.load });
+async function goOn(session, { summary, plan }) {
+  await session.next(summary, plan === null ? null : { mix: await loadMix(plan), load: plan.load });
 }
 
 /** @param {string} name of the set */
@@ -70,10 +70,7 @@ async function startSet(name) {
   return createSetText(name);
 }
 
-/**
- * @param {string[]} outs
- * @param {Awaited<ReturnType<typeof startSet>> | null} set
- */
+/** @param {string[]} outs @param {Awaited<ReturnType<typeof startSet>> | null} set */
 function openFiles(outs, set) {
   if (outs.length === 0) return null;
   const context = { onWarning: warn };
@@ -86,7 +83,7 @@ async function serveMetrics(where) {
   const { createMetricsServer } = await import('./metrics-server.js');
   const server = await createMetricsServer(where);
   const text = `Metrics are served at http://${server.address}/metrics.`;
-  // Whoever takes any port has no other way to learn which.
+  // With port 0 this line is the only way to learn the port.
   if (where.port === 0) view.say(text);
   else view.event({ type: 'notice', text });
   return server;
@@ -103,15 +100,12 @@ async function startPushing(url) {
   });
 }
 
-/**
- * Whenever a sender or a recorder is ready to run, this thread can wait: its priority is below theirs (nice 10 of 19). On Linux
- * a thread has one of its own; elsewhere it would be the whole process's.
- */
+/** Lowers this thread's priority below that of senders and recorders (nice 10 of 19). Only Linux has priorities per thread. */
 function yieldToOthers() {
   if (process.platform !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // As it is then: it has little to do.
+    // Not permitted: it has little to do anyway.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The main thread's end of the live thread: events go there with a message each, so that the thread that may be sending neither
- * draws nor encodes nor writes.
+ * The main thread's side of the live thread. Each event is one message, so that a sending main thread neither draws nor encodes
+ * nor writes.
  */
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { unpackError } from '../common/errors.js';
@@ -13,40 +13,40 @@ import { HELPER_LIMITS } from '../engine/thread-memory.js';
  * @typedef {object} LiveOptions plain data
  * @property {import('../plan/plan.js').Plan} plan
  * @property {string} command the command line, for the result; no secrets
- * @property {number} runs one after the other; more than one make a run set
+ * @property {number} runs more than one make a run set
  * @property {string[]} outs files to be rewritten while a run goes on; of several runs, JSON only
  * @property {{host: string, port: number} | null} metrics
  * @property {string | null} otlp
  * @property {import('./view.js').Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan/plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} AnsweredOrder */
-/** @typedef {AnsweredOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
+/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan/plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} RepliedOrder */
+/** @typedef {RepliedOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
  *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
 /**
  * @typedef {object} Live
  * @property {(event: import('../run.js').RunEvent) => void} event
  * @property {import('../run.js').LiveHook} hook for `run`
  * @property {(columns: number, rows: number) => void} resize
- * @property {(result: Result) => Promise<void>} finish a run: resolves when nothing of it is drawn or written any more
- * @property {(summary: Summary | null, plan?: import('../plan/plan.js').Plan) => Promise<void>} next another run comes, of that plan where it
- *   is another; `summary` is of those before it, null where they are no set. Resolves when nothing of them is under way any more
- * @property {() => Promise<void>} abandon the run that goes on has broken off: resolves when nothing of it is drawn or written any more
- * @property {() => void} cutShort close() does not wait for metrics any longer
- * @property {() => Promise<void>} close resolves when the last metrics were sent and the thread is gone; may be called again
+ * @property {(result: Result) => Promise<void>} finish a run: resolves when drawing and writing have ended
+ * @property {(summary: Summary | null, plan?: import('../plan/plan.js').Plan) => Promise<void>} next announces another run, with its plan if
+ *   that differs; `summary` is of the runs before, null where they are no set. Resolves when those are done with
+ * @property {() => Promise<void>} abandon after a run that broke off: resolves when drawing and writing have ended
+ * @property {() => void} cutShort makes close() stop waiting for metrics
+ * @property {() => Promise<void>} close resolves when the last metrics are sent and the thread has ended; may be called again
  */
 
-/** A thread that is held up, by a terminal that was stopped say, is not waited for any longer. */
-const ANSWER_WITHIN_MS = 30_000;
+/** A blocked thread, as on a stopped terminal, is given up after this. */
+const REPLY_WITHIN_MS = 30_000;
 
-/** What the thread says when it has done so. @type {Record<AnsweredOrder['type'], string>} */
-const ANSWERS = { finish: 'finished', next: 'ready for next', abandon: 'abandoned', close: 'closed' };
+/** The thread's reply to each order. @type {Record<RepliedOrder['type'], string>} */
+const REPLIES = { finish: 'finished', next: 'ready for next', abandon: 'abandoned', close: 'closed' };
 
 /**
  * @param {LiveOptions} options
- * @param {(error: Error) => void} onLost the thread has failed while a run went on, which goes on without it
+ * @param {(error: Error) => void} onLost the thread has failed during a run, which goes on
  * @returns {Promise<Live>}
- * @throws {import('../common/errors.js').PkiLoadError} what keeps it from starting, e.g. a port that is taken
+ * @throws {import('../common/errors.js').PkiLoadError} the reason why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
   let { plan } = options;
@@ -54,8 +54,8 @@ export async function startLive(options, onLost) {
     workerData: options,
     resourceLimits: HELPER_LIMITS,
   });
-  const answers = answersOf(worker, onLost);
-  const failure = await answers.started;
+  const replies = repliesOf(worker, onLost);
+  const failure = await replies.started;
   if (failure !== null) {
     await worker.terminate();
     throw failure;
@@ -65,25 +65,24 @@ export async function startLive(options, onLost) {
   /** @type {Promise<void> | null} */
   let closing = null;
 
-  /** It may never come back from what holds it up, but then it does nothing else either. */
   function giveUp() {
-    answers.giveUp();
+    replies.giveUp();
     worker.terminate();
   }
 
-  /** @param {AnsweredOrder} order */
-  async function ask(order) {
-    const answered = answers.next(ANSWERS[order.type]);
+  /** @param {RepliedOrder} order */
+  async function request(order) {
+    const replied = replies.next(REPLIES[order.type]);
     post(order);
-    const timer = setTimeout(giveUp, ANSWER_WITHIN_MS);
-    await answered;
+    const timer = setTimeout(giveUp, REPLY_WITHIN_MS);
+    await replied;
     clearTimeout(timer);
   }
 
   async function end() {
-    await ask({ type: 'close' });
-    if (answers.hasGivenUp()) return;
-    answers.giveUp();
+    await request({ type: 'close' });
+    if (replies.hasGivenUp()) return;
+    replies.giveUp();
     await worker.terminate();
   }
 
@@ -91,7 +90,7 @@ export async function startLive(options, onLost) {
     event: (event) => post({ type: 'event', event }),
     hook: {
       ports(count) {
-        if (!wantsReports({ ...options, plan }) || answers.isGone()) return [];
+        if (!wantsReports({ ...options, plan }) || replies.isGone()) return [];
         const channels = Array.from({ length: count }, () => new MessageChannel());
         const theirs = channels.map(({ port1 }) => port1);
         post({ type: 'ports', ports: theirs }, theirs);
@@ -100,12 +99,12 @@ export async function startLive(options, onLost) {
       begin: (zero) => post({ type: 'begin', zero }),
     },
     resize: (columns, rows) => post({ type: 'resize', columns, rows }),
-    finish: (result) => ask({ type: 'finish', result }),
+    finish: (result) => request({ type: 'finish', result }),
     next(summary, other) {
       plan = other ?? plan;
-      return ask({ type: 'next', summary, plan: other ?? null });
+      return request({ type: 'next', summary, plan: other ?? null });
     },
-    abandon: () => ask({ type: 'abandon' }),
+    abandon: () => request({ type: 'abandon' }),
     cutShort: giveUp,
     close() {
       closing ??= end();
@@ -114,21 +113,14 @@ export async function startLive(options, onLost) {
   };
 }
 
-/**
- * Without any of these the recorders need not report.
- *
- * @param {LiveOptions} options
- */
+/** @param {LiveOptions} options */
 function wantsReports({ outs, metrics, otlp, plan, quiet }) {
   const judges = plan.requirements.length > 0;
   return outs.length > 0 || metrics !== null || otlp !== null || (judges && !quiet);
 }
 
-/**
- * @param {Worker} worker
- * @param {(error: Error) => void} onLost
- */
-function answersOf(worker, onLost) {
+/** @param {Worker} worker @param {(error: Error) => void} onLost */
+function repliesOf(worker, onLost) {
   /** @type {Map<string, () => void>} */
   const awaited = new Map();
   let isGone = false;
@@ -170,13 +162,13 @@ function answersOf(worker, onLost) {
     started,
     isGone: () => isGone,
     hasGivenUp: () => hasGivenUp,
-    /** @param {string} type @returns {Promise<void>} when the thread says so, or is gone */
+    /** @param {string} type @returns {Promise<void>} when the thread sends that reply, or is gone */
     next: (type) =>
       new Promise((resolve) => {
         if (isGone) resolve();
         else awaited.set(type, resolve);
       }),
-    /** Whoever waits for an answer goes on without. */
+    /** Resolves everything that waits for a reply. */
     giveUp() {
       isGone = true;
       hasGivenUp = true;

@@ -1,36 +1,38 @@
 /**
- * What is seen while a run goes on: on a terminal a few lines that are drawn over again once a second, elsewhere a plain
- * line every few seconds. Warnings are always lines of their own. The summary at the end is not its business.
+ * Progress of a run: on a terminal a few lines, redrawn once a second, elsewhere a plain line every few seconds. Warnings are
+ * lines of their own.
  */
-import { WIDTH, wrap } from '../report/layout.js';
-import { intervalLine, preparationLine, startLine } from './lines.js';
-import { NARROWEST, panel } from './panel.js';
-import { liveScreen, plainScreen } from './screen.js';
-import { createStageAt } from './stage-at.js';
 
-/** @typedef {import('./lines.js').LiveEvent} LiveEvent */
+import { createInFlight } from '../plan/in-flight.js';
+import { createProfile } from '../plan/profile.js';
+import { spansOf } from '../plan/stages.js';
+import { WIDTH, wrap } from '../report/layout.js';
+import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
+import { liveScreen, plainScreen } from './screen.js';
+
+/** @typedef {import('./panel.js').LiveEvent} LiveEvent */
 /** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
  * @typedef {object} Terminal
- * @property {boolean} isTTY that lines can be drawn over
- * @property {number} [columns] of a terminal; 0 where it does not know
+ * @property {boolean} isTTY whether lines can be redrawn
+ * @property {number} [columns] 0: unknown
  * @property {number} [rows]
  * @property {boolean} [color]
  */
 /**
  * @typedef {object} View
  * @property {(event: LiveEvent) => void} event
- * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar shown with the next second
- * @property {(text: string) => void} say a line, whatever is quiet
+ * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar requirements to show with the next second
+ * @property {(text: string) => void} say writes a line even when quiet
  * @property {(columns: number, rows: number) => void} resize
- * @property {() => void} close leaves the terminal as it was found
- * @property {() => Promise<void>} settled when all that was written can be seen, or is not waited for any longer
- * @property {Promise<void>} isReady from then on what is drawn over can be drawn
+ * @property {() => void} close removes the picture
+ * @property {() => Promise<void>} settled: see Writer in descriptor.js
+ * @property {Promise<void>} isReady: see Screen in screen.js
  */
 /**
  * @typedef {object} Seen of the run that goes on
  * @property {number | null} planned
- * @property {import('./lines.js').OfferedLoad | null} load
+ * @property {import('./panel.js').OfferedLoad | null} load
  * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
@@ -41,10 +43,10 @@ import { createStageAt } from './stage-at.js';
 
 const NARROWEST_LINE = 20;
 
-/** No terminal shows as many at once. */
+/** More than any terminal shows. */
 const MOST_SECONDS = 240;
 
-/** Where so few are due in a second, the rate is a mean over as many seconds as bring about so many, but no more than a minute. */
+/** With fewer requests due in a second, the rate is the mean over enough seconds for this many, up to LONGEST_MEAN. */
 const FEW = 20;
 const LONGEST_MEAN = 60;
 
@@ -100,7 +102,6 @@ export function createView({
         isOver = false;
         const { load = null, requirements: required = [] } = event.plan;
         seen = { ...nothingSeen(), planned: event.planned, load, staged: stagedOf(load), required };
-        // What was prepared is ready.
         screen.clear();
         return say(startLine(event));
       }
@@ -113,7 +114,7 @@ export function createView({
       }
     },
     soFar({ requirements }) {
-      // What is due and not sent any more after an interruption says nothing about the target.
+      // Requests due but not sent after an interruption do not count against the target.
       if (seen.interval?.phase === 'draining') return;
       seen.requirements = requirements.map((one, i) => ({ ...one, rateUnit: seen.required[i]?.rateUnit }));
     },
@@ -132,7 +133,7 @@ export function createView({
   };
 }
 
-/** @param {import('./lines.js').OfferedLoad | null} load */
+/** @param {import('./panel.js').OfferedLoad | null} load */
 function stagedOf(load) {
   const { model = 'open', warmupMs = 0, stages = null, shard = null } = load ?? {};
   return stages === null ? null : createStageAt({ model, warmupMs, stages, shard });
@@ -152,10 +153,7 @@ function nothingSeen() {
   };
 }
 
-/**
- * @param {Seen} seen
- * @param {IntervalEvent} interval
- */
+/** @param {Seen} seen @param {IntervalEvent} interval */
 function remember(seen, interval) {
   const { rates, p99s } = seen;
   seen.interval = interval;
@@ -169,7 +167,7 @@ function remember(seen, interval) {
 
 /**
  * @param {Seen} seen
- * @returns {import('./panel.js').Picture | null} null: there is nothing to be seen yet
+ * @returns {import('./panel.js').Picture | null} null: before the first interval
  */
 function pictureOf({ interval, planned, load, staged, rates, p99s, requirements }) {
   if (interval === null) return null;
@@ -180,7 +178,7 @@ function pictureOf({ interval, planned, load, staged, rates, p99s, requirements 
 }
 
 /**
- * @param {import('./lines.js').OfferedLoad | null} load
+ * @param {import('./panel.js').OfferedLoad | null} load
  * @param {Seen['staged']} staged
  * @param {IntervalEvent} interval
  * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
@@ -193,7 +191,7 @@ function offeredAt(load, staged, { elapsedMs, phase }) {
 }
 
 /**
- * Seconds are cut where they are: one more than are due in them is the first of those after them.
+ * One request more than was due belongs to the next second, so the rate is not above the offered one.
  *
  * @param {number[]} rates second by second
  * @param {number | null} offeredPerSecond
@@ -205,4 +203,70 @@ function meanRate(rates, offeredPerSecond) {
   const due = (offeredPerSecond ?? 0) * shown.length;
   if (offeredPerSecond !== null && sum > due && sum <= due + 1) return offeredPerSecond;
   return sum / Math.max(1, shown.length);
+}
+
+/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
+/**
+ * @typedef {object} StageNow
+ * @property {string} name
+ * @property {number} number from 1
+ * @property {number} count of all
+ * @property {number} leftMs
+ * @property {number | null} inFlight as many are allowed; null: an open loop
+ */
+
+const SECOND_MS = 1000;
+
+/** @param {StagedLoad} load with stages */
+function createStageAt(load) {
+  const { model, warmupMs, shard } = load;
+  const stages = load.stages ?? [];
+  const spans = spansOf(load, null);
+  const lines = stages.flatMap((stage) => stage.lines);
+  const { expected } = createProfile(
+    lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
+  );
+  const { index, of } = shard ?? { index: 0, of: 1 };
+  const inFlight = model === 'closed' ? createInFlight(load, index, of) : null;
+  return {
+    /**
+     * @param {number} elapsedMs from time zero
+     * @returns {StageNow | null} null: before the first or after the last
+     */
+    stage(elapsedMs) {
+      const ms = elapsedMs - warmupMs;
+      const at = spans.findIndex(({ startMs, endMs }) => ms >= startMs && ms < endMs);
+      if (at < 0) return null;
+      return {
+        name: String(spans[at].name),
+        number: at + 1,
+        count: spans.length,
+        leftMs: spans[at].endMs - ms,
+        inFlight: inFlight?.at(elapsedMs) ?? null,
+      };
+    },
+    /**
+     * @param {number} elapsedMs
+     * @returns {number} arrivals that the plan had in the last whole second; of a warm-up, as at the beginning of the first stage
+     */
+    offeredPerSecond(elapsedMs) {
+      const second = Math.floor((elapsedMs - warmupMs) / SECOND_MS);
+      if (second < 1) return lines[0].from / of;
+      return (expected(second * SECOND_MS) - expected((second - 1) * SECOND_MS)) / of;
+    },
+  };
+}
+
+/**
+ * @param {object} options
+ * @param {NodeJS.WritableStream} options.stream
+ * @param {boolean} [options.isTTY]
+ * @param {number} [options.columns] of the terminal
+ * @param {boolean} [options.quiet] nothing but warnings
+ * @param {() => number} [options.now] milliseconds, monotonic
+ * @returns {Pick<View, 'event' | 'close'>}
+ */
+export function createProgress({ stream, isTTY = false, columns, quiet, now }) {
+  const write = (/** @type {string} */ text) => void stream.write(text);
+  return createView({ write, terminal: { isTTY, columns }, quiet, now });
 }

@@ -1,15 +1,15 @@
 /**
- * What is shown of a run, shown once before it to nobody: where the first picture is drawn, regular expressions and character
- * tables are built that take longer than hundreds of later pictures, and on a core that a sender shares, arrivals would wait for it.
+ * Draws pictures to nowhere before the run. The first picture builds regular expressions and character tables, which takes longer
+ * than hundreds of later ones, and would delay arrivals on a core that a sender shares.
  */
 import { createView } from './view.js';
 
-/** As many as make V8 compile what draws. */
+/** Enough for V8 to compile the drawing code. */
 const PICTURES = 60;
 
 const SECOND_MS = 1000;
 
-/** Longer than a log waits between two lines, so that each is written. */
+/** Longer than the pause between two lines of a log, so that each is written. */
 const STEP_MS = 10 * SECOND_MS;
 
 const VERDICTS = /** @type {const} */ (['not proven', 'met', 'not met']);
@@ -44,10 +44,7 @@ export async function warmUp(terminal) {
   return written;
 }
 
-/**
- * @param {number} i
- * @returns {import('../result/schema.js').RequirementVerdict[]}
- */
+/** @param {number} i @returns {import('../result/schema.js').RequirementVerdict[]} */
 function requirementsAt(i) {
   const verdict = (/** @type {number} */ n) => VERDICTS[(i + n) % VERDICTS.length];
   return [
@@ -58,7 +55,7 @@ function requirementsAt(i) {
 }
 
 /**
- * All that can be shown appears, and no two are alike.
+ * Covers everything that can be shown, with no two alike.
  *
  * @param {number} i
  * @returns {import('../engine/interval.js').IntervalEvent}

@@ -1,9 +1,13 @@
-/** Report -> one HTML file that fetches nothing. */
-import { MAIN_SIZES, SIZES } from './charts/draw/frame.js';
+/** Report -> one HTML file that fetches nothing and runs only its own script and style. */
+
+import { createHash } from 'node:crypto';
+import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';
-import { breakable, escapeHtml } from './html/escape.js';
-import { page } from './html/page.js';
+import { breakable, escapeHtml, jsonForScript } from './html/escape.js';
 import { command, facts, figure, figures, note, paragraph, table, verdicts } from './html/parts.js';
+import { SCRIPT } from './html/script.js';
+import { STYLE } from './html/style.js';
+import { withoutTitle } from './sections.js';
 
 /** @typedef {import('./sections.js').Report} Report */
 /** @typedef {import('./sections.js').Section} Section */
@@ -25,17 +29,12 @@ const PARTS = {
 /** Neighbours of these kinds stand side by side where they have room. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
-/**
- * @param {Report} report
- * @returns {string} ends with a newline
- */
+/** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
   /** @type {ReadOutsById} */
   const charts = {};
-  const isTitle = (/** @type {Part} */ part) =>
-    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const body = sections
-    .map(({ parts, ...section }) => ({ ...section, parts: parts.filter((part) => !isTitle(part)) }))
+    .map(({ parts, ...section }) => ({ ...section, parts: withoutTitle(title, parts) }))
     .map((section, i) => sectionHtml(section, i === 0, charts))
     .join('\n');
   const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
@@ -92,4 +91,76 @@ function chartHtml({ chart, title, text, data }, { id, level, isMain }, charts) 
   const drawn = CHARTS[chart](data, { id, title, sizes: isMain ? MAIN_SIZES : SIZES });
   if (drawn !== null) charts[id] = drawn.readOuts;
   return figure({ id: escapeHtml(id), level, title, text, drawn, isMain });
+}
+
+/** Characters of a window title that browsers show. */
+const LONGEST_TITLE = 70;
+
+/**
+ * @param {object} parts
+ * @param {string} parts.title text of the window
+ * @param {string} parts.heading text of the h1
+ * @param {string} parts.subject text below it
+ * @param {string} parts.body HTML: sections, their headings h2
+ * @param {Record<string, import('./charts/index.js').ReadOuts>} [parts.charts] read-outs by the id of their figure
+ * @returns {string} the file; ends with a newline
+ */
+export function page({ title, heading, subject, body, charts = {} }) {
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${contentPolicy()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(shortened(title))}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${breakable(heading)}</h1>
+${subject === '' ? '' : `<p class="subject">${breakable(subject)}</p>`}
+</header>
+<main>
+${body}
+</main>
+<footer>
+<p>Written by vault-pki-load. This file needs no network.</p>
+</footer>
+<script type="application/json" id="chart-data">${jsonForScript({ charts })}</script>
+<script>${SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+/** @param {string} title */
+function shortened(title) {
+  const characters = [...title];
+  if (characters.length <= LONGEST_TITLE) return title;
+  return `${characters
+    .slice(0, LONGEST_TITLE - 1)
+    .join('')
+    .trimEnd()}…`;
+}
+
+/** Allows the one script, the one style, and the empty icon, which keeps browsers from requesting one. */
+function contentPolicy() {
+  return [
+    "default-src 'none'",
+    `script-src '${hashSource(SCRIPT)}'`,
+    `style-src '${hashSource(STYLE)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+/**
+ * @param {string} text
+ * @returns {string} the source of an inline element: https://www.w3.org/TR/CSP3/#grammardef-hash-source
+ */
+function hashSource(text) {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -15,9 +15,9 @@ import { kindOf } from '../result/document.js';
  */
 /**
  * @typedef {object} ReporterEntry
- * @property {string} extension what `--out` goes by
- * @property {readonly DocumentKind[]} kinds what it can show
- * @property {string} describe a few words
+ * @property {string} extension of the file given to `--out`
+ * @property {readonly DocumentKind[]} kinds of documents it can show
+ * @property {string} describe for the help
  * @property {() => Promise<Reporter>} load
  */
 
@@ -136,10 +136,7 @@ export async function renderDocument(name, document, options) {
   return render(document, options);
 }
 
-/**
- * @param {string} name
- * @param {DocumentKind} kind
- */
+/** @param {string} name @param {DocumentKind} kind */
 function cannotReport(name, kind) {
   const able = Object.values(reporters).filter(({ kinds }) => kinds.includes(kind));
   return usageError(

@@ -83,7 +83,6 @@ function cutUp(word, width) {
  * @param {string} label
  * @param {string} text wrapped beside the label, below it where the label is too long
  * @param {number} [indent]
- * @returns {string[]}
  */
 export function labelled(label, text, indent = INDENT) {
   const lines = wrap(text, WIDTH - indent).map((line) => `${' '.repeat(indent)}${line}`);
@@ -135,18 +134,12 @@ export function widthOf(rows) {
     .reduce((sum, _, i) => sum + 2 + Math.max(...rows.map((row) => stringWidth(clean(row[i + 1])))), 0);
 }
 
-/**
- * @param {string} text
- * @param {number} columns
- */
+/** @param {string} text @param {number} columns */
 export function padEnd(text, columns) {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }
 
-/**
- * @param {string} text
- * @param {number} columns
- */
+/** @param {string} text @param {number} columns */
 export function padStart(text, columns) {
   return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;
 }

@@ -1,5 +1,10 @@
-/** A report as GitHub-flavoured Markdown, for a pull request, a wiki or $GITHUB_STEP_SUMMARY. No HTML. */
-import { code, codeCell, escapeMarkdown, markdownTable } from './escape-markdown.js';
+/**
+ * Report -> GitHub-flavoured Markdown, without HTML. Text may come from a server, so it is escaped: no HTML, links, mentions or
+ * formulas.
+ */
+
+import { clean } from './layout.js';
+import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
 /** @typedef {import('./sections.js').Report} Report */
@@ -10,17 +15,17 @@ import { textChart } from './text-charts.js';
 /** Parts that make a list together. */
 const ITEMS = new Set(['note', 'command']);
 
-/**
- * @param {Report} report
- * @returns {string} ends with a newline
- */
+/** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, subject, sections }) {
   const [answer, ...others] = sections;
-  const isTitle = (/** @type {Part} */ part) =>
-    part.kind === 'sentence' && [title, `${title}.`].includes(part.text);
   const blocks = [
     `## ${escapeMarkdown(title)}`,
-    ...partBlocks(answer.parts.filter((part) => part.kind !== 'chart' && !isTitle(part))),
+    ...partBlocks(
+      withoutTitle(
+        title,
+        answer.parts.filter(({ kind }) => kind !== 'chart'),
+      ),
+    ),
     `${escapeMarkdown(subject)}.`,
     ...partBlocks(answer.parts.filter(({ kind }) => kind === 'chart')),
     ...others.flatMap(sectionBlocks),
@@ -28,13 +33,13 @@ export function render({ title, subject, sections }) {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** @param {Section} section @returns {string[]} */
+/** @param {Section} section */
 function sectionBlocks({ heading, parts }) {
   const blocks = partBlocks(parts).filter((block) => block !== '');
   return blocks.length === 0 || heading === null ? blocks : [`### ${escapeMarkdown(heading)}`, ...blocks];
 }
 
-/** @param {Part[]} parts @returns {string[]} */
+/** @param {Part[]} parts */
 function partBlocks(parts) {
   /** @type {string[]} */
   const blocks = [];
@@ -48,10 +53,7 @@ function partBlocks(parts) {
   return blocks;
 }
 
-/**
- * @param {Part} part
- * @returns {string}
- */
+/** @param {Part} part */
 function blockOf(part) {
   switch (part.kind) {
     case 'sentence':
@@ -116,4 +118,51 @@ function cellOf(cell) {
 function chartOf(part) {
   const lines = textChart(part);
   return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');
+}
+
+/** Invisible; keeps GitHub from linking mentions and issue numbers, which a backslash does not. */
+const BREAK = '\u200b';
+
+/** @param {string} text @returns {string} for running text and for the cells of a table */
+export function escapeMarkdown(text) {
+  return clean(text)
+    .replace(/[\\`*_[\]<>|~&$#]/g, '\\$&')
+    .replace(/@(?=\w)/g, `@${BREAK}`)
+    .replace(/#(?=\d)/g, `#${BREAK}`)
+    .replace(/:\/\//g, '\\://')
+    .replace(/\bwww\./gi, (found) => `${found.slice(0, -1)}\\.`)
+    .replace(/^(\s*)([-+=])/, '$1\\$2')
+    .replace(/^(\s*\d+)([.)])(?=\s|$)/, '$1\\$2');
+}
+
+/** @param {string} text @returns {string} as code, outside of tables */
+export function code(text) {
+  const plain = clean(text);
+  if (plain.trim() === '') return '';
+  const longest = Math.max(0, ...(plain.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  const space = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';
+  return `${fence}${space}${plain}${space}${fence}`;
+}
+
+/**
+ * In a table a pipe is escaped even in code. Text with a backslash is no code there: `\|` would end the cell.
+ *
+ * @param {string} text
+ * @returns {string} as code, for the cells of a table
+ */
+export function codeCell(text) {
+  return text.includes('\\') ? escapeMarkdown(text) : code(text).replaceAll('|', '\\|');
+}
+
+/**
+ * @param {string[]} heading
+ * @param {string[][]} rows cells as Markdown
+ * @param {number | boolean[]} [left] columns that hold text: how many from the left, or which; the others hold numbers
+ * @returns {string[]} lines
+ */
+export function markdownTable(heading, rows, left = 1) {
+  const isLeft = (/** @type {number} */ i) => (typeof left === 'number' ? i < left : left[i]);
+  const rule = heading.map((_, i) => (isLeft(i) ? ':---' : '---:'));
+  return [heading, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
 }

@@ -1,9 +1,10 @@
-/** A report as plain text, 80 columns wide: the answer, indented, then its details. Colour marks verdicts alone. */
+/** Report -> plain text, 80 columns wide. Only verdicts are coloured. What does not fit a table goes below its row or into another table. */
+
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import { clean, labelled, padEnd, WIDTH, wrap } from './layout.js';
+import { clean, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.js';
+import { cellText } from './sections.js';
 import { textChart } from './text-charts.js';
-import { textTable } from './text-table.js';
 
 /** @typedef {import('./sections.js').Report} Report */
 /** @typedef {import('./sections.js').Section} Section */
@@ -26,7 +27,7 @@ const COLOURS = {
   worse: 'red',
 };
 
-/** Names of requirements longer than this do not push the column of texts to the right. */
+/** Longer names of requirements do not widen their column. */
 const LONG_NAME = 28;
 
 /** Of a fact's name, and of a command. */
@@ -109,7 +110,6 @@ function partLines(parts, paint, width) {
  * @param {Part} part
  * @param {Paint} paint
  * @param {number} width
- * @returns {string[]}
  */
 function linesOf(part, paint, width) {
   switch (part.kind) {
@@ -157,10 +157,7 @@ function verdictLines(items, paint, width) {
   });
 }
 
-/**
- * @param {import('./sections.js').Figures['items']} items
- * @param {number} width
- */
+/** @param {import('./sections.js').Figures['items']} items @param {number} width */
 function figureLines(items, width) {
   /** @type {string[]} */
   const lines = [];
@@ -175,7 +172,7 @@ function figureLines(items, width) {
 
 /**
  * @param {import('./sections.js').Note} note
- * @param {number} width that of the answer has no bullet
+ * @param {number} width notes of the answer have no bullet
  */
 function noteLines({ text, remedy }, width) {
   const whole = remedy === undefined ? text : `${text} ${remedy}`;
@@ -197,4 +194,102 @@ function labels(rows) {
   const widths = rows.map(([label]) => stringWidth(clean(label)) + 2);
   const indent = Math.min(LONG_LABEL, Math.max(LEAST_LABEL, ...widths));
   return rows.flatMap(([label, text]) => labelled(label, text, indent));
+}
+
+/** @typedef {import('./sections.js').Table} Table */
+/** @typedef {import('./sections.js').Cell} Cell */
+/** @typedef {import('./sections.js').Column} Column */
+
+/** Smallest width of the first column, and the width it gets while all columns fit. */
+const LEAST_FIRST = 10;
+const GOOD_FIRST = 24;
+
+/** Of the text below a row. */
+const INDENT = 4;
+
+/**
+ * @param {Table} part
+ * @param {(text: string, verdict: string | undefined) => string} paint
+ * @param {number} width
+ */
+function textTable({ columns, rows }, paint, width) {
+  const every = columns.map((_, i) => i);
+  const narrow = every.filter((i) => !columns[i].isDetail);
+  const chosen = [every, narrow].find((shown) => fits(columns, rows, shown, width, GOOD_FIRST));
+  if (chosen !== undefined) return draw(columns, rows, chosen, paint, width);
+  const last = narrow[narrow.length - 1];
+  if (narrow.length > 1 && columns[last].isText) {
+    const others = narrow.slice(0, -1);
+    if (fits(columns, rows, others, width)) return draw(columns, rows, others, paint, width, last);
+  }
+  if (fits(columns, rows, narrow, width)) return draw(columns, rows, narrow, paint, width);
+  return split(columns, rows, narrow, width).flatMap((shown, i) => [
+    ...(i === 0 ? [] : ['']),
+    ...draw(columns, rows, shown, paint, width),
+  ]);
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {Cell[][]} rows
+ * @param {number[]} shown
+ */
+function cellsOf(columns, rows, shown) {
+  return [shown.map((i) => columns[i].name), ...rows.map((row) => shown.map((i) => cellText(row[i])))];
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {Cell[][]} rows
+ * @param {number[]} shown
+ * @param {number} width
+ * @param {number} [most] that the first column gets, if its cells need it
+ */
+function fits(columns, rows, shown, width, most = LEAST_FIRST) {
+  const cells = cellsOf(columns, rows, shown);
+  const first = Math.max(...cells.map(([cell]) => stringWidth(clean(cell))));
+  return widthOf(cells) + Math.max(LEAST_FIRST, Math.min(first, most)) <= width;
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {Cell[][]} rows
+ * @param {number[]} shown
+ * @param {(text: string, verdict: string | undefined) => string} paint
+ * @param {number} width
+ * @param {number} [below] index of a column whose texts stand below their rows
+ */
+function draw(columns, rows, shown, paint, width, below) {
+  const lines = table(cellsOf(columns, rows, shown), {
+    isText: shown.map((i) => columns[i].isText === true),
+    width,
+    decorate: (text, row, column) => {
+      const cell = row === 0 ? '' : rows[row - 1][shown[column]];
+      if (typeof cell === 'string') return text;
+      return text.replace(cell.text, () => paint(cell.text, cell.verdict));
+    },
+  });
+  return lines.flatMap((own, i) => {
+    const text = below === undefined || i === 0 ? '' : cellText(rows[i - 1][below]);
+    if (text === '') return own;
+    return [...own, ...wrap(text, WIDTH - INDENT).map((line) => padEnd('', INDENT) + line)];
+  });
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {Cell[][]} rows
+ * @param {number[]} shown
+ * @param {number} width
+ * @returns {number[][]} each with the first column, and as many others as fit
+ */
+function split(columns, rows, [first, ...others], width) {
+  /** @type {number[][]} */
+  const tables = [];
+  for (const i of others) {
+    const open = tables[tables.length - 1];
+    if (open !== undefined && fits(columns, rows, [...open, i], width)) open.push(i);
+    else tables.push([first, i]);
+  }
+  return tables.length === 0 ? [[first]] : tables;
 }

@@ -28,18 +28,9 @@ const RUN = [
   'src/vault/client.js',
   'src/result/requirements/',
   'src/result/runs/run-set.js',
-  ...[
-    'thread',
-    'live-session',
-    'view',
-    'screen',
-    'files',
-    'progress',
-    'metrics',
-    'otlp',
-    'listen',
-    'result',
-  ].map((name) => `src/live/${name}`),
+  ...['thread', 'live-session', 'view', 'screen', 'files', 'metrics', 'otlp', 'endpoints', 'result'].map(
+    (name) => `src/live/${name}`,
+  ),
 ];
 
 /** @type {[string, string[], {needed: string[], without: string[]}][]} what, arguments, how addresses in the repository begin */

@@ -110,7 +110,10 @@ describe('text to a descriptor', () => {
     const last = String(lines.pop());
     assert.deepEqual([lines[0], lines.at(-1)], ['warning 0', `warning ${lines.length - 1}`]);
     assert.ok(taken.text.length < 70_000, `${taken.text.length} characters`);
-    assert.equal(last, `(${100_000 - lines.length} messages were left out here: nobody took them.)`);
+    assert.equal(
+      last,
+      `(${100_000 - lines.length} messages were dropped here: the terminal or pipe accepted none.)`,
+    );
   });
 
   test('is not written any more, and nothing thrown, when nobody is there', async () => {

@@ -99,7 +99,7 @@ describe('files of a run that goes on', () => {
     }
     assert.equal(under.length, 6);
     assert.deepEqual(warnings, [
-      '--out a.json cannot be written: the disk is full. It is tried again while the run goes on. Free some space, or give a file on another disk.',
+      '--out a.json cannot be written: the disk is full. Trying again during the run. Free some space, or give a file on another disk.',
     ]);
   });
 

@@ -7,8 +7,8 @@ import { block, closedLoad, sampleResult, spread } from '../result/sample.js';
 import { otlpFaults } from './otlp-proto.js';
 
 /** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/live/otlp-encoding.js').Metric} Metric */
-/** @typedef {import('../../src/live/otlp-encoding.js').KeyValue} KeyValue */
+/** @typedef {import('../../src/live/otlp-metrics.js').Metric} Metric */
+/** @typedef {import('../../src/live/otlp-metrics.js').KeyValue} KeyValue */
 
 const START_MS = Date.parse('2026-01-02T03:04:05.678Z');
 

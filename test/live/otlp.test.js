@@ -131,8 +131,8 @@ const WARNINGS = [
     'each kind, once',
     [401, 401, 404, 401, { status: 400, body: { message: 'bad\n\u001b[31mdata' } }],
     [
-      `${NOT_TAKEN} HTTP 401. Look at OTEL_EXPORTER_OTLP_HEADERS.`,
-      `${NOT_TAKEN} HTTP 404. Look at the path in --otlp; it is /v1/metrics as a rule.`,
+      `${NOT_TAKEN} HTTP 401. Check OTEL_EXPORTER_OTLP_HEADERS.`,
+      `${NOT_TAKEN} HTTP 404. Check the path in --otlp; it is usually /v1/metrics.`,
       `${NOT_TAKEN} HTTP 400: bad [31mdata.`,
     ],
   ],
@@ -160,7 +160,7 @@ const WARNINGS = [
   [
     'a fault of ours, without its words',
     [new TypeError('Invalid value "Bearer abcdefgh" for header')],
-    [`The metrics were not sent: ${URL_SHOWN} could not be asked.`],
+    [`The metrics were not sent: ${URL_SHOWN} could not be reached.`],
   ],
 ];
 
@@ -201,7 +201,7 @@ describe('what is told', () => {
       const { run, warnings } = start(replies, headers);
       await run(12);
       assert.deepEqual(warnings, [
-        `${NOT_TAKEN} HTTP 403. Look at OTEL_EXPORTER_OTLP_HEADERS.`,
+        `${NOT_TAKEN} HTTP 403. Check OTEL_EXPORTER_OTLP_HEADERS.`,
         `${URL_SHOWN} rejected 2 data points.`,
       ]);
     });

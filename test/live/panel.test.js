@@ -67,7 +67,7 @@ const TABLE = [
   ],
   ['a backlog', {}, { waiting: 12_345 }, /^Under way {2}1 in flight, 12,345 waiting$/m],
   ['a warm-up', {}, { phase: 'warmup' }, /^Rate {7}warming up: not measured yet\n.*\np99 {8}–$/m],
-  ['the last answers', {}, { phase: 'draining' }, /^Progress {3}7 s, waiting for the last answers$/m],
+  ['the last responses', {}, { phase: 'draining' }, /^Progress {3}7 s, waiting for the last responses$/m],
   [
     'requests instead of a time',
     {},

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { createProgress } from '../../src/live/progress.js';
-import { createView } from '../../src/live/view.js';
+import { createProgress, createView } from '../../src/live/view.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 
@@ -31,7 +30,11 @@ const LINES = [
   ['nothing completed', { p99Ms: null, ratePerSecond: 0 }, '1 s/20 s  0/s  p99 –  no errors  1 in flight'],
   ['the first moment', { elapsedMs: 12 }, '0 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight'],
   ['a warm-up', { phase: 'warmup' }, 'warm-up 1 s/20 s  not measured yet  no errors  1 in flight'],
-  ['the last answers', { phase: 'draining' }, 'last answers 1 s  19/s  p99 12.3 ms  no errors  1 in flight'],
+  [
+    'the last responses',
+    { phase: 'draining' },
+    'last responses 1 s  19/s  p99 12.3 ms  no errors  1 in flight',
+  ],
   ['a backlog', { waiting: 12_345 }, '1 s/20 s  19/s  p99 12.3 ms  no errors  1 in flight  12,345 waiting'],
   [
     'errors, the most frequent first',

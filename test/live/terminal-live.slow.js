@@ -183,7 +183,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     await shows(/^Under way {2}2 in flight, \d\d+ waiting$/m);
     press(CTRL_C);
     const pattern =
-      /^Progress {3}(\d+) s, waiting for the last answers\nRate .* succeeded\nUnder way {2}2 in flight, (\d+) waiting$/m;
+      /^Progress {3}(\d+) s, waiting for the last responses\nRate .* succeeded\nUnder way {2}2 in flight, (\d+) waiting$/m;
     const [, begun, waited] = await shows(pattern);
     for (let later = begun, waiting = waited; Number(later) < Number(begun) + 2; ) {
       [, later, waiting] = await shows(pattern);

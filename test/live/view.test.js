@@ -151,7 +151,7 @@ test('after an interruption requirements stay as they stood', async () => {
   view.event(interval({ phase: 'draining', elapsedMs: 5000 }));
   await drawn();
   const { plain } = seen();
-  assert.match(plain, /^Progress {3}5 s, waiting for the last answers\nRate {7}19\/s succeeded\n/);
+  assert.match(plain, /^Progress {3}5 s, waiting for the last responses\nRate {7}19\/s succeeded\n/);
   assert.match(plain, / met so far: 1\.00 ms\n$/);
   view.close();
 });

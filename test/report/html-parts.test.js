@@ -1,7 +1,7 @@
 /** What the page makes of each part of a section. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { whisker } from '../../src/report/html/whisker.js';
+import { whisker } from '../../src/report/html/parts.js';
 import { render } from '../../src/report/html.js';
 import { HARD_RESULTS } from './hard-results.js';
 import { reportOf } from './report-sample.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { code, codeCell, escapeMarkdown, markdownTable } from '../../src/report/escape-markdown.js';
 import { clean } from '../../src/report/layout.js';
+import { code, codeCell, escapeMarkdown, markdownTable } from '../../src/report/markdown.js';
 import { cellsOf, PUNCTUATION } from './markdown-document.js';
 
 /** @param {string} markdown @returns {string} as it is read, without the marks that keep links away */

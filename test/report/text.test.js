@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextSteps } from '../../src/report/describe/next-steps.js';
 import { describeResult } from '../../src/report/describe/result.js';
+import { nextSteps } from '../../src/report/describe/result-details.js';
 import { render as renderMarkdown } from '../../src/report/markdown.js';
 import { render as renderReport } from '../../src/report/text.js';
 import { openLoad, sampleResult, spread } from '../result/sample.js';

@@ -1,11 +1,8 @@
 /** Failed requests over time, stacked by outcome. */
 import { formatCount, formatDuration } from '../../common/units.js';
-import { counted } from '../describe/words.js';
-import { compactLabel, linearAxis } from './draw/axes.js';
-import { clockOf } from './draw/clock.js';
-import { binned, spanFor } from './draw/thin.js';
-import { timeChart } from './draw/time-chart.js';
-import { sentences } from './draw/words.js';
+import { counted, sentences } from '../describe/words.js';
+import { compactLabel, linearAxis } from './axes.js';
+import { binned, clockOf, spanFor, timeChart } from './time-chart.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
@@ -84,10 +81,7 @@ function outcomesOf(timeline, failed) {
   return [...named, { name: top.length === 0 ? 'failed' : 'other', style: OTHER_STYLE, count: rest }];
 }
 
-/**
- * @param {TimelineRow} row
- * @param {string} name
- */
+/** @param {TimelineRow} row @param {string} name */
 function countOf({ failures = {} }, name) {
   return Object.hasOwn(failures, name) ? failures[name] : 0;
 }
@@ -95,7 +89,7 @@ function countOf({ failures = {} }, name) {
 /**
  * @param {Bar} bar
  * @param {number} i the outcome
- * @param {{place: import('./draw/frame.js').Place, seconds: number, at: (value: number) => number}} scale
+ * @param {{place: import('./frame.js').Place, seconds: number, at: (value: number) => number}} scale
  * @returns {string} at least a pixel high where the count is not 0
  */
 function barPath({ second, span, counts }, i, { place, seconds, at }) {

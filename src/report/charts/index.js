@@ -1,13 +1,11 @@
 /** The charts of HTML reports by name. Each draws the `data` of a chart part as SVG that needs no script. */
 import { errors } from './errors.js';
-import { latencyOverTime } from './latency-over-time.js';
 import { levels } from './levels.js';
+import { latencyOverTime, rates, sendLag } from './over-time.js';
 import { percentiles } from './percentiles.js';
-import { rates } from './rates.js';
 import { runs } from './runs.js';
-import { sendLag } from './send-lag.js';
 
-/** @typedef {import('./draw/frame.js').Setting} Setting */
+/** @typedef {import('./frame.js').Setting} Setting */
 /** @typedef {{name: string, className: string, isBox?: boolean}} LegendEntry `className` of its line or box */
 /**
  * What the script reads out.

@@ -1,12 +1,13 @@
-/** The knee of a search: what a target does as the level rises. One value a level for each series. */
+/** Figures of a search by level: one value per level for each series. */
+
 import { figureText } from '../../result/runs/figures.js';
-import { compactLabel, latencyAxis, linearAxis, logAxis } from './draw/axes.js';
-import { frames } from './draw/frame.js';
-import { drawLevels, drawPoints, lineClass } from './draw/lines.js';
-import { extent } from './draw/words.js';
+import { extent } from '../describe/words.js';
+import { compactLabel, latencyAxis, linearAxis, logAxis } from './axes.js';
+import { frames } from './frame.js';
+import { drawLevels, drawPoints, lineClass } from './lines.js';
 import { labeller } from './runs.js';
 
-/** @typedef {import('./draw/axes.js').Axis} Axis */
+/** @typedef {import('./axes.js').Axis} Axis */
 /**
  * @typedef {object} Data
  * @property {string} heading of a column of levels
@@ -40,17 +41,17 @@ export function levels(data, setting) {
     .filter(({ value }) => value < high * LIMIT_REACH && value > low / LIMIT_REACH)
     .map(({ text, value }) => ({ name: `limit: ${text}`, label: text, style: 6, mark: 'limit', value }));
   const [xAxis, yAxis] = [levelAxis(data), valueAxis(data, limits)];
-  const looks = series.map((one, i) => ({
+  const styled = series.map((one, i) => ({
     ...one,
     style: STYLES[i % STYLES.length],
   }));
-  const draw = (/** @type {import('./draw/frame.js').Place} */ place) => {
+  const draw = (/** @type {import('./frame.js').Place} */ place) => {
     const x = answer === null ? 0 : place.x(xAxis.at(answer.level));
     return [
       answer === null
         ? ''
         : `<line class="line s3 limit" x1="${x}" x2="${x}" y1="${place.top}" y2="${place.bottom}"/>`,
-      ...looks.map(({ style, values }) => {
+      ...styled.map(({ style, values }) => {
         const points = all.map(({ level }, i) => ({ at: xAxis.at(level), value: values[i] ?? null }));
         return drawPoints(points, { style }, yAxis, place);
       }),
@@ -63,7 +64,7 @@ export function levels(data, setting) {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
     legend: [
-      ...looks.map(({ name, style }) => ({ name, className: lineClass(style) })),
+      ...styled.map(({ name, style }) => ({ name, className: lineClass(style) })),
       ...limits.map(({ name, style, mark }) => ({ name, className: lineClass(style, mark) })),
       ...(answer === null ? [] : [{ name: 'answer', className: lineClass(3, 'limit') }]),
     ],

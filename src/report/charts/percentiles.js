@@ -2,20 +2,20 @@
  * Latency by percentile, from histograms. The axis is logarithmic towards 100 %: each further nine takes the same room. The
  * first series carries its error bars as whiskers.
  */
+
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
-import { latencyAxis } from './draw/axes.js';
-import { frames, round } from './draw/frame.js';
-import { drawBand, drawPoints, lineClass } from './draw/lines.js';
-import { percentileAxis, percentLabel } from './draw/percentile-axis.js';
-import { sentences } from './draw/words.js';
+import { sentences, timeText } from '../describe/words.js';
+import { latencyAxis, percentileAxis, percentLabel } from './axes.js';
+import { frames, round } from './frame.js';
+import { drawBand, drawPoints, lineClass } from './lines.js';
 
-/** @typedef {import('./draw/axes.js').Axis} Axis */
-/** @typedef {import('./draw/frame.js').Place} Place */
+/** @typedef {import('./axes.js').Axis} Axis */
+/** @typedef {import('./frame.js').Place} Place */
 /** @typedef {{low: number, high: number | null}} Bar milliseconds; null: no upper bound */
 /** @typedef {import('../../result/schema.js').LatencyBlock} Latency */
 /** @typedef {{name: string, latency: Latency}} Series */
-/** @typedef {import('./draw/lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
+/** @typedef {import('./lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
 /** @typedef {Bar & {share: number, nines: number}} Whisker */
 
 /** Points along the axis that are drawn and can be read out. */
@@ -85,12 +85,12 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
     readOuts: {
       x: nines.map((value) => Number((value / end).toFixed(4))),
       at: nines.map((value) => (value === 0 ? 'The shortest' : `${percentLabel(value)} took no longer than`)),
-      values: nines.map((_, i) => lines.map((points) => latencyText(points[i].value))),
+      values: nines.map((_, i) => lines.map((points) => timeText(points[i].value))),
     },
   };
 }
 
-/** @param {import('./draw/lines.js').Look & Series} one @returns {Decoded[]} none where nothing was recorded */
+/** @param {import('./lines.js').Look & Series} one @returns {Decoded[]} none where nothing was recorded */
 function decode(one) {
   const { histogram: text, max } = one.latency;
   if (text === null) return [];
@@ -107,7 +107,7 @@ function decode(one) {
  * @param {Decoded} one
  * @param {number[]} nines
  * @param {number} end of the axis
- * @returns {import('./draw/lines.js').Point[]} null beyond its largest value
+ * @returns {import('./lines.js').Point[]} null beyond its largest value
  */
 function pointsOf(one, nines, end) {
   const beyond = one.end + end / STEPS;
@@ -143,10 +143,7 @@ function drawWhisker({ nines, low, high }, end, yAxis, place) {
   return `<path class="error" d="M${left} ${bottom}H${right}M${x} ${bottom}V${top}${head}"/>`;
 }
 
-/**
- * @param {Latency} latency
- * @param {Whisker[]} whiskers
- */
+/** @param {Latency} latency @param {Whisker[]} whiskers */
 function summarise({ count, p50, p99, max }, whiskers) {
   if (p50 === null || p99 === null || max === null) return '';
   const [half, most, longest] = [p50, p99, max].map(formatLatency);
@@ -167,7 +164,7 @@ function summarise({ count, p50, p99, max }, whiskers) {
  */
 function tableOf(caption, decoded, whiskers) {
   const most = Math.max(...decoded.map(({ latency }) => latency.count));
-  // n requests say nothing about a share smaller than 1 in n.
+  // n requests have no percentile beyond 1 - 1/n.
   const shares = TABLE_SHARES.filter((share) => share === 0 || 1 - share >= 1 / most - 1e-12);
   const range = (/** @type {number} */ share) => {
     const found = whiskers.find((one) => one.share === share);
@@ -188,16 +185,11 @@ function tableOf(caption, decoded, whiskers) {
     rows: [
       ...shares.map((share) => [
         `${Number((share * 100).toFixed(4))} %`,
-        ...decoded.map(({ at }) => latencyText(at(-Math.log10(1 - share)))),
+        ...decoded.map(({ at }) => timeText(at(-Math.log10(1 - share)))),
         ...rangeCells(share),
       ]),
-      ['100 %', ...decoded.map(({ latency }) => latencyText(latency.max)), ...rangeCells(1)],
+      ['100 %', ...decoded.map(({ latency }) => timeText(latency.max)), ...rangeCells(1)],
       ['Requests', ...decoded.map(({ latency }) => formatCount(latency.count)), ...rangeCells(1)],
     ],
   };
-}
-
-/** @param {number | null} ms */
-function latencyText(ms) {
-  return ms === null ? '–' : formatLatency(ms);
 }

@@ -1,19 +1,12 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
-import { figureText } from '../../result/runs/figures.js';
-import { fitText } from '../html/escape.js';
-import {
-  compactLabel,
-  latencyLabel,
-  latencyLabeller,
-  linearAxis,
-  logAxis,
-  numberLabel,
-} from './draw/axes.js';
-import { dotsOf, jitter, RADIUS } from './draw/dots.js';
-import { frames, round, textAt } from './draw/frame.js';
-import { between } from './draw/words.js';
 
-/** @typedef {import('./draw/axes.js').Axis} Axis */
+import { figureText } from '../../result/runs/figures.js';
+import { between } from '../describe/words.js';
+import { fitText } from '../html/escape.js';
+import { compactLabel, latencyLabel, latencyLabeller, linearAxis, logAxis, numberLabel } from './axes.js';
+import { frames, round, textAt } from './frame.js';
+
+/** @typedef {import('./axes.js').Axis} Axis */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
 /**
  * @typedef {object} Group
@@ -43,7 +36,7 @@ export function runs({ unit, groups }, setting) {
   const text = (/** @type {number} */ value) => figureText(unit, value);
   const [xAxis, yAxis] = [axisFor(unit, values), rowAxis(groups)];
   const sizes = setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * groups.length }));
-  const draw = (/** @type {import('./draw/frame.js').Place} */ { left, right, x, y }) =>
+  const draw = (/** @type {import('./frame.js').Place} */ { left, right, x, y }) =>
     groups
       .map((group, i) => {
         const style = (i % STYLES) + 1;
@@ -178,4 +171,67 @@ function summarise(groups, range, text) {
   return groups.length === 1 && name === ''
     ? `Median ${median(groups[0])}; all runs ${range}.`
     : `Medians: ${medians}. All runs ${range}.`;
+}
+
+/** Of a group; more would be a smear. */
+const MOST_DOTS = 200;
+
+/** Of a dot. */
+const RADIUS = 3;
+
+/** Dots whose centres are nearer than this hide one another. */
+const APART = 5;
+
+/** How far from the middle of its row a dot may stand. */
+const REACH = 8;
+
+/** Places to try besides those of the dots nearby. */
+const TRIES = 4;
+
+/**
+ * @param {{values: readonly (number | null)[], runs: readonly string[]}} group
+ * @returns {{name: string, value: number}[]} ascending; none where there are too many
+ */
+function dotsOf({ values, runs }) {
+  const dots = values.flatMap((value, i) =>
+    value === null ? [] : [{ name: runs[i] ?? `run ${i + 1}`, value }],
+  );
+  return dots.length > MOST_DOTS ? [] : dots.sort((a, b) => a.value - b.value);
+}
+
+/**
+ * Moves dots that would hide one another up or down. The same data give the same picture.
+ *
+ * @param {readonly number[]} places along the axis, ascending, in pixels
+ * @returns {number[]} offsets from the middle of the row
+ */
+export function jitter(places) {
+  /** @type {number[]} */
+  const offsets = [];
+  for (const [i, x] of places.entries()) {
+    let first = i;
+    while (first > 0 && x - places[first - 1] < APART) first--;
+    const near = offsets.slice(first).map((y, j) => ({ x: places[first + j], y }));
+    const room = (/** @type {number} */ y) =>
+      Math.min(APART, ...near.map((other) => Math.hypot(x - other.x, y - other.y)));
+    const steps = Array.from({ length: near.length + TRIES }, (_, k) => step(k));
+    const most = Math.max(...steps.map(room));
+    offsets.push(steps[steps.findIndex((y) => room(y) === most)]);
+  }
+  return offsets;
+}
+
+/**
+ * 0, then halves, quarters, eighths of the way up and down, without repeating (van der Corput's sequence).
+ *
+ * @param {number} k from 0
+ * @returns {number} -REACH to REACH
+ */
+function step(k) {
+  let [rest, share, at] = [k + 1, 0.5, 0];
+  while (rest > 0) {
+    at += (rest % 2) * share;
+    [rest, share] = [Math.floor(rest / 2), share / 2];
+  }
+  return (2 * at - 1) * REACH;
 }

@@ -3,10 +3,7 @@
 /** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /** @typedef {{fromUs: number, toUs: number, count: number}} Bucket both ends are in it; at most 0.1 % wide */
 
-/**
- * @param {Histogram} histogram
- * @returns {Bucket[]} those that hold anything, ascending
- */
+/** @param {Histogram} histogram @returns {Bucket[]} non-empty ones, ascending */
 export function bucketsOf(histogram) {
   const own = /** @type {import('hdr-histogram-js').JsHistogram} */ (histogram);
   const values = own.recordedValuesIterator;
@@ -23,7 +20,7 @@ export function bucketsOf(histogram) {
 /**
  * @param {Bucket[]} buckets ascending
  * @param {readonly number[]} boundsUs ascending
- * @returns {number[]} for each bound, how many values are surely no longer: a bucket that it cuts counts as longer
+ * @returns {number[]} for each bound, the number of values up to it; a bucket that it cuts counts as longer
  */
 export function countsUpTo(buckets, boundsUs) {
   let next = 0;
@@ -38,7 +35,7 @@ export function countsUpTo(buckets, boundsUs) {
 }
 
 /**
- * What is due at a round time comes a little later: so a bucket that a bound cuts counts as longer here, too.
+ * A bucket that a bound cuts counts as longer.
  *
  * @param {Bucket[]} buckets ascending
  * @param {readonly number[]} boundsUs ascending, at least one; the first is no longer than the shortest value

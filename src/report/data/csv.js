@@ -1,6 +1,6 @@
 /**
  * A result's timeline as CSV, a row a second; a set of runs, a row a run; propagation, a row a certificate and node. Times are in
- * milliseconds; a field is empty where nothing was measured, or where an older file does not say. RFC 4180: CRLF, fields with a comma
+ * milliseconds; a field without a value, or missing in an older file, is empty. RFC 4180: CRLF, fields with a comma
  * or quote in quotes, quotes doubled.
  */
 import { kindOf } from '../../result/document.js';
@@ -54,20 +54,14 @@ const RUN_COLUMNS = [
   ['send_lag_p99_ms', ({ latencyMs }) => rounded(latencyMs.sendLag.p99)],
 ];
 
-/**
- * @param {Result | RunSet | Propagation} document
- * @returns {string} ends with a line break
- */
+/** @param {Result | RunSet | Propagation} document @returns {string} ends with a line break */
 export function render(document) {
   return ROWS[kindOf(document)](document)
     .map((fields) => `${fields.map(field).join(',')}\r\n`)
     .join('');
 }
 
-/**
- * @param {Result} result
- * @returns {Field[][]} the first is the heading
- */
+/** @param {Result} result @returns {Field[][]} the first is the heading */
 function timelineRows({ startedAt, timeline, stages = [] }) {
   const failures = failureNames(timeline);
   const start = Date.parse(startedAt);
@@ -119,10 +113,7 @@ function failureNames(timeline) {
   return [...new Set(timeline.flatMap(({ failures }) => Object.keys(failures ?? {})))].sort();
 }
 
-/**
- * @param {RunSet} runSet
- * @returns {Field[][]} the first is the heading
- */
+/** @param {RunSet} runSet @returns {Field[][]} the first is the heading */
 function runRows({ runs, summary }) {
   const requirements = [...new Set(runs.flatMap((run) => run.requirements.map(({ text }) => text)))];
   const rows = runs.map((result, i) => [
@@ -144,10 +135,7 @@ function leftOutFor({ leftOut }, name) {
   return leftOut.find(({ run }) => run === name)?.why;
 }
 
-/**
- * @param {Propagation} found
- * @returns {Field[][]} the first is the heading
- */
+/** @param {Propagation} found @returns {Field[][]} the first is the heading */
 function certificateRows({ rows, nodes }) {
   return [
     [
@@ -183,10 +171,7 @@ function field(value) {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/**
- * @param {number | null | undefined} ms
- * @returns {number | null} to the microsecond
- */
+/** @param {number | null | undefined} ms @returns {number | null} to the microsecond */
 function rounded(ms) {
   return ms === null || ms === undefined ? null : Number(ms.toFixed(3));
 }

@@ -26,10 +26,7 @@ const TAGS =
   'Without a tag: response times. Tag=service and Tag=sendLag: service times and send lag of the whole run';
 const LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"';
 
-/**
- * @param {Result} result
- * @returns {string} ends with a newline
- */
+/** @param {Result} result @returns {string} ends with a newline */
 export function render(result) {
   const startedAt = `${(Date.parse(result.startedAt) / 1000).toFixed(3)} (seconds since epoch)`;
   const neverSent = neverSentIntervals(result);
@@ -46,10 +43,7 @@ export function render(result) {
   return `${[...comments, LEGEND, ...intervals.map(intervalLine)].join('\n')}\n`;
 }
 
-/**
- * @param {Result} result
- * @returns {Interval[]}
- */
+/** @param {Result} result @returns {Interval[]} */
 function wholeIntervals({ latencyMs, durationSeconds }) {
   return /** @type {const} */ (['service', 'sendLag']).map((tag) => {
     const { max: maxMs, histogram } = latencyMs[tag];

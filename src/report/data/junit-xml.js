@@ -20,10 +20,7 @@ const ILLEGAL = /[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 /** @type {Record<string, string>} */
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
-/**
- * @param {Suite[]} suites
- * @returns {string} ends with a newline
- */
+/** @param {Suite[]} suites @returns {string} ends with a newline */
 export function junitXml(suites) {
   const seconds = suites.flatMap((suite) => suite.seconds ?? []);
   const sums = sumsOf(
@@ -54,10 +51,7 @@ function sumsOf(cases, seconds) {
   };
 }
 
-/**
- * @param {Suite} suite
- * @returns {string[]}
- */
+/** @param {Suite} suite */
 function suiteLines({ name, classname, seconds, startedAt, properties, cases, output }) {
   const own = { name, ...sumsOf(cases, seconds), skipped: '0' };
   const dated = startedAt === undefined ? own : { ...own, timestamp: startedAt.slice(0, 19) };
@@ -72,11 +66,7 @@ function suiteLines({ name, classname, seconds, startedAt, properties, cases, ou
   ];
 }
 
-/**
- * @param {Case} one
- * @param {string} classname
- * @returns {string[]}
- */
+/** @param {Case} one @param {string} classname */
 function caseLines({ name, problem, output }, classname) {
   const start = `    <testcase ${attributes({ name, classname })}`;
   if (problem === null && output === '') return [`${start}/>`];

@@ -2,7 +2,7 @@
  * A document as JUnit XML: each requirement, or rule of `--fail-if`, is a test case, and so is the measurement.
  *
  * - not met, or failed: a failure.
- * - not proven: an error, as the test could not tell. Both break a build, as both end the program with 99.
+ * - not proven: an error. Both break a build, as both end the program with 99.
  * - the measurement is invalid: a failure of a case of its own.
  * - interrupted, unfinished, or with runs missing: an error of a case of its own.
  */
@@ -41,7 +41,7 @@ const BELIEVED = 'the measurement can be believed';
 const PASSES = new Set(['met', 'passed']);
 const FAILURES = new Set(['not met', 'failed', 'invalid']);
 
-/** Then a search has no answer that says anything of the target. @type {Search['why'][]} */
+/** Reasons why a search has no answer about the target. @type {Search['why'][]} */
 const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 
 /** By kind. @type {Record<string, (document: any) => Suite[]>} */
@@ -125,7 +125,7 @@ function suitesOfRun(result, run) {
   });
 }
 
-/** @param {Result['requirements'][number]} requirement @returns {string[]} */
+/** @param {Result['requirements'][number]} requirement */
 function scopeOf({ operation, stage }) {
   return [
     ...(operation === undefined ? [] : ['operation', operation]),
@@ -133,10 +133,7 @@ function scopeOf({ operation, stage }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {[string, string][]}
- */
+/** @param {Result} result @returns {[string, string][]} */
 function runProperties(result) {
   const { tool, command, target, measurement, latencyMs, unfinished } = result;
   return [

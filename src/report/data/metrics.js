@@ -1,6 +1,6 @@
 /**
- * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. What they are written
- * in is prometheus.js's and otlp-metrics.js's business. Base units: seconds, and shares of one. Names of metrics and of labels
+ * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. The
+ * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
  * never depend on what was measured.
  */
 
@@ -52,10 +52,7 @@ export const BOUNDS_SECONDS = Object.freeze([
   100,
 ]);
 
-/**
- * @param {Result} result may be unfinished
- * @returns {Metric[]} some without points
- */
+/** @param {Result} result may be unfinished @returns {Metric[]} some without points */
 export function metricsOf(result) {
   return [
     ...aboutRun(result),
@@ -69,10 +66,7 @@ export function metricsOf(result) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]}
- */
+/** @param {Result} result @returns {Metric[]} */
 function aboutRun({ startedAt, durationSeconds, unfinished, interrupted }) {
   const start = Date.parse(startedAt) / 1000;
   return [
@@ -117,10 +111,7 @@ function requests({ operations, totals }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]}
- */
+/** @param {Result} result @returns {Metric[]} */
 function answers({ operations }) {
   const blocks = Object.entries(operations);
   const each = (/** @type {'checked' | 'passed' | 'unchecked'} */ key) =>
@@ -137,10 +128,7 @@ function answers({ operations }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]}
- */
+/** @param {Result} result @returns {Metric[]} */
 function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond, stageCount } }) {
   // Of stages each has its own.
   const offered = ratePerSecond === null || stageCount !== undefined ? [] : one(exact(ratePerSecond));
@@ -152,10 +140,7 @@ function rates({ rates: { perSecond, peakOneSecond }, load: { ratePerSecond, sta
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]}
- */
+/** @param {Result} result @returns {Metric[]} */
 function times({ operations, latencyMs }) {
   const blocks = Object.entries(operations);
   const responses = blocks.flatMap(([operation, { outcomeDetails }]) =>
@@ -188,10 +173,7 @@ function times({ operations, latencyMs }) {
   ];
 }
 
-/**
- * @param {{operation?: string, stage?: string}} scope
- * @returns {Labels}
- */
+/** @param {{operation?: string, stage?: string}} scope @returns {Labels} */
 function scopeLabels({ operation, stage }) {
   return { ...(operation === undefined ? {} : { operation }), ...(stage === undefined ? {} : { stage }) };
 }
@@ -319,10 +301,7 @@ function one(value) {
   return [{ labels: {}, value }];
 }
 
-/**
- * @param {number} value
- * @returns {number} without the noise of binary fractions
- */
+/** @param {number} value @returns {number} without the noise of binary fractions */
 export function exact(value) {
   return Number(value.toPrecision(12));
 }

@@ -1,14 +1,16 @@
 /**
  * A result as Prometheus text exposition, for a file and, while the run goes on, for scraping. Names follow from OpenTelemetry's
- * as its compatibility rules have it: dots become underscores, the unit is added, counters end in `_total`.
+ * by its compatibility rules: dots become underscores, the unit is added, counters end in `_total`.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
-import { metricsOf } from './metrics.js';
-import { exposition, sample } from './prometheus-text.js';
-import { histogramSamples, percentileSamples } from './prometheus-times.js';
+
+import { decodeHistogram } from '../../common/histogram.js';
+import { distinct } from '../layout.js';
+import { bucketsOf, countsUpTo } from './buckets.js';
+import { BOUNDS_SECONDS, exact, metricsOf, QUANTILES } from './metrics.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {import('./metrics.js').Metric} Metric */
-/** @typedef {import('./prometheus-text.js').Family} Family */
 
 const TYPES = /** @type {const} */ ({
   gauge: 'gauge',
@@ -17,10 +19,7 @@ const TYPES = /** @type {const} */ ({
   percentiles: 'summary',
 });
 
-/**
- * @param {Result} result
- * @returns {string} ends with a newline
- */
+/** @param {Result} result @returns {string} ends with a newline */
 export function render(result) {
   return exposition([infoOf(result), ...metricsOf(result).map(familyOf)]);
 }
@@ -70,4 +69,94 @@ function samplesOf(metric) {
     default:
       return metric.points.map(({ labels, value }) => sample(value, labels));
   }
+}
+
+/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
+/** @typedef {import('./metrics.js').Labels} Labels */
+
+const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
+
+/**
+ * @param {LatencyBlock} latency
+ * @param {Labels} labels
+ * @returns {Sample[]} cumulative counts, sum and count
+ */
+function histogramSamples(latency, labels) {
+  const own = latency.histogram === null ? [] : bucketsOf(decodeHistogram(latency.histogram));
+  const counts = countsUpTo(own, BOUNDS_US);
+  return [
+    ...BOUNDS_SECONDS.map((bound, i) => sample(counts[i], { ...labels, le: String(bound) }, '_bucket')),
+    sample(latency.count, { ...labels, le: '+Inf' }, '_bucket'),
+    ...sumAndCount(latency, labels),
+  ];
+}
+
+/**
+ * @param {LatencyBlock} latency
+ * @param {Labels} labels
+ * @returns {Sample[]} NaN for a missing percentile
+ */
+function percentileSamples(latency, labels) {
+  const quantiles = QUANTILES.map(([quantile, key]) => {
+    const ms = latency[key];
+    return sample(ms === null ? Number.NaN : exact(ms / 1000), { ...labels, quantile });
+  });
+  return [...quantiles, ...sumAndCount(latency, labels)];
+}
+
+/** @param {LatencyBlock} latency @param {Labels} labels */
+function sumAndCount({ count, mean }, labels) {
+  return [sample(exact((count * (mean ?? 0)) / 1000), labels, '_sum'), sample(count, labels, '_count')];
+}
+
+/** @typedef {{labels: Labels, value: number, suffix?: string}} Sample */
+/** @typedef {{name: string, type: 'counter' | 'gauge' | 'histogram' | 'summary', help: string, samples: Sample[]}} Family */
+
+const PREFIX = 'vault_pki_load_';
+
+/**
+ * @param {Family[]} families those without a sample are left out
+ * @returns {string} ends with a newline
+ */
+export function exposition(families) {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(familyText)
+    .join('');
+}
+
+/** @param {Family} family */
+function familyText({ name, type, help, samples }) {
+  const lines = samples.map(({ labels, value, suffix = '' }) => {
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escapeLabel(text)}"`);
+    const set = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+    return `${PREFIX}${name}${suffix}${set} ${valueText(value)}\n`;
+  });
+  return `# HELP ${PREFIX}${name} ${help}\n# TYPE ${PREFIX}${name} ${type}\n${lines.join('')}`;
+}
+
+/**
+ * Different outcomes stay different series: promtool refuses a series that comes twice, and Prometheus drops it.
+ * `distinct` has replaced line breaks.
+ *
+ * @param {string} text
+ */
+function escapeLabel(text) {
+  return distinct(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+}
+
+/** @param {number} value */
+function valueText(value) {
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
+  return value > 0 ? '+Inf' : '-Inf';
+}
+
+/**
+ * @param {number} value
+ * @param {Labels} [labels]
+ * @param {string} [suffix] of the family's name
+ * @returns {Sample}
+ */
+export function sample(value, labels = {}, suffix = '') {
+  return { labels, value, suffix };
 }

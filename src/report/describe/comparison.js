@@ -1,34 +1,35 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
+
 import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-metrics.js';
 import { formatPercent } from '../../result/wording.js';
-import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
 import {
-  chart,
-  details,
+  detailColumn,
   facts,
-  figures,
+  figureColumn,
   notes,
   report,
   section,
   sentence,
   table,
-  texts,
+  textColumn,
   verdicts,
-} from './parts.js';
+  worstVerdict,
+} from '../sections.js';
+import { differenceTo, doubtsOf, finding, headlineOf, rankOf, worthOf } from './differences.js';
 import {
   commonSubject,
   datesPhrase,
   filesPhrase,
   leftOutOf,
   madePhrase,
+  runsChart,
   runsPhrase,
   SPREAD_COLUMNS,
-  spreadCells,
   subjectsPhrase,
   targetsPhrase,
 } from './runs.js';
-import { titled } from './words.js';
+import { joined } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
@@ -42,19 +43,13 @@ const MARKS = { best: ' *', 'best median': ' +' };
 /** By the worth of a difference. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
-/**
- * @param {Comparison} comparison
- * @returns {import('../sections.js').Report}
- */
+/** @param {Comparison} comparison @returns {import('../sections.js').Report} */
 export function describeComparison(comparison) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const subject = commonSubject(comparison);
-  const verdict = ['failed', 'not proven', 'passed'].find((one) =>
-    comparison.failIf.some((rule) => rule.verdict === one),
-  );
   return report({
     title: finding(comparison, others[0]).replace(/\.$/, ''),
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict: worstVerdict(comparison.failIf, ['failed', 'not proven', 'passed']),
     subject: subject ?? headlineOf(comparison),
     sections: [
       section('answer', null, answer(comparison, others)),
@@ -63,10 +58,14 @@ export function describeComparison(comparison) {
         ...(others.length > 1 ? { isDetail: true } : {}),
       })),
       section('medians', 'Medians', others.length > 1 ? medians(comparison) : []),
-      section('run-by-run', 'Run by run', charts(comparison, null)),
+      section(
+        'run-by-run',
+        'Run by run',
+        charts(comparison, (key) => key !== 'p99'),
+      ),
       section('over-runs', 'Over runs', variances(comparison)),
       section('groups', 'Groups', groups(comparison)),
-      section('notes', 'Notes', notes(comparison.notes.map((text) => ({ text })))),
+      section('notes', 'Notes', notes(comparison.notes)),
     ],
   });
 }
@@ -81,15 +80,12 @@ function answer(comparison, others) {
   return [
     ...others.flatMap((other) => sentence(finding(comparison, other))),
     ...verdicts(failIf.map(({ text, verdict, reason }) => ({ verdict, name: text, text: '', reason }))),
-    ...notes(warnings.map((text) => ({ text }))),
-    ...charts(comparison, ['p99']),
+    ...notes(warnings),
+    ...charts(comparison, (key) => key === 'p99'),
   ];
 }
 
-/**
- * @param {Comparison} comparison
- * @param {number} other
- */
+/** @param {Comparison} comparison @param {number} other */
 function pairName({ groups: [base, ...rest] }, other) {
   return `${rest[other - 1].name} beside ${base.name}`;
 }
@@ -100,29 +96,28 @@ function pairName({ groups: [base, ...rest] }, other) {
  * @returns {Part[]}
  */
 function pair(comparison, other) {
-  const rows = comparison.metrics.map((metric) => {
-    const { differencePercent, interval, pValue, verdict } = differenceTo(metric, other);
-    const worth = WORTH_VERDICTS[worthOf(metric, verdict)];
-    return [
-      metric.label,
-      medianText(comparison, metric, 0),
-      medianText(comparison, metric, other),
-      differenceText(metric.unit, differencePercent),
-      intervalText(metric.unit, interval),
-      pText(pValue),
-      worth === undefined ? verdict : { text: verdict, verdict: worth },
-    ];
-  });
-  const confidence = formatPercent(comparison.method.confidence);
-  const columns = [
-    ...texts('Median'),
-    ...figures(labelOf(comparison, 0), labelOf(comparison, other), 'difference', `${confidence} interval`),
-    ...details(...figures('p')),
-    ...texts('verdict'),
-  ];
+  const { metrics, method } = comparison;
+  const rows = metrics.map((metric) => ({ metric, ...metric, ...differenceTo(metric, other) }));
   return [
-    ...table(`Medians of ${pairName(comparison, other)}`, columns, rows),
-    ...notes(doubtsOf(comparison, other).map((text) => ({ text }))),
+    ...table(
+      `Medians of ${pairName(comparison, other)}`,
+      [
+        textColumn('Median', ({ label }) => label),
+        figureColumn(labelOf(comparison, 0), ({ metric }) => medianText(comparison, metric, 0)),
+        figureColumn(labelOf(comparison, other), ({ metric }) => medianText(comparison, metric, other)),
+        figureColumn('difference', ({ unit, differencePercent }) => differenceText(unit, differencePercent)),
+        figureColumn(`${formatPercent(method.confidence)} interval`, ({ unit, interval }) =>
+          intervalText(unit, interval),
+        ),
+        detailColumn('p', ({ pValue }) => pText(pValue)),
+        textColumn('verdict', ({ metric, verdict }) => {
+          const worth = WORTH_VERDICTS[worthOf(metric, verdict)];
+          return worth === undefined ? verdict : { text: verdict, verdict: worth };
+        }),
+      ],
+      rows,
+    ),
+    ...notes(doubtsOf(comparison, other)),
   ];
 }
 
@@ -130,19 +125,24 @@ function pair(comparison, other) {
 function medians(comparison) {
   const { groups: all, metrics } = comparison;
   const ranks = metrics.flatMap((metric) => all.map((_, i) => rankOf(metric, i)));
-  const rows = metrics.map((metric) => [
-    metric.label,
-    ...all.map((_, i) => {
-      const text = medianText(comparison, metric, i);
-      const rank = rankOf(metric, i);
-      return rank === null ? text : { text: `${text}${MARKS[rank]}`, isStrong: rank === 'best' };
-    }),
-  ]);
+  /** @param {ComparedMetric} metric @param {number} i */
+  const rankedCell = (metric, i) => {
+    const rank = rankOf(metric, i);
+    const text = medianText(comparison, metric, i);
+    return rank === null ? text : { text: `${text}${MARKS[rank]}`, isStrong: rank === 'best' };
+  };
   return [
     ...table(
       'Medians of all groups',
-      [...texts('Median'), ...figures(...all.map((_, i) => labelOf(comparison, i)))],
-      rows,
+      [
+        textColumn('Median', ({ label }) => label),
+        ...all.map((_, i) =>
+          figureColumn(labelOf(comparison, i), (/** @type {ComparedMetric} */ metric) =>
+            rankedCell(metric, i),
+          ),
+        ),
+      ],
+      metrics,
     ),
     ...sentence(
       ranks.includes('best') ? `* best: shown to be better than every other${competing(metrics)}` : '',
@@ -163,22 +163,24 @@ function competing(metrics) {
 
 /**
  * @param {Comparison} comparison
- * @param {string[] | null} keys of metrics; null: all but p99, whose chart is in the answer
+ * @param {(key: string) => boolean} isShown
  * @returns {Part[]}
  */
-function charts({ groups: all, metrics }, keys) {
+function charts({ groups: all, metrics }, isShown) {
   return metrics
-    .filter(({ key }) => (keys === null ? key !== 'p99' : keys.includes(key)))
-    .filter(({ key }) => all.some((group) => group.metrics[key].values.some((value) => value !== null)))
+    .filter(
+      ({ key }) => isShown(key) && all.some((group) => group.metrics[key].values.some((one) => one !== null)),
+    )
     .map(({ key, label, unit }) =>
-      chart('runs', titled(label), 'A dot a run.', {
+      runsChart(
+        label,
         unit,
-        groups: all.map(({ name, runs, metrics: own }) => ({
+        all.map(({ name, runs, metrics: own }) => ({
           name,
           runs: runs.filter(({ used }) => used).map((run) => run.name),
           values: own[key].values,
         })),
-      }),
+      ),
     );
 }
 
@@ -187,12 +189,13 @@ function variances(comparison) {
   const rows = comparison.metrics
     .filter(({ key }) => VARIANCE_KEYS.includes(key))
     .flatMap(({ key, label, unit }) =>
-      comparison.groups.map((group, i) => [
-        `${label}, ${labelOf(comparison, i)}`,
-        ...spreadCells(unit, group.metrics[key]),
-      ]),
+      comparison.groups.map(({ metrics }, i) => ({
+        name: `${label}, ${labelOf(comparison, i)}`,
+        unit,
+        spread: metrics[key],
+      })),
     );
-  return table('Spread over runs', [...texts('Over runs'), ...SPREAD_COLUMNS], rows);
+  return table('Spread over runs', [textColumn('Over runs', ({ name }) => name), ...SPREAD_COLUMNS], rows);
 }
 
 /** @param {Comparison} comparison @returns {Part[]} */
@@ -208,7 +211,7 @@ function groups(comparison) {
       `started ${datesPhrase(group)}`,
       `from ${filesPhrase(group)}`,
     ];
-    return /** @type {[string, string]} */ ([label, parts.filter((part) => part !== '').join('; ')]);
+    return /** @type {[string, string]} */ ([label, joined(parts, '; ')]);
   });
   const leftOut = comparison.groups.flatMap((group, i) =>
     leftOutOf(group).map(

@@ -75,10 +75,7 @@ export function doubtsOf({ metrics }, other) {
   return [...labels].map(([doubt, of]) => `${of.join(', ')}: ${doubt}`);
 }
 
-/**
- * @param {Comparison} comparison
- * @returns {string} `raft, etcd beside consul`
- */
+/** @param {Comparison} comparison @returns {string} `raft, etcd beside consul` */
 export function headlineOf({ groups: [base, ...others] }) {
   return `${others.map(({ name }) => name).join(', ')} beside ${base.name}`;
 }
@@ -136,10 +133,7 @@ export function finding({ groups, metrics, method }, other) {
   return `No difference is shown between ${name} and ${base}${range}.`;
 }
 
-/**
- * @param {ComparedMetric} metric
- * @param {number} other
- */
+/** @param {ComparedMetric} metric @param {number} other */
 function isShown(metric, other) {
   return ['good', 'bad'].includes(worthOf(metric, differenceTo(metric, other).verdict));
 }

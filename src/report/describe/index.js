@@ -15,10 +15,7 @@ const DESCRIBERS = {
   'scenario-result': async () => (await import('./scenario.js')).describeScenario,
 };
 
-/**
- * @param {Document} document
- * @returns {Promise<Report>}
- */
+/** @param {Document} document @returns {Promise<Report>} */
 export async function describe(document) {
   const describer = await DESCRIBERS[kindOf(document)]();
   return describer(document);

@@ -1,9 +1,21 @@
 /** How long revocations took to be seen, as a report: the answer first, then each node. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
+import {
+  chart,
+  facts,
+  figureColumn,
+  notes,
+  report,
+  section,
+  sentence,
+  table,
+  textColumn,
+  verdicts,
+  worstVerdict,
+} from '../sections.js';
 import { spanText } from './bars.js';
-import { chart, facts, figures, notes, report, section, sentence, table, texts, verdicts } from './parts.js';
 import { invalidItem, requirementItem } from './result.js';
-import { counted, targetPhrase, timeText } from './words.js';
+import { counted, joined, targetPhrase, timeText } from './words.js';
 
 /** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
@@ -25,19 +37,12 @@ const OUTCOME_MEANINGS = Object.freeze({
   undecided: 'under way when the measurement was interrupted',
 });
 
-/**
- * @param {Propagation} found
- * @returns {import('../sections.js').Report}
- */
+/** @param {Propagation} found @returns {import('../sections.js').Report} */
 export function describePropagation(found) {
   const { measurement, requirements } = found;
-  const worst = ['not met', 'not proven', 'met'].find((one) =>
-    requirements.some(({ verdict }) => verdict === one),
-  );
-  const verdict = measurement.verdict === 'invalid' ? 'invalid' : worst;
   return report({
     title: propagationHeadline(found),
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict: measurement.verdict === 'invalid' ? 'invalid' : worstVerdict(requirements),
     subject: subjectLine(found),
     sections: [
       section('answer', null, answer(found)),
@@ -90,24 +95,27 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
 function placeParts({ name, delay }, isFirst) {
   return [
     ...sentence(`${seenPhrase(delay)}.`),
-    ...table(`Delay at ${name}`, [...texts('Delay since'), ...figures(...DELAY_COLUMNS)], delayRows(delay)),
+    ...delayTable(name, delay),
     ...(isFirst ? [] : delayChart(delay)),
   ];
 }
 
 /** @param {Propagation} found @returns {Part[]} */
 function outcomes(found) {
-  const rows = outcomesOf(found).map(({ outcome, count, meaning }) => [outcome, formatCount(count), meaning]);
   return table(
     'Certificates by outcome',
-    [...texts('Outcome'), ...figures('certificates'), ...texts('meaning')],
-    rows,
+    [
+      textColumn('Outcome', ({ outcome }) => outcome),
+      figureColumn('certificates', ({ count }) => formatCount(count)),
+      textColumn('meaning', ({ meaning }) => meaning),
+    ],
+    outcomesOf(found),
   );
 }
 
 /** @param {Propagation} found @returns {Part[]} */
 function remarks({ measurement: { reasons }, notes: own }) {
-  return notes([...reasons.slice(1), ...own.map((text) => ({ text }))]);
+  return notes([...reasons.slice(1), ...own]);
 }
 
 /** @param {Propagation} found @returns {Part[]} */
@@ -122,7 +130,7 @@ function requests(found) {
       (node) =>
         /** @type {[string, string]} */ ([
           'OCSP',
-          nodes.length === 1 ? askedPhrase(node) : `${node.url}: ${askedPhrase(node)}`,
+          nodes.length === 1 ? pollsPhrase(node) : `${node.url}: ${pollsPhrase(node)}`,
         ]),
     ),
     ['Lateness', lagPhrase(pollLagMs)],
@@ -181,16 +189,23 @@ function placesOf({ nodes, everywhere }) {
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 
-/** @param {DelayBlock} delay @returns {string[][]} label and figures by DELAY_COLUMNS */
-function delayRows({ sinceAnswered, sinceSent, widthMs }) {
-  const rows = /** @type {const} */ ([
-    ['answered, lower', sinceAnswered.lower],
-    ['answered, upper', sinceAnswered.upper],
-    ['sent, lower', sinceSent.lower],
-    ['sent, upper', sinceSent.upper],
-    ['left open', widthMs],
-  ]);
-  return rows.map(([label, block]) => [label, ...DELAY_COLUMNS.map((key) => timeText(block[key]))]);
+/**
+ * @param {string} place
+ * @param {DelayBlock} delay
+ * @returns {Part[]}
+ */
+function delayTable(place, { sinceAnswered, sinceSent, widthMs }) {
+  const rows = Object.entries({
+    'answered, lower': sinceAnswered.lower,
+    'answered, upper': sinceAnswered.upper,
+    'sent, lower': sinceSent.lower,
+    'sent, upper': sinceSent.upper,
+    'left open': widthMs,
+  });
+  const columns = DELAY_COLUMNS.map((key) =>
+    figureColumn(key, (/** @type {typeof rows[number]} */ [, block]) => timeText(block[key])),
+  );
+  return table(`Delay at ${place}`, [textColumn('Delay since', ([label]) => label), ...columns], rows);
 }
 
 /** @param {DelayBlock} delay */
@@ -222,18 +237,14 @@ function byCount(counts) {
 }
 
 /** @param {Propagation['nodes'][number]} node */
-function askedPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
-  const lost = [
-    missed === 0 ? '' : `${formatCount(missed)} missed`,
-    skipped === 0 ? '' : `${formatCount(skipped)} left out`,
-  ].filter((part) => part !== '');
+function pollsPhrase({ asked: { looks, polls, missed, skipped }, answers }) {
+  const requests = joined([
+    `${counted(looks, 'request')} before, ${counted(polls, 'poll')}`,
+    missed > 0 && `${formatCount(missed)} missed`,
+    skipped > 0 && `${formatCount(skipped)} left out`,
+  ]);
   const responses = byCount(answers).map(([outcome, count]) => `${formatCount(count)} ${outcome}`);
-  return [
-    [`${counted(looks, 'request')} before, ${counted(polls, 'poll')}`, ...lost].join(', '),
-    responses.join(', '),
-  ]
-    .filter((part) => part !== '')
-    .join(': ');
+  return joined([requests, joined(responses)], ': ');
 }
 
 /** @param {Propagation['pollLagMs']} lag */

@@ -3,8 +3,8 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
+import { chart, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
 import { latencyBar, rangeText, requirementBar, requirementClause } from './bars.js';
-import { chart, notes, report, section, sentence, verdicts } from './parts.js';
 import {
   latency,
   next,
@@ -24,7 +24,7 @@ import {
   perSecondText,
   statePhrase,
   subjectPhrase,
-  thingsName,
+  unitName,
 } from './words.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
@@ -34,15 +34,11 @@ import {
 /** Of the line of key figures. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
 
-/**
- * @param {Result} result
- * @returns {import('../sections.js').Report}
- */
+/** @param {Result} result @returns {import('../sections.js').Report} */
 export function describeResult(result) {
-  const verdict = worstVerdict(result);
   return report({
     title: headline(result),
-    ...(verdict === undefined ? {} : { verdict }),
+    verdict: verdictOf(result),
     subject: subjectPhrase(result),
     sections: [
       section('answer', null, answer(result)),
@@ -60,10 +56,8 @@ export function describeResult(result) {
 }
 
 /** @param {Result} result */
-function worstVerdict({ requirements, measurement: { verdict }, unfinished }) {
-  if (verdict === 'invalid' && !unfinished) return 'invalid';
-  const worst = ['not met', 'not proven', 'met'];
-  return worst.find((one) => requirements.some((requirement) => requirement.verdict === one));
+function verdictOf({ requirements, measurement: { verdict }, unfinished }) {
+  return verdict === 'invalid' && !unfinished ? verdict : worstVerdict(requirements);
 }
 
 /** @param {Result} result @returns {Part[]} */
@@ -93,10 +87,7 @@ function answer(result) {
   ];
 }
 
-/**
- * @param {import('./bars.js').RequirementVerdict} requirement
- * @returns {VerdictItem}
- */
+/** @param {import('./bars.js').RequirementVerdict} requirement @returns {VerdictItem} */
 export function requirementItem(requirement) {
   const { text, verdict, reason, doubt } = requirement;
   const bar = requirementBar(requirement);
@@ -127,7 +118,7 @@ function summary(result) {
   const { checked, unchecked } = verification;
   const all = checked + unchecked;
   const share = checked === all ? 'all checked' : `${formatPercent(checked / all)} checked`;
-  const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${thingsName(result)} good`;
+  const good = `${formatCount(succeeded)} of ${formatCount(succeeded + errors)} ${unitName(result)} good`;
   const time = `in ${formatDuration(durationSeconds * 1000)} ${pacePhrase(result)}`;
   const failed = errors === 0 ? '' : `. Failed: ${errorsPhrase(result)}`;
   return `${[good, ...(all === 0 ? [] : [share]), time].join(', ')}${failed}`;

@@ -1,22 +1,22 @@
 /** A set of runs as a report: the medians first, then a row for each run. */
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-metrics.js';
-import { spanText } from './bars.js';
 import {
-  chart,
-  details,
+  detailColumn,
   facts,
-  figures,
+  figureColumn,
   notes,
   report,
   section,
   sentence,
   table,
-  texts,
+  textColumn,
   verdicts,
-} from './parts.js';
-import { requirementOverRuns, runSetCount, runSetPhrase, SPREAD_COLUMNS, spreadCells } from './runs.js';
-import { counted, titled } from './words.js';
+  worstVerdict,
+} from '../sections.js';
+import { spanText } from './bars.js';
+import { requirementOverRuns, runSetCount, runSetPhrase, runsChart, SPREAD_COLUMNS } from './runs.js';
+import { counted, verdictCell } from './words.js';
 
 /** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('../sections.js').Part} Part */
@@ -24,17 +24,13 @@ import { counted, titled } from './words.js';
 /** In the line of key figures, and in the first columns of the runs. */
 const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
 
-/**
- * @param {RunSet} runSet
- * @returns {import('../sections.js').Report}
- */
+/** @param {RunSet} runSet @returns {import('../sections.js').Report} */
 export function describeRunSet(runSet) {
   const { summary } = runSet;
   const judged = summary.requirements.map(requirementOverRuns);
-  const worst = ['not met', 'not proven', 'met'].find((one) => judged.some(({ verdict }) => verdict === one));
   return report({
     title: titleOf(runSet),
-    ...(worst === undefined ? {} : { verdict: worst }),
+    verdict: worstVerdict(judged),
     subject: runSetPhrase(runSet),
     sections: [
       section('answer', null, [
@@ -65,10 +61,7 @@ function titleOf({ name, summary: { used, metrics } }) {
 /** @param {RunSet} runSet @returns {Part[]} */
 function answer(runSet) {
   const { used, metrics, leftOut, warnings } = runSet.summary;
-  const remarks = notes([
-    ...leftOut.map(({ run, why }) => ({ text: `Left out: ${run}: ${why}.` })),
-    ...warnings.map((text) => ({ text })),
-  ]);
+  const remarks = notes([...leftOut.map(({ run, why }) => `Left out: ${run}: ${why}.`), ...warnings]);
   if (used.length === 0) return [...sentence(`${runSetCount(runSet)}.`), ...remarks];
   const items = metrics
     .filter(({ key }) => KEY.includes(key))
@@ -88,38 +81,36 @@ function answer(runSet) {
 
 /** @param {RunSet} runSet @returns {Part[]} */
 function eachRun({ runs, summary: { used } }) {
-  const shown = KEY.flatMap((key) => METRICS.filter((metric) => metric.key === key));
-  const others = METRICS.filter(({ key }) => !KEY.includes(key));
-  const rows = namedRuns(runs).map(({ name, result }) => [
-    used.includes(name) ? name : `${name}, left out`,
-    ...shown.map(({ unit, read }) => figureText(unit, read(result))),
-    { text: result.measurement.verdict, verdict: result.measurement.verdict },
-    ...others.map(({ unit, read }) => figureText(unit, read(result))),
-  ]);
+  const key = KEY.flatMap((one) => METRICS.filter((metric) => metric.key === one));
+  const others = METRICS.filter((metric) => !KEY.includes(metric.key));
+  /** @typedef {ReturnType<typeof namedRuns>[number]} NamedRun */
+  const cellOf =
+    (/** @type {typeof METRICS[number]} */ { unit, read }) =>
+    (/** @type {NamedRun} */ { result }) =>
+      figureText(unit, read(result));
   return table(
     'Each run',
     [
-      ...texts('Run'),
-      ...figures(...shown.map(({ label }) => label)),
-      ...texts('measured'),
-      ...details(...figures(...others.map(({ label }) => label))),
+      textColumn('Run', ({ name }) => (used.includes(name) ? name : `${name}, left out`)),
+      ...key.map((metric) => figureColumn(metric.label, cellOf(metric))),
+      textColumn('measured', ({ result: { measurement } }) => verdictCell(measurement.verdict)),
+      ...others.map((metric) => detailColumn(metric.label, cellOf(metric))),
     ],
-    rows,
+    namedRuns(runs),
   );
 }
 
 /** @param {RunSet} runSet @returns {Part[]} */
 function overRuns({ summary: { used, metrics } }) {
   if (used.length < 2) return [];
-  const rows = metrics.map((metric) => [
-    metric.label,
-    figureText(metric.unit, metric.median),
-    ...spreadCells(metric.unit, metric),
-  ]);
   return table(
     `Over ${counted(used.length, 'run')}`,
-    [...texts('Over runs'), ...figures('median'), ...SPREAD_COLUMNS],
-    rows,
+    [
+      textColumn('Over runs', ({ label }) => label),
+      figureColumn('median', ({ unit, spread }) => figureText(unit, spread.median)),
+      ...SPREAD_COLUMNS,
+    ],
+    metrics.map((metric) => ({ ...metric, spread: metric })),
   );
 }
 
@@ -132,10 +123,5 @@ function charts({ summary: { used, metrics } }, isShown) {
   if (used.length < 2) return [];
   return metrics
     .filter(({ key, values }) => isShown(key) && values.some((value) => value !== null))
-    .map(({ label, unit, values }) =>
-      chart('runs', titled(label), 'A dot a run.', {
-        unit,
-        groups: [{ name: '', runs: used, values }],
-      }),
-    );
+    .map(({ label, unit, values }) => runsChart(label, unit, [{ name: '', runs: used, values }]));
 }

@@ -1,14 +1,14 @@
 /** Several runs in words and figures: operation and load, target, time, files; spreads over them. */
 import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
-import { figures } from './parts.js';
-import { counted, loadPhrase, planPhrase, targetPhrase } from './words.js';
+import { chart, figureColumn } from '../sections.js';
+import { counted, joined, loadPhrase, planPhrase, targetPhrase, titled } from './words.js';
 
 /** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
 /** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
 /** @typedef {import('../../result/runs/run-metrics.js').RunSetSummary} RunSetSummary */
 /** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/runs/run-metrics.js').MetricSummary} MetricSummary */
+/** @typedef {Pick<import('../../result/runs/run-metrics.js').MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {import('../../result/runs/run-metrics.js').Unit} Unit */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
@@ -18,19 +18,13 @@ const MOST_ADDRESSES = 2;
 /** Verdicts of a requirement, the worst first. */
 const VERDICTS = Object.freeze(['not met', 'not proven', 'met']);
 
-/**
- * @param {ComparedGroup} group
- * @returns {string} `10 runs`, `9 of 10 runs`
- */
+/** @param {ComparedGroup} group @returns {string} `10 runs`, `9 of 10 runs` */
 export function runsPhrase({ runs }) {
   const used = runs.filter((run) => run.used).length;
   return used === runs.length ? counted(used, 'run') : `${used} of ${counted(runs.length, 'run')}`;
 }
 
-/**
- * @param {ComparedGroup} group
- * @returns {{run: string, why: string}[]} runs that do not count
- */
+/** @param {ComparedGroup} group @returns {{run: string, why: string}[]} runs that do not count */
 export function leftOutOf({ runs }) {
   return runs.flatMap(({ name, used, why }) => (used ? [] : [{ run: name, why: why ?? 'it was left out' }]));
 }
@@ -95,10 +89,7 @@ export function timeText(iso) {
   return new Date(iso).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/**
- * @param {ComparedGroup} group
- * @returns {string} `a.json, set.json (10 runs)`
- */
+/** @param {ComparedGroup} group @returns {string} `a.json, set.json (10 runs)` */
 export function filesPhrase({ runs }) {
   /** @type {Map<string, number>} */
   const files = new Map();
@@ -115,7 +106,7 @@ export function filesPhrase({ runs }) {
  */
 export function madePhrase({ createdAt, command }) {
   const when = createdAt === null ? '' : `${timeText(createdAt)} UTC`;
-  return [when, command ?? ''].filter((part) => part !== '').join(', ');
+  return joined([when, command ?? '']);
 }
 
 /**
@@ -144,10 +135,7 @@ function operationsOf({ operations, command }) {
   return Object.keys(operations).join(', ') || command;
 }
 
-/**
- * @param {RunSet} runSet
- * @returns {string} `10 runs`, `10 runs, of which 9 count`
- */
+/** @param {RunSet} runSet @returns {string} `10 runs`, `10 runs, of which 9 count` */
 export function runSetCount({ runs, summary: { used } }) {
   const all = counted(runs.length, 'run');
   return used.length === runs.length
@@ -164,10 +152,7 @@ export function requirementOverRuns({ text, verdicts }) {
   return { verdict: given[0] ?? 'not proven', name: text, text: verdictCounts(verdicts) };
 }
 
-/**
- * @param {Record<string, number>} verdicts
- * @returns {string} `not met in 1 run, met in 9 runs`
- */
+/** @param {Record<string, number>} verdicts @returns {string} `not met in 1 run, met in 9 runs` */
 export function verdictCounts(verdicts) {
   return Object.entries(verdicts)
     .filter(([, count]) => count > 0)
@@ -175,20 +160,20 @@ export function verdictCounts(verdicts) {
     .join(', ');
 }
 
-/** As `spreadCells`. */
-export const SPREAD_COLUMNS = figures('mean', 'std dev', 'variance', 'min', 'max');
+/** @type {readonly import('../sections.js').TableColumn<{unit: Unit, spread: Spread}>[]} */
+export const SPREAD_COLUMNS = [
+  figureColumn('mean', ({ unit, spread }) => figureText(unit, spread.mean)),
+  figureColumn('std dev', ({ unit, spread }) => deviationText(unit, spread)),
+  figureColumn('variance', ({ unit, spread }) => varianceText(unit, spread)),
+  figureColumn('min', ({ unit, spread }) => figureText(unit, spread.min)),
+  figureColumn('max', ({ unit, spread }) => figureText(unit, spread.max)),
+];
 
 /**
+ * @param {string} label of a metric
  * @param {Unit} unit
- * @param {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} summary
- * @returns {string[]}
+ * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
  */
-export function spreadCells(unit, summary) {
-  return [
-    figureText(unit, summary.mean),
-    deviationText(unit, summary),
-    varianceText(unit, summary),
-    figureText(unit, summary.min),
-    figureText(unit, summary.max),
-  ];
+export function runsChart(label, unit, groups) {
+  return chart('runs', titled(label), 'A dot a run.', { unit, groups });
 }

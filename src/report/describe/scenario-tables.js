@@ -3,9 +3,9 @@
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { differenceText, figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
-import { details, figures, table, texts } from './parts.js';
-import { SPREAD_COLUMNS, spreadCells } from './runs.js';
-import { errorKinds } from './words.js';
+import { detailColumn, figureColumn, table, textColumn } from '../sections.js';
+import { SPREAD_COLUMNS } from './runs.js';
+import { errorKinds, verdictCell } from './words.js';
 
 /** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 /** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioRow} ScenarioRow */
@@ -35,47 +35,32 @@ function hasTargets({ steps }) {
   return new Set(steps.map(({ target }) => target)).size > 1;
 }
 
-/** Of rows, as `rowCells`. */
+/** @type {readonly import('../sections.js').TableColumn<ScenarioRow>[]} */
 const ROW_COLUMNS = [
-  ...figures('count', 'rate', 'throughput', 'mean'),
-  ...details(...figures('p50')),
-  ...figures('p95', 'p99'),
-  ...details(...figures('max')),
-  ...figures('success'),
+  figureColumn('count', ({ count }) => formatCount(count)),
+  figureColumn('rate', ({ ratePerSecond }) => formatRate(ratePerSecond)),
+  figureColumn('throughput', ({ perSecond }) => formatRate(perSecond)),
+  figureColumn('mean', ({ mean }) => timeText(mean)),
+  detailColumn('p50', ({ p50 }) => timeText(p50)),
+  figureColumn('p95', ({ p95 }) => timeText(p95)),
+  figureColumn('p99', ({ p99 }) => timeText(p99)),
+  detailColumn('max', ({ max }) => timeText(max)),
+  figureColumn('success', ({ successRatio }) => shareText(successRatio)),
 ];
 
-/** @param {ScenarioRow} row */
-function rowCells(row) {
-  return [
-    formatCount(row.count),
-    formatRate(row.ratePerSecond),
-    formatRate(row.perSecond),
-    ...[row.mean, row.p50, row.p95, row.p99, row.max].map(timeText),
-    shareText(row.successRatio),
-  ];
-}
-
-/**
- * @param {ScenarioResult} scenario
- * @returns {Part[]} a row a run and target
- */
+/** @param {ScenarioResult} scenario @returns {Part[]} a row a run and target */
 export function overview(scenario) {
-  const several = hasTargets(scenario);
-  const runs = new Set(scenario.steps.map(({ run }) => run)).size;
-  const rows = scenario.rows
-    .filter(({ stage, operation }) => stage === null && operation === null)
-    .map((row) => [marked(row, nameOf(row, runs > 1, several)), ...rowCells(row)]);
-  return table('All requests of each run', [...texts('Run'), ...ROW_COLUMNS], rows);
-}
-
-/**
- * @param {ScenarioRow} row
- * @param {boolean} hasRuns there are several
- * @param {boolean} hasSeveralTargets
- */
-function nameOf({ run, target }, hasRuns, hasSeveralTargets) {
-  if (!hasSeveralTargets) return run;
-  return hasRuns ? `${run}, ${target}` : target;
+  const hasSeveral = hasTargets(scenario);
+  const hasRuns = new Set(scenario.steps.map(({ run }) => run)).size > 1;
+  const nameOf = (/** @type {ScenarioRow} */ { run, target }) => {
+    if (!hasSeveral) return run;
+    return hasRuns ? `${run}, ${target}` : target;
+  };
+  return table(
+    'All requests of each run',
+    [textColumn('Run', (row) => marked(row, nameOf(row))), ...ROW_COLUMNS],
+    scenario.rows.filter(({ stage, operation }) => stage === null && operation === null),
+  );
 }
 
 /**
@@ -86,11 +71,11 @@ function nameOf({ run, target }, hasRuns, hasSeveralTargets) {
 export function operationTable(scenario, run) {
   const rows = scenario.rows.filter((row) => row.run === run && row.stage === null);
   if (rows.every(({ operation }) => operation === null)) return [];
-  const several = hasTargets(scenario);
+  const nameOf = (/** @type {ScenarioRow} */ row) => (hasTargets(scenario) ? row.target : 'all requests');
   return table(
     'Each operation',
-    [...texts('Operation'), ...ROW_COLUMNS],
-    rows.map((row) => [innerName(row, several ? row.target : 'all requests'), ...rowCells(row)]),
+    [textColumn('Operation', (row) => innerName(row, nameOf(row))), ...ROW_COLUMNS],
+    rows,
   );
 }
 
@@ -103,36 +88,41 @@ export function stageTable(scenario, step) {
   const own = scenario.rows.filter(
     (row) => row.run === step.run && row.target === step.target && row.stage !== null,
   );
-  const columns = [
-    ...texts(hasTargets(scenario) ? `Stages, ${step.target}` : 'Stages'),
-    ...figures('for', 'planned', 'rate', 'errors', 'mean', 'p99'),
-    ...texts('required'),
-  ];
-  const rows = own.map((row) => [
-    innerName(row, String(row.stage)),
-    ...(row.operation === null ? plannedCells(step, row.stage) : ['', '']),
-    formatRate(row.ratePerSecond),
-    shareText(row.errorShare),
-    timeText(row.mean),
-    timeText(row.p99),
-    row.requirement === null ? NONE : { text: row.requirement, verdict: row.requirement },
-  ]);
-  return table(`Stages of ${step.target}`, columns, rows);
+  return table(
+    `Stages of ${step.target}`,
+    [
+      textColumn(hasTargets(scenario) ? `Stages, ${step.target}` : 'Stages', (row) =>
+        innerName(row, String(row.stage)),
+      ),
+      figureColumn('for', (row) => plannedOf(step, row).time),
+      figureColumn('planned', (row) => plannedOf(step, row).level),
+      figureColumn('rate', ({ ratePerSecond }) => formatRate(ratePerSecond)),
+      figureColumn('errors', ({ errorShare }) => shareText(errorShare)),
+      figureColumn('mean', ({ mean }) => timeText(mean)),
+      figureColumn('p99', ({ p99 }) => timeText(p99)),
+      textColumn('required', ({ requirement }) => (requirement === null ? NONE : verdictCell(requirement))),
+    ],
+    own,
+  );
 }
 
 /**
  * @param {ScenarioStep} step
- * @param {string | null} name of a stage
- * @returns {[string, string]} its length, and its level from and to
+ * @param {ScenarioRow} row
+ * @returns {{time: string, level: string}} of the stage; empty for an operation in it
  */
-function plannedCells({ stages, load }, name) {
-  const stage = stages.find((one) => one.name === name);
-  if (stage === undefined) return [NONE, NONE];
+function plannedOf({ stages, load }, row) {
+  if (row.operation !== null) return { time: '', level: '' };
+  const stage = stages.find(({ name }) => name === row.stage);
+  if (stage === undefined) return { time: NONE, level: NONE };
   const { from, to, seconds } = stage;
   const level = (/** @type {number} */ value) =>
     load.model === 'open' ? formatRate(value) : `${formatCount(value)} in flight`;
   const short = load.model === 'open' ? level(from).replace(/\/s$/, '') : formatCount(from);
-  return [formatDuration(seconds * 1000), from === to ? level(to) : `${short} to ${level(to)}`];
+  return {
+    time: formatDuration(seconds * 1000),
+    level: from === to ? level(to) : `${short} to ${level(to)}`,
+  };
 }
 
 /**
@@ -144,31 +134,30 @@ export function errorTable(scenario, run) {
   const wholes = scenario.rows.filter(
     (row) => row.run === run && row.stage === null && row.operation === null && row.errors > 0,
   );
-  const several = hasTargets(scenario);
   const isRepeated = wholes.some(({ runs, outcomeDetails }) => runs > 1 && outcomeDetails !== undefined);
-  const inRuns = (/** @type {string} */ text) => (isRepeated ? [text] : []);
-  const columns = [
-    ...texts('Errors'),
-    ...figures('count', 'share of all', ...inRuns('in runs')),
-    ...texts('meaning'),
-  ];
   const rows = wholes.flatMap((whole) => [
-    [
-      marked(whole, several ? whole.target : 'all requests'),
-      formatCount(whole.errors),
-      formatPercent(whole.errors / whole.count),
-      ...inRuns(''),
-      '',
-    ],
-    ...kindsOf(scenario, whole).map(({ label, count, runs, meaning = '' }) => [
-      marked(whole, `– ${label}`),
-      formatCount(count),
-      formatPercent(count / whole.count),
-      ...inRuns(`${formatCount(runs)} of ${formatCount(whole.runs)}`),
-      meaning,
-    ]),
+    {
+      whole,
+      label: hasTargets(scenario) ? whole.target : 'all requests',
+      count: whole.errors,
+      runs: null,
+      meaning: '',
+    },
+    ...kindsOf(scenario, whole).map((kind) => ({ whole, ...kind, label: `– ${kind.label}` })),
   ]);
-  return table('Errors', columns, rows);
+  return table(
+    'Errors',
+    [
+      textColumn('Errors', ({ whole, label }) => marked(whole, label)),
+      figureColumn('count', ({ count }) => formatCount(count)),
+      figureColumn('share of all', ({ whole, count }) => formatPercent(count / whole.count)),
+      figureColumn('in runs', ({ whole, runs }) =>
+        runs === null || !isRepeated ? '' : `${formatCount(runs)} of ${formatCount(whole.runs)}`,
+      ),
+      textColumn('meaning', ({ meaning = '' }) => meaning),
+    ],
+    rows,
+  );
 }
 
 /**
@@ -201,26 +190,31 @@ export function spreadTables({ rows, differences }, run) {
   const operations = [...new Set(all.map(({ operation }) => operation))];
   return operations.flatMap((operation) => {
     const own = all.filter((row) => row.operation === operation);
-    const cells = SPREAD_METRICS.flatMap(([key, label, unit]) =>
-      own.flatMap((row) => {
-        if (row.overRuns === null) return [];
-        const beside = differences.find(
-          (one) => one.run === run && one.operation === operation && one.metric.key === key,
-        );
-        const difference = beside?.targets.find(({ target }) => target === row.target)?.difference ?? null;
-        const isUnmarked =
-          difference === null || own.every(({ counts, target }) => counts || target !== beside?.base);
-        return [
-          [
-            marked(row, `${label}, ${row.target}`),
-            ...spreadCells(unit, row.overRuns[key]),
-            `${differenceText(unit, difference)}${isUnmarked ? '' : NOT_COUNTED}`,
-          ],
-        ];
-      }),
+    const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
+      own.flatMap((row) =>
+        row.overRuns === null ? [] : [{ key, label, unit, row, spread: row.overRuns[key] }],
+      ),
     );
+    /** @param {typeof spreads[number]} spread */
+    const differenceCell = ({ key, unit, row }) => {
+      const beside = differences.find(
+        (one) => one.run === run && one.operation === operation && one.metric.key === key,
+      );
+      const difference = beside?.targets.find(({ target }) => target === row.target)?.difference ?? null;
+      const isUnmarked =
+        difference === null || own.every(({ counts, target }) => counts || target !== beside?.base);
+      return `${differenceText(unit, difference)}${isUnmarked ? '' : NOT_COUNTED}`;
+    };
     const name = operation === null ? 'Over runs' : `Over runs, ${operation}`;
-    return table(name, [...texts(name), ...SPREAD_COLUMNS, ...figures('to first')], cells);
+    return table(
+      name,
+      [
+        textColumn(name, ({ row, label }) => marked(row, `${label}, ${row.target}`)),
+        ...SPREAD_COLUMNS,
+        figureColumn('to first', differenceCell),
+      ],
+      spreads,
+    );
   });
 }
 
@@ -236,7 +230,7 @@ export function differenceTable({ differences, rows }, run) {
   const operations = [...new Set(own.map(({ operation }) => operation))];
   const heads = own.filter(({ operation }) => operation === null).map(({ metric }) => metric);
   const others = first.targets.slice(1).map(({ target }) => target);
-  const cells = others.flatMap((target) =>
+  const rowsOf = others.flatMap((target) =>
     operations.flatMap((operation) => {
       const texts = own
         .filter((one) => one.operation === operation)
@@ -247,13 +241,15 @@ export function differenceTable({ differences, rows }, run) {
       const isBeside = (/** @type {ScenarioRow} */ row) =>
         row.run === run && row.operation === operation && [first.base, target].includes(row.target);
       const counts = rows.every((row) => row.counts || row.stage !== null || !isBeside(row));
-      return [[innerName({ operation, counts }, target), ...texts]];
+      return [{ name: innerName({ operation, counts }, target), texts }];
     }),
   );
-  const columns = heads.map(({ key, label }) =>
-    FEW_DIFFERENCES.has(key) ? { name: label } : { name: label, isDetail: true },
-  );
-  return table(`Beside ${first.base}`, [...texts(`Beside ${first.base}`), ...columns], cells);
+  const name = `Beside ${first.base}`;
+  const columns = heads.map(({ key, label }, i) => {
+    const cell = (/** @type {typeof rowsOf[number]} */ { texts }) => texts[i];
+    return FEW_DIFFERENCES.has(key) ? figureColumn(label, cell) : detailColumn(label, cell);
+  });
+  return table(name, [textColumn(name, (row) => row.name), ...columns], rowsOf);
 }
 
 /**
@@ -264,10 +260,7 @@ function innerName({ operation, counts }, name) {
   return marked({ counts }, operation === null ? name : `– ${operation}`);
 }
 
-/**
- * @param {Pick<ScenarioRow, 'counts'>} row
- * @param {string} name
- */
+/** @param {Pick<ScenarioRow, 'counts'>} row @param {string} name */
 function marked({ counts }, name) {
   return counts ? name : `${name}${NOT_COUNTED}`;
 }

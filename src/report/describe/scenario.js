@@ -1,9 +1,9 @@
 /** The result of a scenario as a report: its verdicts, a row a run, then each run. */
 import { formatDuration } from '../../common/units.js';
+import { facts, notes, report, section, sentence, verdicts, worstVerdict } from '../sections.js';
 import { conclusions, doubtsOf, finding } from './differences.js';
-import { chart, facts, notes, report, section, sentence, verdicts } from './parts.js';
 import { requirementItem } from './result.js';
-import { verdictCounts } from './runs.js';
+import { runsChart, verdictCounts } from './runs.js';
 import {
   differenceTable,
   errorTable,
@@ -24,22 +24,18 @@ import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 /** The worst first. */
 const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
 
-/** With more verdicts than this, the answer has one line a step for all that is met, and the run's section lists them. */
+/** With more verdicts, the answer has one line per step for its met requirements, and the section of the run lists them. */
 const MAX_VERDICTS = 10;
 
-/**
- * @param {ScenarioResult} scenario
- * @returns {import('../sections.js').Report}
- */
+/** @param {ScenarioResult} scenario @returns {import('../sections.js').Report} */
 export function describeScenario(scenario) {
   const { name, description, steps } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
-  const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
   const runs = [...new Set(steps.map(({ run }) => run))];
   const isLong = items.length > MAX_VERDICTS;
   return report({
     title: titleOf(scenario, items),
-    ...(worst === undefined ? {} : { verdict: worst }),
+    verdict: worstVerdict(items, VERDICTS),
     subject: description === null ? name : `${name}: ${description}`,
     sections: [
       section('answer', null, [
@@ -75,7 +71,7 @@ function titleOf({ name, steps, comparisons }, items) {
     const found = compared === undefined ? counted(steps.length, 'step') : finding(compared.comparison, 1);
     return `${name}: ${found.replace(/\.$/, '')}`;
   }
-  const worst = VERDICTS.find((one) => items.some(({ verdict }) => verdict === one));
+  const worst = worstVerdict(items, VERDICTS);
   const count = items.filter(({ verdict }) => verdict === worst).length;
   return `${name}: ${count} of ${counted(items.length, 'verdict')} ${worst}`;
 }
@@ -145,10 +141,7 @@ function requirementOfStep(requirement, { runs }) {
   return runs.length < 2 ? item : { ...item, text: `${verdictCounts(counts)}, e.g. ${item.text}` };
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} `valid in 3 runs, invalid in 1 run`
- */
+/** @param {ScenarioStep} step @returns {string} `valid in 3 runs, invalid in 1 run` */
 export function measurementText({ measurement: { verdict, verdicts: counts } }) {
   if (verdict === null) return 'not measured';
   return Object.keys(counts).length === 1 ? verdict : verdictCounts(counts);
@@ -197,10 +190,7 @@ export function stepPhrase({ load, stages, repeat }) {
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {string} its address, and how many of its runs count
- */
+/** @param {ScenarioStep} step @returns {string} its address, and how many of its runs count */
 export function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const made =
@@ -233,8 +223,7 @@ function charts({ steps, rows }, run, only) {
             values: row.overRuns?.[key].values ?? [],
           };
         });
-      const title = operation === null ? titled(label) : `${titled(label)}, ${operation}`;
-      return chart('runs', title, 'A dot a run.', { unit, groups });
+      return runsChart(operation === null ? label : `${label}, ${operation}`, unit, groups);
     }),
   );
 }
@@ -263,7 +252,7 @@ function compared(all) {
   return [
     ...sentence(`Beside ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
     ...facts(items),
-    ...notes([...new Set([...doubts, ...warnings])].map((text) => ({ text }))),
+    ...notes([...new Set([...doubts, ...warnings])]),
   ];
 }
 
@@ -271,10 +260,10 @@ function compared(all) {
 function remarks({ steps, warnings, notes: own }) {
   const ofSteps = steps.flatMap((step) => {
     const { verdict, reasons } = step.measurement;
-    const isTold = verdict === null || verdict === 'invalid';
-    return isTold ? [] : reasons.map(({ text, remedy }) => ({ text: `${step.name}: ${text}`, remedy }));
+    const isInAnswer = verdict === null || verdict === 'invalid';
+    return isInAnswer ? [] : reasons.map(({ text, remedy }) => ({ text: `${step.name}: ${text}`, remedy }));
   });
-  return notes([...ofSteps, ...[...warnings, ...own].map((text) => ({ text }))]);
+  return notes([...ofSteps, ...warnings, ...own]);
 }
 
 /** @param {ScenarioResult} scenario @returns {Part[]} */

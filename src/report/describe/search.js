@@ -3,29 +3,26 @@
 import { formatCount, formatDuration } from '../../common/units.js';
 import { levelText } from '../../result/search/explain.js';
 import { formatPercent } from '../../result/wording.js';
-import { requirementClause } from './bars.js';
 import {
   chart,
-  details,
+  detailColumn,
   facts,
-  figures,
+  figureColumn,
   report,
   section,
   sentence,
   table,
-  texts,
+  textColumn,
   verdicts,
-} from './parts.js';
-import { perHourText, perSecondText, targetPhrase, timeText } from './words.js';
+} from '../sections.js';
+import { requirementClause } from './bars.js';
+import { perHourText, perSecondText, targetPhrase, timeText, verdictCell } from './words.js';
 
 /** @typedef {import('../../result/search/search-schema.js').Search} Search */
 /** @typedef {import('../../result/search/search-schema.js').SearchStep} SearchStep */
 /** @typedef {import('../sections.js').Part} Part */
 
-/**
- * @param {Search} search
- * @returns {import('../sections.js').Report}
- */
+/** @param {Search} search @returns {import('../sections.js').Report} */
 export function describeSearch(search) {
   return report({
     title: finding(search),
@@ -40,11 +37,11 @@ export function describeSearch(search) {
 }
 
 /** @param {Search} search @returns {string} `Highest rate: 118/s = 424,800 an hour` */
-export function finding(search) {
+function finding(search) {
   return `${searchTitle(search)}: ${answerPhrase(search)}`;
 }
 
-/** @param {Search} search @returns {string} */
+/** @param {Search} search */
 export function searchTitle({ searched }) {
   return searched === 'rate' ? 'Highest rate' : 'Peak throughput';
 }
@@ -132,10 +129,7 @@ function levelHeading({ searched }) {
   return searched === 'rate' ? 'Rate' : 'In flight';
 }
 
-/**
- * @param {Search} search
- * @param {number} level
- */
+/** @param {Search} search @param {number} level */
 function levelCell({ searched }, level) {
   return searched === 'rate' ? levelText(searched, level) : formatCount(level);
 }
@@ -146,28 +140,26 @@ function shareText(share) {
   return share === 0 ? 'none' : formatPercent(share);
 }
 
-/** @param {SearchStep} step */
-function verdictCell({ verdict }) {
-  return { text: verdict, verdict };
-}
-
 /** @param {Search} search @returns {Part[]} */
 function levels(search) {
   const rows = byLevel(search);
   if (rows.length < 2) return [];
-  const cells = rows.map((step) => [
-    levelCell(search, step.level),
-    perSecondText(step.perSecond),
-    ...[step.p50Ms, step.p99Ms, step.maxMs].map(timeText),
-    shareText(step.errorShare),
-    verdictCell(step),
-  ]);
-  const columns = [
-    ...texts(levelHeading(search)),
-    ...figures('succeeded', 'p50', 'p99', 'max', 'errors'),
-    ...texts('verdict'),
+  return [
+    ...charts(search, rows).slice(1),
+    ...table(
+      'The last step at each level',
+      [
+        textColumn(levelHeading(search), ({ level }) => levelCell(search, level)),
+        figureColumn('succeeded', ({ perSecond }) => perSecondText(perSecond)),
+        figureColumn('p50', ({ p50Ms }) => timeText(p50Ms)),
+        figureColumn('p99', ({ p99Ms }) => timeText(p99Ms)),
+        figureColumn('max', ({ maxMs }) => timeText(maxMs)),
+        figureColumn('errors', ({ errorShare }) => shareText(errorShare)),
+        textColumn('verdict', ({ verdict }) => verdictCell(verdict)),
+      ],
+      rows,
+    ),
   ];
-  return [...charts(search, rows).slice(1), ...table('The last step at each level', columns, cells)];
 }
 
 /**
@@ -177,62 +169,53 @@ function levels(search) {
  */
 function charts(search, rows) {
   const { searched, answer: found, requirements } = search;
-  const limitsIn = (/** @type {string} */ unit) =>
-    requirements.filter((one) => one.unit === unit).map(({ text, limit }) => ({ text, value: limit }));
-  const shared = {
-    heading: levelHeading(search),
-    axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
-    levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
-    answer: found === null ? null : { level: found.level, name: levelCell(search, found.level) },
-  };
-  const seriesOf = (/** @type {string} */ name, /** @type {(step: SearchStep) => number | null} */ read) => ({
-    name,
-    values: rows.map(read),
-  });
-  const times = chart('levels', 'Response times', 'p50 and p99 at each level.', {
-    ...shared,
-    unit: 'ms',
-    series: [seriesOf('p50', ({ p50Ms }) => p50Ms), seriesOf('p99', ({ p99Ms }) => p99Ms)],
-    limits: limitsIn('ms'),
-  });
-  const throughput = chart('levels', 'Throughput', 'At each level.', {
-    ...shared,
-    unit: '/s',
-    series: [seriesOf('succeeded', ({ perSecond }) => perSecond)],
-    limits: limitsIn('/s'),
-  });
-  const errors = chart('levels', 'Errors', 'At each level.', {
-    ...shared,
-    unit: 'fraction',
-    series: [seriesOf('errors', ({ errorShare }) => errorShare)],
-    limits: limitsIn('fraction'),
-  });
-  return searched === 'rate' ? [times, errors] : [times, throughput, errors];
+  const draw = (
+    /** @type {string} */ title,
+    /** @type {string} */ text,
+    /** @type {string} */ unit,
+    /** @type {Record<string, (step: SearchStep) => number | null>} */ series,
+  ) =>
+    chart('levels', title, text, {
+      heading: levelHeading(search),
+      axis: searched === 'rate' ? 'requests per second' : 'requests in flight',
+      levels: rows.map(({ level, verdict }) => ({ level, name: levelCell(search, level), verdict })),
+      answer: found === null ? null : { level: found.level, name: levelCell(search, found.level) },
+      unit,
+      series: Object.entries(series).map(([name, read]) => ({ name, values: rows.map(read) })),
+      limits: requirements
+        .filter((one) => one.unit === unit)
+        .map(({ text, limit }) => ({ text, value: limit })),
+    });
+  return [
+    draw('Response times', 'p50 and p99 at each level.', 'ms', {
+      p50: ({ p50Ms }) => p50Ms,
+      p99: ({ p99Ms }) => p99Ms,
+    }),
+    ...(searched === 'rate'
+      ? []
+      : [draw('Throughput', 'At each level.', '/s', { succeeded: ({ perSecond }) => perSecond })]),
+    draw('Errors', 'At each level.', 'fraction', { errors: ({ errorShare }) => errorShare }),
+  ];
 }
 
 /** @param {Search} search @returns {Part[]} in the order in which they were made */
 function steps(search) {
-  const rows = search.steps.map((step, i) => [
-    `${i + 1} ${step.phase}${step.attempt > 1 ? ', again' : ''}`,
-    levelCell(search, step.level),
-    formatDuration(step.seconds * 1000),
-    formatCount(step.requests),
-    perSecondText(step.perSecond),
-    timeText(step.p50Ms),
-    timeText(step.p99Ms),
-    shareText(step.errorShare),
-    verdictCell(step),
-    step.verdict === 'met' ? '' : step.reason,
-  ]);
-  const columns = [
-    ...texts('Step'),
-    ...figures(levelHeading(search).toLowerCase(), 'time', 'requests'),
-    ...details(...figures('succeeded', 'p50')),
-    ...figures('p99'),
-    ...details(...figures('errors')),
-    ...texts('verdict', 'why'),
-  ];
-  return table('Every step', columns, rows);
+  return table(
+    'Every step',
+    [
+      textColumn('Step', ({ number, phase, attempt }) => `${number} ${phase}${attempt > 1 ? ', again' : ''}`),
+      figureColumn(levelHeading(search).toLowerCase(), ({ level }) => levelCell(search, level)),
+      figureColumn('time', ({ seconds }) => formatDuration(seconds * 1000)),
+      figureColumn('requests', (step) => formatCount(step.requests)),
+      detailColumn('succeeded', ({ perSecond }) => perSecondText(perSecond)),
+      detailColumn('p50', ({ p50Ms }) => timeText(p50Ms)),
+      figureColumn('p99', ({ p99Ms }) => timeText(p99Ms)),
+      detailColumn('errors', ({ errorShare }) => shareText(errorShare)),
+      textColumn('verdict', ({ verdict }) => verdictCell(verdict)),
+      textColumn('why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason)),
+    ],
+    search.steps.map((step, i) => ({ ...step, number: i + 1 })),
+  );
 }
 
 /** @param {Search} search @returns {Part[]} */

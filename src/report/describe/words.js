@@ -1,4 +1,4 @@
-/** What reports say in words; shared by those for people. */
+/** Phrases that reports share. */
 
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
@@ -15,6 +15,11 @@ export const LATENCY_COLUMNS = /** @type {const} */ ([
   ['p99.9', 'p999'],
   ['max', 'max'],
 ]);
+
+/** @param {string} verdict @returns {import('../sections.js').Cell} */
+export function verdictCell(verdict) {
+  return { text: verdict, verdict };
+}
 
 /** Kinds of errors that are named where there is room for a line only, and how long a name may be there. */
 const NAMED_ERRORS = 3;
@@ -52,7 +57,7 @@ export function loadPhrase(load) {
     durationMs === null ? '' : formatDuration(durationMs),
     requests === null ? '' : counted(requests, 'request'),
   ];
-  return parts.filter((part) => part !== '').join(', ');
+  return joined(parts);
 }
 
 /**
@@ -71,10 +76,7 @@ export function levelName({ model }) {
   return model === 'open' ? 'offered' : 'in flight';
 }
 
-/**
- * @param {Result} result
- * @returns {string} `open loop at 20/s, 20 s, shard 0/4`
- */
+/** @param {Result} result @returns {string} `open loop at 20/s, 20 s, shard 0/4` */
 export function planPhrase({ load, shard }) {
   return shard === undefined ? loadPhrase(load) : `${loadPhrase(load)}, shard ${shard.index}/${shard.of}`;
 }
@@ -88,10 +90,7 @@ export function subjectPhrase(result) {
   return `${names} on ${targetPhrase(result.target)}, ${planPhrase(result)}`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} what its total `neverSent` counts; a heading
- */
+/** @param {Result} result @returns {string} what its total `neverSent` counts; a heading */
 export function neverSentPhrase({ unfinished }) {
   return unfinished ? 'unanswered' : 'never sent';
 }
@@ -124,18 +123,15 @@ export function statePhrase({ unfinished, interrupted }) {
  * @param {Result} result
  * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
  */
-export function thingsName({ operations }) {
+export function unitName({ operations }) {
   const names = [...new Set(Object.values(operations).map(({ things }) => things ?? 'responses'))];
   return names.length === 1 ? names[0] : 'responses';
 }
 
-/**
- * @param {Result} result
- * @returns {string} `679/s = 2,446,020 certificates an hour`
- */
+/** @param {Result} result @returns {string} `679/s = 2,446,020 certificates an hour` */
 export function ratePhrase(result) {
   const { perSecond, perHour } = result.rates;
-  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${thingsName(result)} an hour`;
+  return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
 
 /**
@@ -157,7 +153,7 @@ export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcom
 /**
  * @template {{success: boolean, count: number}} T
  * @param {Record<string, T>} outcomeDetails
- * @returns {[name: string, detail: T][]} those that are no success, the most frequent first
+ * @returns {[name: string, detail: T][]} errors, the most frequent first
  */
 export function errorKinds(outcomeDetails) {
   return Object.entries(outcomeDetails)
@@ -179,10 +175,7 @@ function shortened(name) {
   return name.length > SHORT_NAME ? `${name.slice(0, SHORT_NAME - 1)}…` : name;
 }
 
-/**
- * @param {number} number
- * @param {string} noun
- */
+/** @param {number} number @param {string} noun */
 export function counted(number, noun) {
   return `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
@@ -195,29 +188,20 @@ export function perSecondText(perSecond) {
   return `${formatCount(perSecond >= 100 ? Math.round(perSecond) : Number(perSecond.toPrecision(3)))}/s`;
 }
 
-/**
- * @param {number} perHour
- * @returns {string} without a unit; whole, where that has three digits
- */
+/** @param {number} perHour @returns {string} without a unit; whole, where that has three digits */
 export function perHourText(perHour) {
   return formatCount(perHour >= 100 ? Math.round(perHour) : Number(perHour.toPrecision(3)));
 }
 
-/**
- * @param {number | null | undefined} ms
- * @returns {string} a dash where there is none
- */
+/** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
 export function timeText(ms) {
   return ms === null || ms === undefined ? '–' : formatLatency(ms);
 }
 
-/**
- * @param {Result} result
- * @returns {string} how many responses were checked, and how many passed
- */
+/** @param {Result} result @returns {string} how many responses were checked, and how many passed */
 export function verificationPhrase(result) {
   const { checked, passed, sampled, unchecked } = result.verification;
-  const unit = thingsName(result);
+  const unit = unitName(result);
   if (checked + unchecked === 0) return 'nothing: no response could be checked';
   if (checked === 0) return `none of ${formatCount(unchecked)} ${unit} checked`;
   const all = checked + unchecked;
@@ -255,10 +239,7 @@ export function isKept({ totals, measurement, requirements, interrupted, unfinis
   );
 }
 
-/**
- * @param {Result} result
- * @returns {string[]} how the load has to be taken into account
- */
+/** @param {Result} result @returns {string[]} how the load has to be taken into account */
 export function loadNotes({ load, warmup }) {
   return [
     ...(load.model === 'closed'
@@ -274,10 +255,45 @@ export function loadNotes({ load, warmup }) {
   ];
 }
 
-/**
- * @param {string} text
- * @returns {string} with a capital, as a title; `p99` stays small
- */
+/** @param {string} text @returns {string} with a capital, as a title; `p99` stays small */
 export function titled(text) {
   return /^p\d/.test(text) ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/**
+ * @param {(number | null | undefined)[]} values at least one is a number
+ * @param {(value: number) => string} text
+ * @returns {string} `1.2 ms`, `between 1.2 ms and 3.4 ms`
+ */
+export function between(values, text) {
+  const [low, high] = extent(values).map(text);
+  return low === high ? low : `between ${low} and ${high}`;
+}
+
+/**
+ * @param {Iterable<number | null | undefined>} values
+ * @returns {[number, number]} smallest and largest; infinite where there is no number
+ */
+export function extent(values) {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+/**
+ * @param {readonly (string | false)[]} parts
+ * @param {string} [separator]
+ * @returns {string} without the empty ones
+ */
+export function joined(parts, separator = ', ') {
+  return parts.filter((part) => part !== false && part !== '').join(separator);
+}
+
+/** @param {(string | false)[]} parts */
+export function sentences(...parts) {
+  return joined(parts, ' ');
 }

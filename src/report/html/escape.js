@@ -11,10 +11,7 @@ export function fitText(text) {
   return text.replace(UNFIT, '?');
 }
 
-/**
- * @param {string} text
- * @returns {string} safe between tags and within a quoted attribute
- */
+/** @param {string} text @returns {string} safe between tags and within a quoted attribute */
 export function escapeHtml(text) {
   return fitText(text).replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }

@@ -1,5 +1,5 @@
 /** Draws charts for tests. */
-import { MAIN_SIZES } from '../../../src/report/charts/draw/frame.js';
+import { MAIN_SIZES } from '../../../src/report/charts/frame.js';
 import { CHARTS } from '../../../src/report/charts/index.js';
 
 /** @typedef {import('../../../src/report/charts/index.js').Drawn} Drawn */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linearAxis } from '../../../src/report/charts/draw/axes.js';
-import { LINE_HEIGHT, makePlace } from '../../../src/report/charts/draw/frame.js';
-import { drawLevels, drawLine, gather } from '../../../src/report/charts/draw/lines.js';
-import { ellipsize, textWidth } from '../../../src/report/charts/draw/text-width.js';
-import { binned, pick, spanFor, thinnedNote } from '../../../src/report/charts/draw/thin.js';
+import { linearAxis } from '../../../src/report/charts/axes.js';
+import { ellipsize, LINE_HEIGHT, makePlace, textWidth } from '../../../src/report/charts/frame.js';
+import { drawLevels, drawLine, gather } from '../../../src/report/charts/lines.js';
+import { binned, pick, spanFor, thinnedNote } from '../../../src/report/charts/time-chart.js';
 import { collisions, textBoxes } from '../svg.js';
 
 /** Noise that repeats exactly, with an outlier at every 50th point. @param {number} count */

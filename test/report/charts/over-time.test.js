@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatLatency } from '../../../src/common/units.js';
-import { clockOf } from '../../../src/report/charts/draw/clock.js';
+import { clockOf } from '../../../src/report/charts/time-chart.js';
 import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { HARD_RESULTS, row, silence, timeline } from '../hard-results.js';
 import { draw, drawOrNull, legendOf, linesOf } from './draw.js';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { jitter } from '../../../src/report/charts/draw/dots.js';
-import { boxOf } from '../../../src/report/charts/runs.js';
+import { boxOf, jitter } from '../../../src/report/charts/runs.js';
 import { chartsIn, collisions } from '../svg.js';
 import { draw, drawOrNull } from './draw.js';
 

@@ -1,5 +1,59 @@
-/** Where OTLP metrics go and with which headers, as OpenTelemetry's own exporters are told. */
+/** The address that `--metrics` listens on, and where `--otlp` sends to, with which headers. */
+import { isIP, isIPv6 } from 'node:net';
 import { usageError } from '../common/errors.js';
+
+/** Only this machine can read the metrics there. */
+const DEFAULT_HOST = '127.0.0.1';
+
+const HIGHEST_PORT = 65_535;
+
+const REMEDY = 'Give a port or an address with one, such as 9464, 127.0.0.1:9464 or [::1]:9464.';
+
+/**
+ * `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free one. A port alone, with or without a
+ * colon, listens on the loopback address; `0.0.0.0:9464` lets other machines read.
+ *
+ * @param {string} text
+ * @param {string} [name] what to call it in an error
+ * @returns {{host: string, port: number}} an IPv6 host without its brackets
+ * @throws {import('../common/errors.js').PkiLoadError} code `bad_listen_address`
+ */
+export function parseListenAddress(text, name = '--metrics') {
+  const source = text.trim();
+  const bad = (/** @type {string} */ why) =>
+    usageError('bad_listen_address', `${name} is ${JSON.stringify(source.slice(0, 80))}, ${why}.`, REMEDY);
+  if (source === '') throw usageError('bad_listen_address', `${name} is empty.`, REMEDY);
+  if (/^\d+$/.test(source)) return { host: DEFAULT_HOST, port: toPort(source, bad) };
+  if (source.includes('/')) throw bad('which is a URL or a path, not an address to listen on');
+  if (isIPv6(source)) throw bad('an IPv6 address without brackets, so its port cannot be told apart');
+  const colon = source.lastIndexOf(':');
+  if (colon < 0 || source.endsWith(']')) throw bad('which has no port');
+  return { host: toHost(source.slice(0, colon), bad), port: toPort(source.slice(colon + 1), bad) };
+}
+
+/** @param {string} text @param {(why: string) => Error} bad */
+function toPort(text, bad) {
+  if (!/^\d+$/.test(text)) throw bad('whose port is not a number');
+  const port = Number(text);
+  if (port > HIGHEST_PORT) throw bad(`whose port is above ${HIGHEST_PORT}`);
+  return port;
+}
+
+/** @param {string} text without its port @param {(why: string) => Error} bad */
+function toHost(text, bad) {
+  if (text === '') return DEFAULT_HOST;
+  const bracketed = /^\[(.*)\]$/.exec(text)?.[1];
+  if (bracketed !== undefined) {
+    if (!isIPv6(bracketed)) throw bad('whose brackets hold no IPv6 address');
+    return bracketed;
+  }
+  if (text.includes(':')) throw bad('whose host has a colon in it: an IPv6 address goes in brackets');
+  // Digits and dots are an IPv4 address, never a host name: 1.2.3 is an error.
+  if (/^[\d.]+$/.test(text) ? isIP(text) === 0 : !/^\w(?:[\w.-]*\w)?$/.test(text)) {
+    throw bad('whose host is neither a name nor an IP address');
+  }
+  return text;
+}
 
 /** https://opentelemetry.io/docs/specs/otel/protocol/exporter/: the one for metrics wins over the one for all signals. */
 const HEADER_VARIABLES = /** @type {const} */ ([
@@ -9,7 +63,7 @@ const HEADER_VARIABLES = /** @type {const} */ ([
 
 const DEFAULT_PATH = '/v1/metrics';
 
-/** These are the connection's own. */
+/** The connection sets these. */
 const NOT_TO_SET = new Set([
   'connection',
   'content-encoding',
@@ -21,11 +75,11 @@ const NOT_TO_SET = new Set([
   'upgrade',
 ]);
 
-/** Words of an Authorization header that are no secret. */
+/** Words of an Authorization header that are not secret. */
 const SCHEMES = new Set(['basic', 'bearer', 'digest', 'apikey', 'api-key', 'token']);
 
 /**
- * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it is /v1/metrics
+ * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it defaults to /v1/metrics
  * @param {string} [name] what to call it in an error
  * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
  * @throws {import('../common/errors.js').PkiLoadError} code `bad_url`
@@ -100,7 +154,7 @@ function parseHeader(entry, where) {
 
 /**
  * @param {Record<string, string>} headers
- * @returns {string[]} what a receiver's answer must not make us print: values, their words, and what Basic holds
+ * @returns {string[]} never printed, even if the receiver's response repeats them: values, their words, decoded Basic credentials
  */
 export function secretsOf(headers) {
   const parts = Object.values(headers).flatMap((value) => {

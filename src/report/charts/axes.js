@@ -1,11 +1,11 @@
 /** Axes: where a value lies, and which tick labels have room. Labels carry their unit, or the axis title does. */
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { formatCount } from '../../../common/units.js';
+import { formatCount } from '../../common/units.js';
 
 /** @typedef {{at: number, label: string}} Tick `at` is 0 to 1 along the axis; an empty label leaves the mark alone */
 /**
  * @typedef {object} Axis
- * @property {string} title what it shows, and the unit where the labels have none
+ * @property {string} title with the unit, where the labels have none
  * @property {(value: number) => number} at 0 to 1
  * @property {(length: number, room: (label: string) => number) => Tick[]} ticks for an axis of `length` pixels; `room` is the
  *   width of a label with the gap beside it; no two labels touch
@@ -180,4 +180,78 @@ function roundTo(value, factors) {
     isDown ? one * power <= value * (1 + 1e-9) : one * power >= value * (1 - 1e-9),
   );
   return power * (factor ?? (isDown ? 1 : 10));
+}
+
+const TIME_UNITS = Object.freeze([
+  { name: 's', seconds: 1, upTo: 180 },
+  { name: 'min', seconds: 60, upTo: 3 * 3600 },
+  { name: 'h', seconds: 3600, upTo: 4 * 86_400 },
+  { name: 'days', seconds: 86_400, upTo: Number.POSITIVE_INFINITY },
+]);
+
+const TIME_STEPS = Object.freeze([
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
+  604_800, 1_209_600, 2_419_200,
+]);
+
+/**
+ * @param {number} seconds length of the chart
+ * @returns {Axis} its values are seconds from the start
+ */
+export function timeAxis(seconds) {
+  const end = Math.max(1, seconds);
+  const unit = TIME_UNITS.find(({ upTo }) => end <= upTo) ?? TIME_UNITS[3];
+  const steps = TIME_STEPS.filter((step) => step % unit.seconds === 0);
+  const label = (/** @type {number} */ at) => formatCount(at / unit.seconds);
+  return {
+    title: `time since the start, ${unit.name}`,
+    at: (value) => value / end,
+    ticks(length, room) {
+      const widest = room(label(Math.ceil(end / unit.seconds) * unit.seconds));
+      const step = steps.find((candidate) => (candidate / end) * length >= widest) ?? steps[steps.length - 1];
+      const ticks = Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) => ({
+        at: (i * step) / end,
+        label: label(i * step),
+      }));
+      return fit(ticks, length, room);
+    },
+  };
+}
+
+/**
+ * The steps from 90 to 99 and from 99 to 99.9 % have the same length.
+ *
+ * @param {number} end in nines: log10(1 / (1 - share)) of the largest share
+ * @returns {Axis} its values are nines
+ */
+export function percentileAxis(end) {
+  const nines = Array.from({ length: Math.floor(end + 1e-9) }, (_, i) => i + 1);
+  const half = Math.log10(2);
+  const tick = (/** @type {number} */ value) => ({ at: value / end, label: percentLabel(value) });
+  return {
+    title: 'percentile (log scale towards 100 %)',
+    at: (value) => value / end,
+    ticks(length, room) {
+      const has = (/** @type {Tick[]} */ some) => fit(some, length, room).length === some.length;
+      // Strides count back from the last nine, so that the highest has its label.
+      const strided = (/** @type {number} */ step) =>
+        nines.filter((nine) => (nines.length - nine) % step === 0);
+      const step = nines.find((one) => has(strided(one).map(tick))) ?? 1;
+      const labelled = strided(step).filter((nine) => has([half, nine].map(tick)));
+      const middle = [half, ...labelled].map(tick);
+      const zero = tick(0);
+      const first = has([zero, ...middle]) ? zero : { ...zero, label: '' };
+      const marks = nines
+        .filter((nine) => !labelled.includes(nine))
+        .map((nine) => ({ ...tick(nine), label: '' }));
+      return [first, ...middle, ...marks].sort((a, b) => a.at - b.at);
+    },
+  };
+}
+
+/** @param {number} nines log10(1 / (1 - share)) @returns {string} `50 %`, `99.9 %` */
+export function percentLabel(nines) {
+  const percent = 100 - 10 ** (2 - nines);
+  if (nines === 0) return '0 %';
+  return `${Number(percent.toFixed(Math.max(1, Math.ceil(nines))))} %`;
 }

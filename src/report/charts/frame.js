@@ -2,8 +2,7 @@
  * The frame of a chart: axes, grid, and the cursor of the script. A chart is drawn once for each width, so that its text
  * stays legible; the style sheet shows one of them.
  */
-import { escapeHtml } from '../../html/escape.js';
-import { ellipsize, textWidth } from './text-width.js';
+import { escapeHtml } from '../html/escape.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */
 /** @typedef {import('./axes.js').Tick} Tick */
@@ -57,16 +56,12 @@ export const MAIN_SIZES = Object.freeze([
  *
  * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts `draw`
  *   fills the plot; `isUpright`: the grid is of the x axis
- * @returns {string}
  */
 export function frames(parts) {
   return parts.sizes.map((size) => frame(parts, size)).join('\n');
 }
 
-/**
- * @param {Parameters<typeof frames>[0]} parts
- * @param {Size} size
- */
+/** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
 function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, size) {
   const yTicks = yAxis.ticks(size.height, () => LINE_HEIGHT);
   const room = Math.min(widest(yTicks, 24), Math.floor(size.width * WIDEST_LABELS));
@@ -119,10 +114,7 @@ function layOutX(axis, least, width) {
   }
 }
 
-/**
- * @param {Tick[]} ticks
- * @param {Place} place
- */
+/** @param {Tick[]} ticks @param {Place} place */
 function xAxisMarks(ticks, { x, bottom }) {
   return ticks
     .map(
@@ -132,10 +124,7 @@ function xAxisMarks(ticks, { x, bottom }) {
     .join('\n');
 }
 
-/**
- * @param {{left: number, right: number, top: number, bottom: number}} box
- * @returns {Place}
- */
+/** @param {{left: number, right: number, top: number, bottom: number}} box @returns {Place} */
 export function makePlace({ left, right, top, bottom }) {
   return {
     left,
@@ -171,4 +160,47 @@ export function round(value) {
 /** @param {Tick[]} ticks @param {number} least */
 function widest(ticks, least) {
   return Math.ceil(Math.max(least, ...ticks.map(({ label }) => textWidth(label, FONT_SIZE))));
+}
+
+/** In ems; the first match counts. @type {[RegExp, number][]} */
+const WIDTHS = [
+  [/[ijlI|.,:;']/, 0.36],
+  [/[ftr()[\]/\\ "!-]/, 0.46],
+  [/[0-9]/, 0.64],
+  [/[mwMW@%…—]/, 1],
+  [/[a-z_µ{}–]/, 0.65],
+  [/[A-Z&<>=+~^#?*$]/, 0.84],
+  [/[\u00c0-\u024f]/, 1.1],
+];
+
+/** Any other character: other scripts, emoji. */
+const WIDE = 1.4;
+
+/**
+ * @param {string} text
+ * @param {number} size of the font
+ * @returns {number} in the unit of `size`
+ */
+export function textWidth(text, size) {
+  let ems = 0;
+  for (const character of text) {
+    ems += WIDTHS.find(([pattern]) => pattern.test(character))?.[1] ?? WIDE;
+  }
+  return ems * size;
+}
+
+/**
+ * @param {string} text
+ * @param {number} room in the unit of `size`
+ * @param {number} size of the font
+ * @returns {string} the text, or its beginning with an ellipsis
+ */
+export function ellipsize(text, room, size) {
+  if (textWidth(text, size) <= room) return text;
+  let kept = '';
+  for (const character of text) {
+    if (textWidth(`${kept}${character}…`, size) > room) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
 }

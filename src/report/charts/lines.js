@@ -1,6 +1,6 @@
 /** Lines of a chart. Points that share a pixel column become an area; a missing value is a gap. */
 import { area, line } from 'd3-shape';
-import { median } from '../../../common/median.js';
+import { median } from '../../common/median.js';
 import { LINE_HEIGHT, textAt } from './frame.js';
 
 /** @typedef {import('./axes.js').Axis} Axis */
@@ -28,10 +28,7 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Between a level and the base line of its label. */
 const LABEL_RISE = 5;
 
-/**
- * @param {{left: number, right: number}} place
- * @returns {number} pixel columns
- */
+/** @param {{left: number, right: number}} place @returns {number} pixel columns */
 export function columnsIn({ left, right }) {
   return Math.max(1, Math.floor((right - left) / COLUMN_WIDTH));
 }
@@ -64,7 +61,6 @@ function columnOf(points) {
  * @param {Look} look
  * @param {Axis} yAxis
  * @param {Place} place
- * @returns {string}
  */
 export function drawLine(points, look, yAxis, place) {
   const columns = gather(points, columnsIn(place));
@@ -121,10 +117,7 @@ export function drawPoints(points, { style, mark }, yAxis, place) {
   ].join('\n');
 }
 
-/**
- * @param {number} style 1 to 6
- * @param {string} [mark]
- */
+/** @param {number} style 1 to 6 @param {string} [mark] */
 export function lineClass(style, mark) {
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
 }

@@ -1,15 +1,22 @@
 /** Lines over the time of a run: SVG, legend, table and read-outs from one list of series. */
-import { clockOf } from './clock.js';
+
+import { formatCount, formatDuration } from '../../common/units.js';
+import { titled } from '../describe/words.js';
+import { timeAxis } from './axes.js';
 import { frames, LINE_HEIGHT, SIZES, textAt } from './frame.js';
 import { columnsIn, drawLevels, drawLine, lineClass } from './lines.js';
-import { MOST_ROWS, pick, thinnedNote } from './thin.js';
-import { timeAxis } from './time-axis.js';
-import { titled } from './words.js';
+
+/** Of a chart with a shaded end. */
+export const AFTER_NOTE = 'Shaded: the wait for the last responses.';
+
+/** Of a chart with more moments than pixels. */
+export const DENSE_NOTE =
+  'Where seconds share a pixel, the area spans their smallest to largest value, and the line follows the median.';
 
 /** @typedef {import('./frame.js').Place} Place */
 /** @typedef {import('./frame.js').Setting} Setting */
 /** @typedef {import('./lines.js').Level} Level */
-/** @typedef {import('../index.js').Drawn} Drawn */
+/** @typedef {import('./index.js').Drawn} Drawn */
 /**
  * @template Row
  * @typedef {import('./lines.js').Look & {name: string, value: (row: Row) => number | null | undefined}} Series of `value`, null
@@ -80,10 +87,7 @@ export function timeChart(parts) {
   };
 }
 
-/**
- * @param {number | null | undefined} value
- * @param {(value: number) => string} text
- */
+/** @param {number | null | undefined} value @param {(value: number) => string} text */
 function textOf(value, text) {
   return value === null || value === undefined ? '–' : text(value);
 }
@@ -136,7 +140,6 @@ function drawAfter(measuredSeconds, seconds, place) {
  * @param {readonly Mark[]} marks in order
  * @param {number} seconds
  * @param {Place} place
- * @returns {string[]}
  */
 function drawMarks(marks, seconds, place) {
   return marks.map(({ name, startSeconds }, i) => {
@@ -162,4 +165,104 @@ export function hasAfter(measuredSeconds, seconds) {
 /** @param {{span?: number}} row @returns {number} seconds */
 function spanOf({ span = 1 }) {
   return span;
+}
+
+/** Longer runs use the clock. */
+const LONGEST_IN_SECONDS = 180;
+
+/** @typedef {{second: number, span?: number}} Moment a second, or the first of `span` seconds */
+/**
+ * @typedef {object} Clock
+ * @property {string} heading of a column of moments
+ * @property {(moment: Moment) => string} name in that column: `12`, `10 to 19`, `11:00:00 to 11:14:59`
+ * @property {(moment: Moment) => string} phrase in a sentence: `second 12`, `seconds 10 to 19`, `11:00:00 to 11:14:59`
+ * @property {(moment: Moment) => string} place `in second 12`, `at 11:00:00`, `between 11:00:00 and 11:14:59`
+ */
+
+/** @param {number} seconds length of the run @returns {Clock} */
+export function clockOf(seconds) {
+  const isLong = seconds > LONGEST_IN_SECONDS;
+  const text = isLong ? clockText : formatCount;
+  const ends = (/** @type {Moment} */ { second, span = 1 }) =>
+    span === 1 ? [text(second)] : [text(second), text(second + span - 1)];
+  const name = (/** @type {Moment} */ moment) => ends(moment).join(' to ');
+  const phrase = (/** @type {Moment} */ moment) =>
+    isLong ? name(moment) : `second${ends(moment).length > 1 ? 's' : ''} ${name(moment)}`;
+  return {
+    heading: isLong ? 'Time since the start' : 'Second',
+    name,
+    phrase,
+    place(moment) {
+      if (!isLong) return `in ${phrase(moment)}`;
+      return ends(moment).length > 1 ? `between ${ends(moment).join(' and ')}` : `at ${name(moment)}`;
+    },
+  };
+}
+
+/** @param {number} second @returns {string} `0:03:20` */
+function clockText(second) {
+  const twoDigits = (/** @type {number} */ value) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(second / 3600), Math.floor((second % 3600) / 60)];
+  return `${formatCount(hours)}:${twoDigits(minutes)}:${twoDigits(second % 60)}`;
+}
+
+/** Rows of a data table, and places the script can read out. */
+const MOST_ROWS = 240;
+
+/** Spans to add up over, in seconds. */
+const SPANS = Object.freeze([
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400,
+]);
+
+/**
+ * Cuts the rows into at most `most` stretches of equal length and takes the heaviest of each.
+ *
+ * @template Row
+ * @param {Row[]} rows
+ * @param {number} most
+ * @param {(row: Row) => number} weight
+ * @returns {Row[]} in their order
+ */
+export function pick(rows, most, weight) {
+  const size = Math.max(1, Math.ceil(rows.length / most));
+  if (size === 1) return rows;
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, i) => {
+    const part = rows.slice(i * size, (i + 1) * size);
+    return part.reduce((heaviest, row) => (weight(row) > weight(heaviest) ? row : heaviest));
+  });
+}
+
+/**
+ * @param {number} count rows before `pick`
+ * @param {string} heaviest e.g. `the one with the longest p99`
+ * @param {number} [seconds] that each covers
+ * @returns {string} the note of a table of picked rows; empty where it has all of them
+ */
+export function thinnedNote(count, heaviest, seconds = 1) {
+  const size = Math.max(1, Math.ceil(count / MOST_ROWS));
+  if (size === 1) return '';
+  const shown = Math.ceil(count / size);
+  return `${formatCount(shown)} of ${formatCount(count)} rows: of every ${formatDuration(size * seconds * 1000)} ${heaviest}. JSON and CSV have all.`;
+}
+
+/**
+ * @param {number} seconds
+ * @param {number} most
+ * @returns {number} seconds to add up over, so that there are no more than `most` sums
+ */
+export function spanFor(seconds, most) {
+  return SPANS.find((span) => Math.ceil(seconds / span) <= most) ?? Math.ceil(seconds / most);
+}
+
+/**
+ * @template Row
+ * @param {Row[]} rows one a second
+ * @param {number} span seconds
+ * @returns {{second: number, span: number, rows: Row[]}[]} the last may be shorter
+ */
+export function binned(rows, span) {
+  return Array.from({ length: Math.ceil(rows.length / span) }, (_, i) => {
+    const part = rows.slice(i * span, (i + 1) * span);
+    return { second: i * span, span: part.length, rows: part };
+  });
 }

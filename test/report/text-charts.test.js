@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram } from '../../src/common/histogram.js';
-import { binsOf, textHistogram } from '../../src/report/text-histogram.js';
+import { binsOf, textHistogram } from '../../src/report/text-charts.js';
 import { histogramOf } from './histogram-of.js';
 
 test('nothing is drawn of nothing', () => assert.deepEqual(textHistogram(createHistogram()), []));
