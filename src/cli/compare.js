@@ -1,21 +1,100 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
-import { EXIT, usageError } from '../common/errors.js';
+import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { readOne, readOptions } from '../common/options.js';
 import { leftOutOf } from '../report/describe/runs.js';
+import { reporters } from '../report/index.js';
 import { clean } from '../report/layout.js';
 import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
 import { withoutSecrets } from '../vault/redact.js';
-import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
-import { nameGroups } from './group-names.js';
+import { nameGroups, refuseOverwrite } from './input-files.js';
 import { checkOutputs, writeOutputs } from './output.js';
-import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
 /** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
 /** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
 /** @typedef {import('../result/runs/same-run.js').RunGroup} RunGroup */
 
-/** @type {import('./declare.js').Command} */
+const GROUP = 'Comparison';
+const RESULTS = 'Results';
+
+/** Reporters that can show a comparison, by name. */
+const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
+const extensions = able.map(([, { extension }]) => extension).join(', ');
+
+/** @type {import('../common/options.js').OptionSpec} */
+const withOption = {
+  type: 'file',
+  group: GROUP,
+  placeholder: 'FILE...',
+  several: true,
+  describe: 'Results of another group; repeatable',
+};
+
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+const otherOptions = {
+  name: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'LABEL',
+    repeatable: true,
+    describe: 'Name of a group, the base first; repeatable',
+    defaultText: 'common part of its file names',
+  },
+  'allow-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Compare interrupted and invalid runs, too',
+  },
+  'leave-out-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Leave out interrupted and invalid runs',
+  },
+  seed: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: 1,
+    max: 0xffff_ffff,
+    describe: 'Seed of the bootstrap',
+  },
+  'fail-if': {
+    type: 'text',
+    group: RESULTS,
+    placeholder: 'EXPR',
+    repeatable: true,
+    describe: "Exit with 99 if shown or not proven: 'p99 slower by 10%'; repeatable",
+  },
+  out: {
+    type: 'file',
+    group: RESULTS,
+    placeholder: 'FILE',
+    repeatable: true,
+    describe: `Write the comparison to a file (${extensions}); repeatable`,
+  },
+  format: {
+    type: 'choice',
+    group: RESULTS,
+    choices: able.map(([name]) => name),
+    default: 'text',
+    describe: 'Format of standard output',
+  },
+};
+
+const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
+  METRIC     mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors
+  DIRECTION  slower or faster for times; higher, lower, worse or better for all
+  by X%      difference of the medians; for errors, percentage points
+
+At least 4 runs per group are needed to show a difference (p < 0.05). See docs/compare.md.
+
+${describeExitCodes({
+  0: 'compared; no --fail-if fired',
+  1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
+  99: 'a --fail-if fired or is not proven',
+})}`;
+
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: { with: withOption, ...otherOptions },
   positionals: {
@@ -142,11 +221,7 @@ async function readGroups(paths, names) {
   });
 }
 
-/**
- * What the text says itself is said on standard error beside other forms.
- *
- * @param {Comparison} comparison
- */
+/** What the text says itself is said on standard error beside other forms. @param {Comparison} comparison */
 function warn({ warnings, groups, failIf }) {
   const leftOut = groups.flatMap((group) =>
     leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),

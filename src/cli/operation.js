@@ -8,7 +8,7 @@ import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
-import { onInterrupt } from './interrupt.js';
+import { onInterrupt } from './process.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
 import { plannedForSearch, searchSettings } from './search-options.js';
 
@@ -16,7 +16,7 @@ const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token,
 
 /**
  * @param {string} name
- * @returns {Promise<import('./declare.js').Command>}
+ * @returns {Promise<import('./arguments.js').Command>}
  */
 export async function operationCommand(name) {
   const operation = await loadOperation(name);

@@ -3,9 +3,8 @@ import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
-import { nameGroups } from './group-names.js';
+import { nameGroups, refuseOverwrite } from './input-files.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
-import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../result/document.js').Document} Document */
 /** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
@@ -19,7 +18,7 @@ const options = {
   format: { ...outputOptions.format, group: GROUP },
 };
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options,
   positionals: {

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { unlessStopped } from '../common/stop.js';
-import { exitCodeOf, withExitCode } from './exit-code.js';
-import { appendSummary, print, writeFiles } from './output.js';
-import { withRemarks } from './remarks.js';
+import { appendSummary, print, withRemarks, writeFiles } from './output.js';
+import { exitCodeOf, withExitCode } from './process.js';
 
 /** @typedef {import('../result/document.js').Document} Document */
 /** @typedef {import('../result/schema.js').Result} Result */

@@ -3,8 +3,7 @@ import { extname } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
-import { appendSummary, checkKind, checkOutputs, print, writeFiles } from './output.js';
-import { withRemarks } from './remarks.js';
+import { appendSummary, checkKind, checkOutputs, print, withRemarks, writeFiles } from './output.js';
 
 /** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {import('../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */

@@ -1,15 +1,13 @@
 /** A scenario of several steps, run to its end: shown, written after each run, and told together. */
 
-import { turnsOf } from '../campaigns/scenario/run-order.js';
-import { runScenario } from '../campaigns/scenario/run-scenario.js';
+import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
 import { planOfRun } from '../plan/plan.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
-import { exitCodeOf } from './exit-code.js';
-import { onInterrupt } from './interrupt.js';
-import { withRemarks } from './remarks.js';
+import { withRemarks } from './output.js';
+import { exitCodeOf, onInterrupt } from './process.js';
 import { withoutQuery } from './run-options.js';
 import { worstOf } from './runs.js';
 import { startShowing } from './showing.js';

@@ -1,6 +1,6 @@
 /** What a scenario wants set up, round its runs: there before them, gone after them, whatever becomes of them. */
 import { EXIT } from '../common/errors.js';
-import { HANG_UP, SIGNALS } from './interrupt.js';
+import { HANG_UP, SIGNALS } from './process.js';
 
 /** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../common/errors.js').PkiLoadError} PkiLoadError */

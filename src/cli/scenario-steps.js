@@ -1,10 +1,9 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked where it is to be searched. */
 
-import { planRun } from '../campaigns/scenario/scenario-plan.js';
-import { checkSearched, notJudged, saidOfLoad } from '../campaigns/scenario/searched.js';
+import { checkSearched, notJudged, planRun, saidOfLoad } from '../campaigns/scenario/scenario-plan.js';
 import { usageError } from '../common/errors.js';
 import { readEnvironment } from '../vault/environment.js';
-import { remarksOf } from './remarks.js';
+import { remarksOf } from './output.js';
 import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
 
 /** @typedef {import('./scenario-run.js').Step} Step */

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { commonOptions } from '../plan/common-options.js';
+import { refuseOverwrite } from './input-files.js';
 import { runPlan, splitOptions } from './operation.js';
-import { refuseOverwrite } from './overwrite.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
 import { searchOptions } from './search-options.js';
@@ -38,7 +38,7 @@ const scenarioOptions = {
 /** A part of a run would need the other parts' scenario. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: { ...scenarioOptions, ...ownCommon, ...runOptions },
   positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1 },
@@ -141,7 +141,7 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
 async function read(file, only) {
   const [{ readScenario }, { onlyRuns }] = await Promise.all([
     import('../campaigns/scenario/read.js'),
-    import('../campaigns/scenario/only.js'),
+    import('../campaigns/scenario/read.js'),
   ]);
   const scenario = await readScenario(await textOf(file), file, process.env);
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };

@@ -7,7 +7,7 @@ import { DOCUMENT_KINDS } from '../result/document.js';
 const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
 const NAMES = KINDS.join(', ');
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: {},
   positionals: {

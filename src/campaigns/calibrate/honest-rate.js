@@ -6,7 +6,7 @@
  */
 import { formatRate } from '../../common/units.js';
 import { findHighestRate } from './highest-rate.js';
-import { toMicros } from './quantiles.js';
+import { toMicros } from './measure.js';
 
 /**
  * @typedef {object} Compared milliseconds
@@ -22,7 +22,7 @@ import { toMicros } from './quantiles.js';
  * @property {boolean} honest
  * @property {number} planned
  * @property {number} samples requests that the target saw
- * @property {import('./quantiles.js').Quantiles} latenessMs of the sends, as the target saw it
+ * @property {import('./measure.js').Quantiles} latenessMs of the sends, as the target saw it
  * @property {Compared} p50Ms
  * @property {Compared} p99Ms
  * @property {import('./measure.js').Verdict} measurement
@@ -57,7 +57,7 @@ const MAX_ERROR = 0.1;
  * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
  *
  * @param {object} context
- * @param {import('./rows.js').Measure} context.step
+ * @param {import('./measure.js').Measure} context.step
  * @param {import('./calibrate-plan.js').CalibrationOptions} context.options
  * @param {number} context.peakPerSecond of a closed loop
  * @returns {Promise<HonestRate>}
@@ -106,7 +106,7 @@ export function delayFor(ratePerSecond, concurrency) {
 }
 
 /**
- * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./rows.js').Measure>>} measured
+ * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./measure.js').Measure>>} measured
  * @returns {Omit<Try, 'honest'>}
  */
 function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {

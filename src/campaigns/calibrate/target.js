@@ -13,7 +13,7 @@ const END_IS_TOLD_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 
 /**
- * @typedef {import('./recording.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
+ * @typedef {import('./known-delay.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  *   `cpu`: CPU time of the target's process so far, every few milliseconds; `baseNs`: zero of all its times, on the
  *   machine's monotonic clock (`process.hrtime`), which processes share
  */

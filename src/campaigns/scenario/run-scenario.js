@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../common/errors.js';
 import { unlessStopped } from '../../common/stop.js';
-import { turnsOf } from './run-order.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {{name: string, run: string, target: string, plan: import('../../plan/plan.js').Plan}} Step a run on a target */
@@ -69,7 +68,7 @@ export async function runScenario(context) {
 /**
  * @param {Context} context
  * @param {number} last step that was run
- * @param {import('./run-order.js').Turn} turn that comes
+ * @param {Turn} turn that comes
  */
 async function goOn({ live, stop, pauseMs, between, planOf }, last, { step, number }) {
   await between(last);
@@ -89,4 +88,25 @@ function announcement({ run, target }, { i, of, number, repeat }) {
 /** @param {unknown} error */
 function isInterruption(error) {
   return error instanceof PkiLoadError && error.code === 'interrupted';
+}
+
+/** @typedef {{step: number, number: number}} Turn index of a step, and which of its repeats, from 0 */
+
+/**
+ * Targets take turns, and another one begins each time: with A1 B1 B2 A2 what a machine does meanwhile (it warms up, a disk fills)
+ * falls on all alike.
+ *
+ * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
+ * @param {number} repeat of it all
+ * @returns {Turn[]}
+ */
+export function turnsOf(steps, repeat) {
+  const runs = [...new Set(steps.map(({ run }) => run))].map((run) =>
+    steps.flatMap((step, i) => (step.run === run ? [i] : [])),
+  );
+  return Array.from({ length: repeat }, (_, number) =>
+    runs.flatMap((targets) =>
+      targets.map((_step, i) => ({ step: targets[(i + number) % targets.length], number })),
+    ),
+  ).flat();
 }

@@ -24,7 +24,7 @@ import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search
  */
 
 /** What is within this share of the highest throughput seen is at the peak: two runs of one plan differ by about as much. */
-export const AT_PEAK = 0.05;
+const AT_PEAK = 0.05;
 
 /** Twice as many in flight that bring less than this more do not help; so often in a row, and the search turns back. */
 const GAIN = 0.05;

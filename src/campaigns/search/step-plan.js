@@ -177,7 +177,7 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks 
  * @param {Plan} plan
  * @returns {number} with fewer requests, all of them good, some requirement could not be told from chance
  */
-export function leastRequests({ requirements, mix }) {
+function leastRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
     const own = metric === 'percentile' || (metric === 'errors' && limit > 0) ? samplesToProve(share) : 1;

@@ -1,4 +1,6 @@
 /** What groups of files are called: as the user says, else by what the names of their files have in common. */
+
+import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
 
@@ -71,4 +73,40 @@ function commonPart(files) {
   // Not `run1` of run1 and run10: a number is common as a whole or not at all.
   if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/\d+$/, '');
   return common.replace(/[-_.\s]+$/, '');
+}
+
+/** What stands for standard input, and what leads to the file that it is, where there is one. */
+const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
+
+/**
+ * @param {readonly string[]} outputs paths of `--out`
+ * @param {readonly string[]} inputs paths of what will be read; `-` is standard input
+ * @throws {import('../common/errors.js').PkiLoadError} code `out_is_input`, where a path of both leads to one file
+ */
+export function refuseOverwrite(outputs, inputs) {
+  const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
+  for (const path of outputs) {
+    const file = realFile(path);
+    const input = file === null ? undefined : read.get(file);
+    if (input === undefined) continue;
+    throw usageError(
+      'out_is_input',
+      input === path
+        ? `--out ${path} is one of the files to read, and would be overwritten.`
+        : `--out ${path} is the same file as ${input === STDIN ? 'standard input' : input}, which is to be read, and would be overwritten.`,
+      'Write to another file.',
+    );
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {string | null} absolute, whatever links lead to it; null: there is none, or nothing that could be overwritten
+ */
+function realFile(path) {
+  try {
+    return statSync(path).isFile() ? realpathSync.native(path) : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,7 +2,7 @@
  * Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the
  * process as it is. Once all is reported there is nothing left to interrupt but waiting.
  */
-import { EXIT } from '../common/errors.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
 
 /** What asks for an end. */
 export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
@@ -59,4 +59,58 @@ export function onInterrupt(process, say, heard = new AbortController()) {
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
+}
+
+/**
+ * @param {Pick<import('../result/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
+ *   measurement
+ * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
+ *   does not answer for requirements, which are judged on the sum of all parts
+ */
+export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
+  if (interrupted) return EXIT.interrupted;
+  if (measurement.verdict === 'invalid') return EXIT.invalidMeasurement;
+  if (shard !== undefined) return EXIT.ok;
+  return requirements.every(({ verdict }) => verdict === 'met') ? EXIT.ok : EXIT.requirement;
+}
+
+/**
+ * What was measured tells more than that some file could not be written.
+ *
+ * @param {unknown} failure
+ * @param {number} code of what was measured
+ */
+export function withExitCode(failure, code) {
+  if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
+  const { message, remedy, cause } = failure;
+  return new PkiLoadError(failure.code, message, { remedy, exitCode: code, cause });
+}
+
+/** The reader of a pipe or socket has gone away. */
+const GONE = new Set(['EPIPE', 'ECONNRESET']);
+
+/** What a terminal says that was hung up; of a file it would be a fault of the disk. */
+const HUNG_UP = 'EIO';
+
+/** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
+
+/**
+ * A reader that is gone is told nothing more. Another fault of standard output is told once, and is exit code 1 where it would be 0 else;
+ * of standard error there is nobody to tell.
+ *
+ * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
+ *   exitCode?: number | string | null}} process
+ */
+export function handleOutputErrors(process) {
+  const { stdout, stderr } = process;
+  let isReported = false;
+  stderr.on('error', () => {});
+  stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
+    if (isReported || GONE.has(code) || (code === HUNG_UP && stdout.isTTY)) return;
+    isReported = true;
+    stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
+    process.once('exit', (ending) => {
+      if (ending === EXIT.ok) process.exitCode = EXIT.usage;
+    });
+  });
 }
