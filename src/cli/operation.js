@@ -3,6 +3,7 @@
  * `--help` and wrong usage need not wait for it.
  */
 import { setFlagsFromString } from 'node:v8';
+import { plannedForSearch, searchSettings } from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError } from '../common/errors.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
@@ -10,7 +11,6 @@ import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { onInterrupt } from './process.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
-import { plannedForSearch, searchSettings } from './search-options.js';
 
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
 

@@ -192,18 +192,6 @@ function cannotWrite(path, name, error) {
 }
 
 /**
- * @param {{run: string, notJudged: readonly string[]}} step `notJudged`: what is required of its stages, where it does without
- * @returns {string[]} sentences; the same for all targets of a run
- */
-export function remarksOf({ run, notJudged }) {
-  return notJudged.length === 0
-    ? []
-    : [
-        `${run}: its stages are left out, and what is required of them is not judged: ${notJudged.join(', ')}.`,
-      ];
-}
-
-/**
  * @template {Document} D
  * @param {D} document
  * @param {readonly string[]} remarks sentences

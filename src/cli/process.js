@@ -114,3 +114,21 @@ export function handleOutputErrors(process) {
     });
   });
 }
+
+/**
+ * The worst first. An interruption tells more than what was not proven because of it, and that a target of several could not be
+ * measured more than what others showed.
+ */
+const WORST_FIRST = [
+  EXIT.interrupted,
+  EXIT.usage,
+  EXIT.target,
+  EXIT.invalidMeasurement,
+  EXIT.requirement,
+  EXIT.ok,
+];
+
+/** @param {number[]} codes @returns {number} exit code of several runs together */
+export function worstOf(codes) {
+  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+}

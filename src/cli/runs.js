@@ -1,9 +1,8 @@
 /** One run or several, one after the other: what each of them gave is written before the next begins. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeatRun } from '../campaigns/repeat.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { unlessStopped } from '../common/stop.js';
 import { appendSummary, print, withRemarks, writeFiles } from './output.js';
-import { exitCodeOf, withExitCode } from './process.js';
+import { exitCodeOf, withExitCode, worstOf } from './process.js';
 
 /** @typedef {import('../result/document.js').Document} Document */
 /** @typedef {import('../result/schema.js').Result} Result */
@@ -20,30 +19,23 @@ import { exitCodeOf, withExitCode } from './process.js';
  */
 
 /**
- * The worst first. An interruption tells more than what was not proven because of it, and that a target of several could not be
- * measured more than what others showed.
- */
-const WORST_FIRST = [
-  EXIT.interrupted,
-  EXIT.usage,
-  EXIT.target,
-  EXIT.invalidMeasurement,
-  EXIT.requirement,
-  EXIT.ok,
-];
-
-/**
  * @param {Context} context
  * @returns {Promise<{code: number, results: Result[]}>} exit code: of the worst of the runs
  * @throws {PkiLoadError} where all runs were made but not all could be written; its exit code is theirs, unless that is 0
  */
 export async function runAll(context) {
   const { settings, live, report = reportEverywhere } = context;
-  const { repeat } = settings;
+  const { repeat, pauseMs, out } = settings;
   /** @type {Result[]} */
   const results = [];
+  const between = async () => {
+    const set = await setOf(context, results);
+    // The last attempt reports files that cannot be written.
+    await writeFiles(set, out);
+    return set.summary;
+  };
   try {
-    await runEach(context, results);
+    await repeatRun({ ...context, repeat, pauseMs, results, between });
   } catch (error) {
     if (results.length > 0) {
       // Nobody else writes files then: what the runs before have shown is not lost with the one that could not begin, or broke off.
@@ -59,40 +51,6 @@ export async function runAll(context) {
   if (failures.length === 0) return { code: worst, results };
   for (const failure of failures.slice(1)) warnOf(failure, live);
   throw withExitCode(failures[0], worst);
-}
-
-/** @param {number[]} codes @returns {number} exit code of several runs together */
-export function worstOf(codes) {
-  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
-}
-
-/**
- * @param {Context} context
- * @param {Result[]} results is added to
- */
-async function runEach(context, results) {
-  const { settings, runOnce, live, stop } = context;
-  const { repeat, pauseMs, out } = settings;
-  for (;;) {
-    if (repeat > 1) live.event({ type: 'notice', text: `Run ${results.length + 1} of ${repeat}:` });
-    const result = await runOnce(results.length);
-    await live.finish(result);
-    results.push(result);
-    if (results.length === repeat || stop.aborted) return;
-    const set = await setOf(context, results);
-    // What cannot be written is said when it is tried for the last time.
-    await writeFiles(set, out);
-    await Promise.all([pause(pauseMs, stop), unlessStopped(live.next(set.summary), stop)]);
-    if (stop.aborted) return;
-  }
-}
-
-/**
- * @param {number} ms
- * @param {AbortSignal} stop ends it early
- */
-async function pause(ms, stop) {
-  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
 /**

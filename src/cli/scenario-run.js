@@ -1,28 +1,18 @@
 /** A scenario of several steps, run to its end: shown, written after each run, and told together. */
 
-import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
+import { runScenario, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { interrupted } from '../common/stop.js';
 import { planOfRun } from '../plan/plan.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
 import { withRemarks } from './output.js';
-import { exitCodeOf, onInterrupt } from './process.js';
+import { exitCodeOf, onInterrupt, worstOf } from './process.js';
 import { withoutQuery } from './run-options.js';
-import { worstOf } from './runs.js';
 import { startShowing } from './showing.js';
 
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {ReturnType<typeof import('./scenario-files.js').scenarioFiles>} ScenarioFiles */
-/**
- * @typedef {object} OfStep
- * @property {string | null} token a secret
- * @property {string | null} [tokenEnv] environment variable that holds it
- * @property {import('../campaigns/search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
- * @property {string[]} notJudged what is required of its stages, where it does without
- * @property {string[]} remarks what reports of it say beside its figures, sentences
- */
-/** @typedef {import('../campaigns/scenario/run-scenario.js').Step & OfStep} Step */
+/** @typedef {import('../campaigns/scenario/scenario-steps.js').Step} Step */
 /**
  * @typedef {object} Given
  * @property {import('../campaigns/scenario/read.js').ReadScenario} scenario
@@ -166,13 +156,4 @@ function conclude(failures, code, live) {
     });
   }
   return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
-}
-
-/**
- * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
- * @returns {unknown} which tells most: refusals have been told before, of each target
- */
-function whyNothing({ fault, interrupted: isInterrupted, refused }) {
-  if (fault !== undefined) return fault;
-  return isInterrupted ? interrupted() : [...refused.values()][0];
 }

@@ -9,7 +9,7 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
  * @param {Pick<ReadScenario, 'setup'>} scenario
- * @param {readonly import('./scenario-run.js').Step[]} steps
+ * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps
  * @param {{quiet: boolean}} settings
  * @param {(refused: ReadonlyMap<number, PkiLoadError>, heard: AbortController) => Promise<number>} act the runs; `refused`: steps on
  *   whose targets nothing could be set up; `heard`: see onInterrupt

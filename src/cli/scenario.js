@@ -1,6 +1,7 @@
 /** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
+import { searchOptions } from '../campaigns/search/search-options.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { commonOptions } from '../plan/common-options.js';
@@ -8,10 +9,9 @@ import { refuseOverwrite } from './input-files.js';
 import { runPlan, splitOptions } from './operation.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
-import { searchOptions } from './search-options.js';
 
 /** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
-/** @typedef {import('./scenario-run.js').Step} Step */
+/** @typedef {import('../campaigns/scenario/scenario-steps.js').Step} Step */
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
  * @typedef {object} Job
@@ -62,7 +62,7 @@ export const command = {
     const { planned, asked } = splitOptions(given);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(wanted(scenario, count, asked), count);
-    const { stepsOf } = await import('./scenario-steps.js');
+    const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
     const steps = await stepsOf(scenario, planned, settings);
     const { paths, act } = await prepare(scenario, steps, settings, line);
     refuseOverwrite(paths, [file]);

@@ -1,7 +1,7 @@
 /** Flags that make of a run a search, and what they leave of the others. */
 
-import { usageError } from '../common/errors.js';
-import { commonOptions } from '../plan/common-options.js';
+import { usageError } from '../../common/errors.js';
+import { commonOptions } from '../../plan/common-options.js';
 
 const GROUP = 'Search';
 
@@ -21,7 +21,7 @@ const CONFIRMATION = 3;
 /** What only an open loop has. */
 const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
 export const searchOptions = {
   'find-max-rate': {
     type: 'flag',
@@ -113,10 +113,10 @@ export function refuseOpenLoop({ of }, flags) {
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
+ * @param {import('../../plan/plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
  * @param {{duration?: unknown, concurrency?: unknown}} said of the load by whoever asks; what was not said is chosen to fit
- * @returns {import('../campaigns/search/step-plan.js').SearchSettings}
+ * @returns {import('./step-plan.js').SearchSettings}
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);
