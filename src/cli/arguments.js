@@ -1,4 +1,5 @@
 /** Command-line arguments before and after yargs parses them. */
+import { closest } from '../common/closest.js';
 
 /**
  * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
@@ -83,38 +84,14 @@ export function describeMisuse(message, args, { commands, flags }) {
   return `Unknown option ${dashes}${name}.${suggest(name, flags, '--')}`;
 }
 
-/** A word with more edits than this share of its length is no typing error. */
-const MAX_EDITS_SHARE = 0.4;
-
 /**
  * @param {string} word
  * @param {string[]} known
  * @param {string} dashes
  */
 function suggest(word, known, dashes) {
-  const [nearest] = known
-    .map((name) => ({ name, edits: editDistance(word, name) }))
-    .sort((a, b) => a.edits - b.edits);
-  const isNear = nearest !== undefined && nearest.edits <= MAX_EDITS_SHARE * word.length;
-  return isNear ? ` Did you mean ${dashes}${nearest.name}?` : '';
-}
-
-/**
- * Levenshtein distance.
- *
- * @param {string} a
- * @param {string} b
- */
-function editDistance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length];
+  const nearest = closest(word, known);
+  return nearest === null ? '' : ` Did you mean ${dashes}${nearest}?`;
 }
 
 /**

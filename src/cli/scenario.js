@@ -86,11 +86,11 @@ export const command = {
  * @throws {import('../common/errors.js').PkiLoadError} what could not be written
  */
 async function prepare(scenario, steps, settings, line) {
-  const { scenarioFiles, searchFiles } = await import('./scenario-files.js');
+  const { scenarioFiles, searchFiles } = await import('./scenario-run.js');
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    const { searchSteps } = await import('./scenario-search.js');
+    const { searchSteps } = await import('./scenario-run.js');
     return {
       paths: outs.flat(),
       act: (refused, heard) => searchSteps({ steps, outs, settings, line, refused, heard }),

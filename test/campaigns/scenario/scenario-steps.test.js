@@ -253,7 +253,7 @@ describe('every run of an example can be searched:', () => {
   for (const name of ['cerberus', 'vault-ocsp-load-test']) {
     for (const search of [RATE, FLIGHT]) {
       test(`${name}, for ${search.of}`, async () => {
-        const text = readFileSync(new URL(`../../examples/${name}.yaml`, import.meta.url), 'utf8');
+        const text = readFileSync(new URL(`../../../examples/${name}.yaml`, import.meta.url), 'utf8');
         const { length } = (await readScenario(text, `${name}.yaml`, {})).runs;
         const steps = await plan(text, search, REQUIRED);
         assert.deepEqual(
