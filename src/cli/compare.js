@@ -4,14 +4,11 @@ import { readOne, readOptions } from '../common/options.js';
 import { leftOutOf } from '../report/describe/runs.js';
 import { reporters } from '../report/index.js';
 import { clean } from '../report/layout.js';
-import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
 import { withoutSecrets } from '../vault/redact.js';
-import { nameGroups, refuseOverwrite } from './input-files.js';
+import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkOutputs, writeOutputs } from './output.js';
 
 /** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
 /** @typedef {import('../result/runs/same-run.js').RunGroup} RunGroup */
 
 const GROUP = 'Comparison';
@@ -94,6 +91,17 @@ ${describeExitCodes({
   99: 'a --fail-if fired or is not proven',
 })}`;
 
+/** @type {Record<string, [problem: string, remedy: string]>} by kind of document */
+const NOT_A_RUN = {
+  comparison: ['a comparison, not the result of a run', 'Give the files that it was made of.'],
+  propagation: ['a measurement of propagation, not the result of a run', 'Give the results of runs.'],
+  search: ['a search, not the result of a run', 'Give results of runs; a search is reported with report.'],
+  'scenario-result': [
+    'of several runs or targets together, not the result of a run',
+    'Give the files beside it, of one run and target each.',
+  ],
+};
+
 /** @type {import('./arguments.js').Command} */
 export const command = {
   options: { with: withOption, ...otherOptions },
@@ -175,49 +183,13 @@ function listOf(value) {
  * @returns {Promise<RunGroup[]>}
  */
 async function readGroups(paths, names) {
-  const [{ readDocuments }, { namedRuns }] = await Promise.all([
-    import('../result/read-document.js'),
-    import('../result/runs/run-summary.js'),
-  ]);
-  const read = await readDocuments(paths.flat());
-  /** @type {(document: ReadDocument) => NamedRun[]} */
-  const runsOf = ({ name, document }) => {
-    if (isResult(document)) return [{ name, result: document }];
-    if (isComparison(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a comparison, not the result of a run.`,
-        'Give the files that it was made of.',
-      );
-    }
-    if (isPropagation(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a measurement of propagation, not the result of a run.`,
-        'Give the results of runs.',
-      );
-    }
-    if (isSearch(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a search, not the result of a run.`,
-        'Give results of runs; a search is reported with report.',
-      );
-    }
-    if (isScenarioResult(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is of several runs or targets together, not the result of a run.`,
-        'Give the files beside it, of one run and target each.',
-      );
-    }
-    return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
-  };
+  const { readDocuments } = await import('../result/read-document.js');
+  const runs = await runsIn(await readDocuments(paths.flat()), 'not_a_run', NOT_A_RUN);
   let from = 0;
   return paths.map((group, i) => {
-    const documents = read.slice(from, from + group.length);
+    const own = runs.slice(from, from + group.length).flat();
     from += group.length;
-    return { name: names[i], runs: documents.flatMap(runsOf) };
+    return { name: names[i], runs: own };
   });
 }
 

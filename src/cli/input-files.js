@@ -3,6 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
+import { isResult, isRunSet, kindOf } from '../result/document.js';
 
 /** Where the files have nothing in common. */
 const NAMELESS = 'runs';
@@ -109,4 +110,24 @@ function realFile(path) {
   } catch {
     return null;
   }
+}
+
+/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
+
+/**
+ * @param {import('../result/read-document.js').ReadDocument[]} read
+ * @param {string} code of the error where a document holds no runs
+ * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
+ * @returns {Promise<NamedRun[][]>} the runs of each document
+ */
+export async function runsIn(read, code, refused) {
+  const { namedRuns } = await import('../result/runs/run-summary.js');
+  return read.map(({ name, document }) => {
+    if (isResult(document)) return [{ name, result: document }];
+    if (isRunSet(document)) {
+      return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
+    }
+    const [problem, remedy] = refused[kindOf(document)];
+    throw usageError(code, `${name} is ${problem}.`, remedy);
+  });
 }
