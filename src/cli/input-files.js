@@ -5,7 +5,6 @@ import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
 
-/** Where the files have nothing in common. */
 const NAMELESS = 'runs';
 
 /**
@@ -102,7 +101,7 @@ export function refuseOverwrite(outputs, inputs) {
 
 /**
  * @param {string} path
- * @returns {string | null} absolute, whatever links lead to it; null: there is none, or nothing that could be overwritten
+ * @returns {string | null} absolute, whatever links lead to it; null: not found, or not a regular file
  */
 function realFile(path) {
   try {

@@ -104,7 +104,7 @@ export function checkKind({ kinds, extension }, kind, name) {
 
 /**
  * @returns {string} the file that GitHub Actions reads
- * @throws {import('../common/errors.js').PkiLoadError} where there is none, or none that can be written
+ * @throws {import('../common/errors.js').PkiLoadError} where it is not set or cannot be written
  */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];

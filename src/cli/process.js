@@ -1,10 +1,9 @@
 /**
- * Ctrl-C, SIGTERM or a terminal that goes away: the first stops sending, the second ends what is in flight too, the third ends the
- * process as it is. Once all is reported there is nothing left to interrupt but waiting.
+ * How the process ends: signals, exit codes, output that fails. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
+ * ends requests in flight, the third ends the process at once.
  */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 
-/** What asks for an end. */
 export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
 /** Of a terminal that goes away there may be several, of its shell and of the system: only the first is one. @type {NodeJS.Signals} */
@@ -95,8 +94,8 @@ const HUNG_UP = 'EIO';
 /** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
 
 /**
- * A reader that is gone is told nothing more. Another fault of standard output is told once, and is exit code 1 where it would be 0 else;
- * of standard error there is nobody to tell.
+ * A reader that is gone is no fault. Any other fault of standard output is reported once and turns exit code 0 into 1;
+ * faults of standard error are ignored.
  *
  * @param {{stdout: Stream, stderr: Stream, once: (event: 'exit', listener: (code: number) => void) => unknown,
  *   exitCode?: number | string | null}} process

@@ -50,7 +50,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
  * @param {Pick<NodeJS.Process, 'on' | 'off' | 'listenerCount'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
  * @returns {{heard: AbortController, phase: (next: 'up' | 'act' | 'down') => void, release: () => void}} `heard`: aborted by a signal
- *   while things are set up, or while nobody else listens; `phase`: what is done from now on
+ *   while things are set up, or without another listener
  */
 export function holdSignals(process, say) {
   const heard = new AbortController();

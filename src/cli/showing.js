@@ -110,7 +110,7 @@ export async function runAll(context) {
     await repeatRun({ ...context, repeat, pauseMs, results, between });
   } catch (error) {
     if (results.length > 0) {
-      // Nobody else writes files then: what the runs before have shown is not lost with the one that could not begin, or broke off.
+      // The live thread stops writing files, so the results of the runs before can be written here.
       await live.abandon();
       for (const failure of await report(await documentOf(context, results), settings)) warnOf(failure, live);
     }

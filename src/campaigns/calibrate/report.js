@@ -1,4 +1,4 @@
-/** A calibration as plain text: what was measured in columns, then what it comes down to. */
+/** A calibration -> its summary in sentences; and plain text: the measurements in columns, then the summary. */
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { labelled, table as tableRows, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/measurement.js';

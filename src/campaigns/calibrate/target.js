@@ -8,7 +8,7 @@ import { PkiLoadError } from '../../common/errors.js';
 const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
 const ANSWERS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
-/** A process that has ended refuses connections before its parent is told. */
+/** An ended process refuses connections before its parent receives `exit`. */
 const END_IS_TOLD_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 

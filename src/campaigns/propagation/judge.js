@@ -1,7 +1,7 @@
 /**
  * Requirements on the delay until every node says revoked, judged on its upper bound since the answer: the truth is no longer than
  * that, but for what this program was late to see the answer. How late is not known; that its polls were as late at most is taken for
- * it, and what would not be met on bounds that are so much longer is not proven. A certificate of which nobody said revoked never helps.
+ * it, and what would not be met on bounds that are so much longer is not proven. A certificate that no node reported as revoked never helps.
  */
 import { createHistogram, recordMs, valueAtShare } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';

@@ -110,7 +110,7 @@ export function watchNode({ asker, answers, counts }, number, subject, { plan, c
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
       if (!isGivenUp) return { outcome: 'undecided', interval: null };
-      // Of a node that has been silent for long nobody knows what it would have said in the end.
+      // A node that was silent for long may have changed its status unseen.
       const recentMs = giveUpMs - Math.max(RECENT_POLLS * plan.pollMs, plan.timeoutMs);
       const isKnown = lastNotRevoked >= Math.max(answeredMs, recentMs);
       return { outcome: isKnown ? 'never_revoked' : 'never_answered', interval: null };

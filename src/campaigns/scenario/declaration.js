@@ -10,7 +10,7 @@ import { DECLARATION } from './variables.js';
 
 /** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */
 
-/** As in units.js; a value may come from a variable. Only editors are told: units.js says better what is wrong. */
+/** As in units.js; a value may come from a variable. For editors only: units.js has better messages. */
 const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
 const VARIABLE = '.*\\$\\{.*';
 const PATTERNS = Object.freeze({
@@ -95,7 +95,6 @@ const NOT_IN_FILES = Object.freeze(['shard', 'start-at']);
 export const targetOptions = optionsOf('Target', ['dev']);
 export const loadOptions = optionsOf('Load', NOT_IN_FILES);
 
-/** Lists longer than these are not written by people. */
 const MOST = Object.freeze({ entries: 100, stages: 200, runs: 100, requirements: 100, env: 100, out: 20 });
 
 /**
@@ -110,7 +109,7 @@ function optionsOf(group, without) {
 }
 
 /**
- * A group of settings; what it does not know is told with what it does, as names separated by commas.
+ * A group of settings; the error of an unknown key lists the known ones, separated by commas.
  *
  * @template {Record<string, z.ZodType>} Shape
  * @param {Shape} shape

@@ -26,11 +26,10 @@ const LEAST = 'The least is name: NAME and mix: [{operation: issue}].';
 /**
  * @param {Source} source
  * @param {readonly Issue[]} issues at least one
- * @param {(key: string) => string | null} homeOf where a key belongs that is not known where it stands
  * @param {Path} [base] what the issues' paths begin at
  * @returns {import('../../common/errors.js').PkiLoadError} about that which stands first in the file
  */
-export function firstProblem(source, issues, homeOf, base = []) {
+export function firstProblem(source, issues, base = []) {
   const placed = issues.map((found) => {
     const { issue, path } = innermost(source, found, [...base, .../** @type {Path} */ (found.path)]);
     const at = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]] : path;
@@ -42,7 +41,7 @@ export function firstProblem(source, issues, homeOf, base = []) {
     (a, b) => Number(isMissing(a)) - Number(isMissing(b)) || a.line - b.line || a.column - b.column,
   );
   if (issue.code === 'unrecognized_keys') {
-    return unknownKey(source, path, issue.message.split(', '), homeOf);
+    return unknownKey(source, path, issue.message.split(', '));
   }
   const { problem, remedy } = describe(issue, valueAt(source.value, path));
   return source.error(path, problem, remedy ?? (path.length === 0 ? LEAST : undefined));
@@ -52,9 +51,8 @@ export function firstProblem(source, issues, homeOf, base = []) {
  * @param {Source} source
  * @param {Path} path of the key
  * @param {readonly string[]} known
- * @param {(key: string) => string | null} homeOf
  */
-function unknownKey(source, path, known, homeOf) {
+function unknownKey(source, path, known) {
   const key = String(path[path.length - 1]);
   const home = homeOf(key);
   const near = home === null ? closest(key, known) : null;
@@ -189,7 +187,7 @@ const ELSEWHERE = Object.freeze({
  * @param {string} key
  * @returns {string | null} a sentence
  */
-export function homeOf(key) {
+function homeOf(key) {
   if (Object.hasOwn(ELSEWHERE, key)) return ELSEWHERE[key];
   const home = HOMES.find(([, keys]) => keys.includes(key));
   if (home !== undefined) return `It belongs into ${home[0]}.`;
@@ -209,7 +207,7 @@ export function checkOptions(source, path, specs, given) {
   const seen = new Set();
   for (const [key, value] of Object.entries(given)) {
     const found = Object.entries(specs).find(([name]) => name === key || camelCase(name) === key);
-    if (found === undefined) throw unknownKey(source, [...path, key], Object.keys(specs), homeOf);
+    if (found === undefined) throw unknownKey(source, [...path, key], Object.keys(specs));
     const [name, spec] = found;
     if (seen.has(name)) {
       throw source.error(
@@ -221,7 +219,7 @@ export function checkOptions(source, path, specs, given) {
     }
     seen.add(name);
     const { success, error } = optionSchema(spec).safeParse(value);
-    if (!success) throw firstProblem(source, error.issues, homeOf, [...path, key]);
+    if (!success) throw firstProblem(source, error.issues, [...path, key]);
     checkEach(source, [...path, key], spec, value);
   }
 }

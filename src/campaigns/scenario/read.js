@@ -8,7 +8,7 @@ import { reporterForFile } from '../../report/index.js';
 import { readSetupOptions } from '../../vault/setup/setup-options.js';
 import { checkName } from '../../vault/setup/setup-plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
-import { checkOptions, firstProblem, homeOf, located } from './problems.js';
+import { checkOptions, firstProblem, located } from './problems.js';
 import { readRun } from './read-run.js';
 import { pathIn } from './scenario-plan.js';
 import { parseSource } from './source.js';
@@ -60,7 +60,7 @@ const OWN = {
 export async function readScenario(text, name, env) {
   const source = resolveVariables(parseSource(text, name), env);
   const parsed = scenarioSchema(Object.keys(operations)).safeParse(source.value);
-  if (!parsed.success) throw firstProblem(source, parsed.error.issues, homeOf);
+  if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
   const setup = readSetup(source, scenario);
   return {

@@ -13,13 +13,11 @@ import { usageError } from '../../common/errors.js';
  *   code `bad_scenario`, saying where; the variables that stand there, too
  */
 
-/** Longer texts are shown by their beginning. */
 const MOST_CHARACTERS = 60;
 
-/** An alias that stands for another that stands for another: nobody means that. */
 const MOST_ALIASES = 100;
 
-/** Nobody writes more by hand; keys are compared with each other, which takes the square of their number. */
+/** Keys are compared with each other, so time grows with the square of their number. */
 const MOST_TEXT = 100_000;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A plan with requirements -> the highest rate at which all of them are met; or, in a closed loop, the fewest requests in flight that
- * reach the peak throughput. The plan is run again and again at other levels; how is somebody else's matter.
+ * reach the peak throughput. The caller runs the steps.
  */
 import { usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
@@ -29,7 +29,6 @@ import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './
 /** The ends of what is left of the bracket are at most this apart: about what two runs of the same plan differ by. */
 const TOLERANCE = 0.02;
 
-/** Below that nobody needs to search. */
 const LOWEST_RATE = 0.1;
 
 /**

@@ -28,10 +28,9 @@ import { isShared, planOfAll } from './step-plan.js';
 
 /** @typedef {{origin: string, tls: import('../../http/tls.js').Tls}} Place */
 
-/** A single look may take so long. */
 const LOOK_TIMEOUT_MS = 5000;
 
-/** Whatever is at the target's address: any answer will do, it is its time that counts. */
+/** Any response will do: only its time counts. */
 const LOOK_PATH = '/v1/sys/health';
 
 /**
@@ -49,7 +48,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
-  /** What a step has made for itself is removed. Whoever has ended the search wants its report first. */
+  /** Removes what a step made for itself; after a stop the report does not wait for it. */
   let closing = Promise.resolve();
 
   /** @param {Promise<void>} closed */
@@ -178,7 +177,7 @@ function openAsker(origin, tls, stop) {
     }
   };
   async function measure() {
-    // What connects is no measure.
+    // The first request also connects.
     if (!isConnected) isConnected = (await ask()) !== null;
     return ask();
   }
@@ -254,7 +253,7 @@ const MORE_MS = 10;
 
 const BETWEEN_LOOKS_MS = 100;
 
-/** Then the search goes on all the same. */
+/** The search goes on after that. */
 const LONGEST_MS = 60_000;
 
 /**
@@ -272,7 +271,7 @@ export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
     const ms = await look();
     if (ms !== null) atRest.push(ms);
   }
-  // Whoever does not answer at rest cannot be asked whether it has recovered.
+  // A target that does not respond at rest cannot show that it has recovered.
   const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
   return {
     /**
