@@ -6,7 +6,6 @@ import { closest } from '../common/closest.js';
  * help; a lone dash and negative numbers are values.
  *
  * @param {string[]} args
- * @returns {string[]}
  */
 export function normaliseArguments(args) {
   return args.map((arg) => {

@@ -9,7 +9,6 @@ import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkOutputs, writeOutputs } from './output.js';
 
 /** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../result/runs/same-run.js').RunGroup} RunGroup */
 
 const GROUP = 'Comparison';
 const RESULTS = 'Results';
@@ -180,7 +179,7 @@ function listOf(value) {
 /**
  * @param {string[][]} paths
  * @param {string[]} names
- * @returns {Promise<RunGroup[]>}
+ * @returns {Promise<import('../result/runs/same-run.js').RunGroup[]>}
  */
 async function readGroups(paths, names) {
   const { readDocuments } = await import('../result/read-document.js');

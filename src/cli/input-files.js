@@ -111,13 +111,11 @@ function realFile(path) {
   }
 }
 
-/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
-
 /**
  * @param {import('../result/read-document.js').ReadDocument[]} read
  * @param {string} code of the error where a document holds no runs
  * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
- * @returns {Promise<NamedRun[][]>} the runs of each document
+ * @returns {Promise<import('../result/runs/run-metrics.js').NamedRun[][]>} the runs of each document
  */
 export async function runsIn(read, code, refused) {
   const { namedRuns } = await import('../result/runs/run-summary.js');

@@ -32,7 +32,6 @@ export async function operationCommand(name) {
  * @param {import('../operations/index.js').Operation} operation
  * @param {Record<string, unknown>} given
  * @param {string} line
- * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
   // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.

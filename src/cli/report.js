@@ -5,9 +5,6 @@ import { reporters } from '../report/index.js';
 import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 
-/** @typedef {import('../result/document.js').Document} Document */
-/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
-
 const GROUP = 'Results';
 
 /** @type {Record<string, import('../common/options.js').OptionSpec>} */
@@ -53,8 +50,8 @@ export const command = {
 };
 
 /**
- * @param {ReadDocument[]} read
- * @returns {Promise<Document>}
+ * @param {import('../result/read-document.js').ReadDocument[]} read
+ * @returns {Promise<import('../result/document.js').Document>}
  */
 async function together(read) {
   if (read.length === 1) return read[0].document;

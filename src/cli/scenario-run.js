@@ -16,11 +16,10 @@ import { whileShown } from './showing.js';
 
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {ReturnType<typeof scenarioFiles>} ScenarioFiles */
-/** @typedef {import('../campaigns/scenario/scenario-steps.js').Step} Step */
 /**
  * @typedef {object} Given
  * @property {import('../campaigns/scenario/read.js').ReadScenario} scenario
- * @property {readonly Step[]} steps more than one
+ * @property {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps more than one
  * @property {RunSettings} settings
  * @property {string} line the command line
  * @property {ScenarioFiles} files
@@ -152,7 +151,6 @@ function conclude(failures, code, live) {
   return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
 }
 
-/** @typedef {import('../result/schema.js').Result} Result */
 /** @typedef {import('../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
 /** Several documents may follow one another in these. */
@@ -175,7 +173,7 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
     paths: [...together, ...own.flat()],
     /**
      * @param {number} step
-     * @param {readonly Result[]} results that it has given so far
+     * @param {readonly import('../result/schema.js').Result[]} results that it has given so far
      * @param {readonly string[]} remarks see withRemarks
      * @returns {Promise<unknown[]>} why some files could not be written
      */
@@ -245,8 +243,6 @@ export function plainNames(names) {
   return plain;
 }
 
-/** @typedef {import('../campaigns/search/step-plan.js').SearchSettings} SearchSettings */
-
 /**
  * @param {object} given
  * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} given.steps whose `asked` is not null
@@ -265,7 +261,7 @@ export async function searchSteps({ steps, outs, settings, line, refused, heard 
     search: ({ plan, token, asked, remarks }, i) =>
       search(plan, {
         ...{ token, line, heard, remarks, settings: { ...settings, out: outs[i] } },
-        asked: /** @type {SearchSettings} */ (asked),
+        asked: /** @type {import('../campaigns/search/step-plan.js').SearchSettings} */ (asked),
       }),
   });
   return worstOf(codes);

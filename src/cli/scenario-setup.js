@@ -2,13 +2,12 @@
 import { EXIT } from '../common/errors.js';
 import { HANG_UP, SIGNALS } from './process.js';
 
-/** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../common/errors.js').PkiLoadError} PkiLoadError */
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
- * @param {Pick<ReadScenario, 'setup'>} scenario
+ * @param {Pick<import('../campaigns/scenario/read.js').ReadScenario, 'setup'>} scenario
  * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps
  * @param {{quiet: boolean}} settings
  * @param {(refused: ReadonlyMap<number, PkiLoadError>, heard: AbortController) => Promise<number>} act the runs; `refused`: steps on

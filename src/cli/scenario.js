@@ -11,8 +11,6 @@ import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
 
 /** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
-/** @typedef {import('../campaigns/scenario/scenario-steps.js').Step} Step */
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
  * @typedef {object} Job
  * @property {string[]} paths of all that will be written
@@ -79,8 +77,8 @@ export const command = {
 
 /**
  * @param {ReadScenario} scenario
- * @param {Step[]} steps
- * @param {RunSettings} settings
+ * @param {import('../campaigns/scenario/scenario-steps.js').Step[]} steps
+ * @param {import('./run-options.js').RunSettings} settings
  * @param {string} line the command line
  * @returns {Promise<Job>}
  * @throws {import('../common/errors.js').PkiLoadError} what could not be written

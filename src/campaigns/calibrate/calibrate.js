@@ -37,7 +37,6 @@ const EXPECTED = 22;
  * @param {Record<string, unknown>} [given] options as the command line takes them, by camelCase or kebab-case name
  * @param {{signal?: AbortSignal, onEvent?: (event: CalibrationEvent) => void}} [context]
  * @returns {Promise<Calibration>}
- * @throws {import('../../common/errors.js').PkiLoadError}
  */
 export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
   const options = readCalibrationOptions(given);

@@ -109,7 +109,6 @@ export function createAsker({ url, mount, namespace, tls, timeoutMs, clock, conn
  *
  * @param {number} status of HTTP
  * @param {import('../../pki/ocsp-verdicts.js').OcspVerdict} verdict
- * @returns {string}
  */
 export function outcomeOf(status, verdict) {
   if (status >= 200 && status < 300) return verdict;

@@ -6,14 +6,13 @@ import { createQuestioner } from './asker.js';
 import { lookOnce, watchNode } from './watch.js';
 
 /** @typedef {import('./asker.js').Question} Question */
-/** @typedef {import('./watch.js').Interval} Interval */
 /** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
  *   see VaultClient */
 /**
  * @typedef {object} NodeRow what one node said of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
  * @property {string} [before] with `not_good_before`: what it said instead
- * @property {Interval | null} interval from when the revocation was sent; null unless revoked
+ * @property {import('./watch.js').Interval | null} interval from when the revocation was sent; null unless revoked
  */
 /**
  * @typedef {object} Row

@@ -10,10 +10,9 @@ import { everywhere, sinceAnswer } from './watch.js';
 
 /** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
-/** @typedef {import('./watch.js').Interval} Interval */
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
 /** @typedef {import('hdr-histogram-js').Histogram} Histogram */
-/** @typedef {{interval: Interval, answeredMs: number}} Measured both from when the revocation was sent */
+/** @typedef {{interval: import('./watch.js').Interval, answeredMs: number}} Measured both from when the revocation was sent */
 /**
  * @typedef {object} Findings
  * @property {import('./propagation-plan.js').PropagationPlan} plan as it was carried out

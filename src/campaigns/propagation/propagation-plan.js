@@ -134,7 +134,6 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
  * @param {import('../../vault/environment.js').VaultEnvironment} [environment] where defaults of the target come from
  * @returns {Readonly<PropagationPlan>}
- * @throws {import('../../common/errors.js').PkiLoadError} naming the option and the remedy
  */
 export function planPropagation(given, environment = readEnvironment()) {
   rejectUnknown(given);

@@ -20,7 +20,6 @@ const OWN = {
   out: { type: 'file', group: '', describe: 'Results', repeatable: true },
 };
 
-/** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('./source.js').Source} Source */
 /** @typedef {import('./declaration.js').Scenario} Scenario */
 /** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
@@ -142,7 +141,7 @@ async function readRuns(source, scenario, setup) {
 
 /**
  * @param {Source} source
- * @param {Path} path
+ * @param {import('./source.js').Path} path
  * @param {string} name
  */
 function repeated(source, path, name) {
@@ -163,7 +162,6 @@ function readPause(source, { pause }) {
 /**
  * @param {Source} source
  * @param {Scenario} scenario
- * @returns {string[]}
  */
 function readOut(source, { out = [] }) {
   checkOptions(source, [], OWN, { out });

@@ -10,7 +10,6 @@ import { checkSearchable } from '../search/find-max.js';
 
 /** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
 /** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */
-/** @typedef {import('../../vault/environment.js').VaultEnvironment} VaultEnvironment */
 /** @typedef {import('../../plan/plan.js').Plan} Plan */
 
 /** With any of these on the command line, it says how the load goes: stages are left out. */
@@ -20,7 +19,7 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  * @param {ScenarioRun} run
  * @param {ScenarioTarget} target
  * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over what the scenario says
- * @param {VaultEnvironment} environment where defaults of the target come from
+ * @param {import('../../vault/environment.js').VaultEnvironment} environment where defaults of the target come from
  * @param {SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
  * @throws {import('../../common/errors.js').PkiLoadError} naming what contradicts what

@@ -56,7 +56,6 @@ export function resolveVariables(source, env) {
  * @param {string} name
  * @param {ReadonlyMap<string, string | null>} declared
  * @param {Record<string, string | undefined>} env
- * @returns {string}
  */
 function lookUp(source, path, name, declared, env) {
   const fallback = declared.get(name);

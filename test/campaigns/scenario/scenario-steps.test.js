@@ -213,7 +213,7 @@ describe('a search is refused, and its remedy is not:', () => {
   }
 });
 
-/** @param {readonly import('../../../src/cli/scenario-run.js').Step[]} steps */
+/** @param {readonly import('../../../src/campaigns/scenario/scenario-steps.js').Step[]} steps */
 const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
 
 describe('what is required of stages', () => {
