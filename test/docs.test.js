@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { scenarioSchema } from '../src/campaigns/scenario/declaration.js';
 import { SHAPES } from '../src/campaigns/scenario/stages.js';
-import { schemaOf } from '../src/cli/schemas.js';
+import { schemaOf } from '../src/cli/schema.js';
 import { loadOperation, operations } from '../src/operations/index.js';
 import { REASONS } from '../src/verdict/reasons.js';
 import { readAndPlan } from './campaigns/scenario/read.js';

@@ -1,7 +1,7 @@
 /** What a validator that is not ours says of a document, by the JSON Schema that is published. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { schemaOf } from '../src/cli/schemas.js';
+import { schemaOf } from '../src/cli/schema.js';
 
 /**
  * @param {Record<string, unknown>} schema
@@ -18,5 +18,5 @@ export function compile(schema) {
   };
 }
 
-/** @param {import('../src/cli/schemas.js').SchemaKind} kind */
+/** @param {import('../src/cli/schema.js').SchemaKind} kind */
 export const validatorOf = async (kind) => compile(await schemaOf(kind));

@@ -1,11 +1,11 @@
 /** Command-line arguments before and after yargs parses them. */
+import { closest } from '../common/closest.js';
 
 /**
  * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
  * help; a lone dash and negative numbers are values.
  *
  * @param {string[]} args
- * @returns {string[]}
  */
 export function normaliseArguments(args) {
   return args.map((arg) => {
@@ -83,36 +83,93 @@ export function describeMisuse(message, args, { commands, flags }) {
   return `Unknown option ${dashes}${name}.${suggest(name, flags, '--')}`;
 }
 
-/** A word with more edits than this share of its length is no typing error. */
-const MAX_EDITS_SHARE = 0.4;
-
 /**
  * @param {string} word
  * @param {string[]} known
  * @param {string} dashes
  */
 function suggest(word, known, dashes) {
-  const [nearest] = known
-    .map((name) => ({ name, edits: editDistance(word, name) }))
-    .sort((a, b) => a.edits - b.edits);
-  const isNear = nearest !== undefined && nearest.edits <= MAX_EDITS_SHARE * word.length;
-  return isNear ? ` Did you mean ${dashes}${nearest.name}?` : '';
+  const nearest = closest(word, known);
+  return nearest === null ? '' : ` Did you mean ${dashes}${nearest}?`;
 }
 
 /**
- * Levenshtein distance.
- *
- * @param {string} a
- * @param {string} b
+ * @typedef {object} Positionals words behind the command
+ * @property {string} name key of what was given: a list of texts
+ * @property {string} describe one line for `--help`
+ * @property {number} min how many there must be; 0: one may be given
+ * @property {boolean} [checksItself] the command says itself that there are too few, in words of its own
+ * @property {string} [placeholder] what stands for one in `--help`; FILE unless said otherwise
  */
-function editDistance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
+/**
+ * @typedef {object} Command
+ * @property {Record<string, import('../common/options.js').OptionSpec>} options
+ * @property {Positionals} [positionals] none: the command takes options only
+ * @property {string[]} examples command lines without the program's name
+ * @property {string} [epilogue] for `--help`
+ * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
+ */
+
+/**
+ * Everything is text to yargs; options.js turns it into values and says what is wrong.
+ *
+ * @param {import('yargs').Argv} parser
+ * @param {string} name
+ * @param {Command} command
+ */
+export function declare(parser, name, { options, positionals, examples, epilogue }) {
+  for (const [flag, spec] of Object.entries(options)) {
+    const isFlag = spec.type === 'flag';
+    parser.option(flag, {
+      alias: spec.alias,
+      ...(isFlag ? { type: /** @type {const} */ ('boolean') } : { requiresArg: true }),
+      describe: describeOption(spec),
+      group: `${spec.group}:`,
+    });
   }
-  return row[b.length];
+  for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
+  parser.epilogue(epilogue ?? '');
+  if (positionals === undefined) {
+    return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
+  }
+  const { min, describe, placeholder = 'FILE', checksItself = false } = positionals;
+  // Strict about options alone: to yargs, words that it was not told of would be unknown commands.
+  const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
+  return parser
+    .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)
+    .strict(false)
+    .strictOptions()
+    .demandCommand(
+      checksItself ? 0 : min,
+      `${name} needs at least ${min} ${placeholder}${min === 1 ? '' : 's'}.`,
+    );
+}
+
+/** @param {import('../common/options.js').OptionSpec} spec */
+function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
+  const notes = [
+    choices === undefined ? null : choices.join(' | '),
+    defaultText !== undefined
+      ? `default: ${defaultText}`
+      : value === undefined || value === 0
+        ? null
+        : `default: ${value}`,
+  ].filter((note) => note !== null);
+  const head = placeholder === undefined ? text : `${placeholder}  ${text}`;
+  return notes.length === 0 ? head : `${head} [${notes.join('; ')}]`;
+}
+
+/** @param {Command} command @returns {string[]} flags that take several values at a time */
+export function listFlags({ options }) {
+  return Object.entries(options).flatMap(([flag, { several }]) => (several === true ? [flag] : []));
+}
+
+/**
+ * @param {Command} command
+ * @param {unknown} words what yargs found beside options, the command first
+ * @returns {Record<string, string[]>}
+ */
+export function wordsOf({ positionals }, words) {
+  if (positionals === undefined) return {};
+  return { [positionals.name]: /** @type {unknown[]} */ (words).slice(1).map(String) };
 }

@@ -2,7 +2,7 @@
 import { calibrationOptions } from '../campaigns/calibrate/calibrate-options.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
-import { onInterrupt } from './interrupt.js';
+import { onInterrupt } from './process.js';
 
 const GROUP = 'Results';
 

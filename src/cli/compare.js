@@ -1,21 +1,107 @@
 /** `compare`: groups of saved runs side by side. What reads and compares them is loaded when it does. */
-import { EXIT, usageError } from '../common/errors.js';
+import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { readOne, readOptions } from '../common/options.js';
 import { leftOutOf } from '../report/describe/runs.js';
+import { reporters } from '../report/index.js';
 import { clean } from '../report/layout.js';
-import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
 import { withoutSecrets } from '../vault/redact.js';
-import { EPILOGUE, otherOptions, withOption } from './compare-options.js';
-import { nameGroups } from './group-names.js';
+import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkOutputs, writeOutputs } from './output.js';
-import { refuseOverwrite } from './overwrite.js';
 
 /** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../result/runs/same-run.js').RunGroup} RunGroup */
 
-/** @type {import('./declare.js').Command} */
+const GROUP = 'Comparison';
+const RESULTS = 'Results';
+
+/** Reporters that can show a comparison, by name. */
+const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
+const extensions = able.map(([, { extension }]) => extension).join(', ');
+
+/** @type {import('../common/options.js').OptionSpec} */
+const withOption = {
+  type: 'file',
+  group: GROUP,
+  placeholder: 'FILE...',
+  several: true,
+  describe: 'Results of another group; repeatable',
+};
+
+/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+const otherOptions = {
+  name: {
+    type: 'text',
+    group: GROUP,
+    placeholder: 'LABEL',
+    repeatable: true,
+    describe: 'Name of a group, the base first; repeatable',
+    defaultText: 'common part of its file names',
+  },
+  'allow-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Compare interrupted and invalid runs, too',
+  },
+  'leave-out-invalid': {
+    type: 'flag',
+    group: GROUP,
+    describe: 'Leave out interrupted and invalid runs',
+  },
+  seed: {
+    type: 'integer',
+    group: GROUP,
+    placeholder: 'N',
+    default: 1,
+    max: 0xffff_ffff,
+    describe: 'Seed of the bootstrap',
+  },
+  'fail-if': {
+    type: 'text',
+    group: RESULTS,
+    placeholder: 'EXPR',
+    repeatable: true,
+    describe: "Exit with 99 if shown or not proven: 'p99 slower by 10%'; repeatable",
+  },
+  out: {
+    type: 'file',
+    group: RESULTS,
+    placeholder: 'FILE',
+    repeatable: true,
+    describe: `Write the comparison to a file (${extensions}); repeatable`,
+  },
+  format: {
+    type: 'choice',
+    group: RESULTS,
+    choices: able.map(([name]) => name),
+    default: 'text',
+    describe: 'Format of standard output',
+  },
+};
+
+const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
+  METRIC     mean, p50, p90, p95, p99, p99.9, max, min, p99 service, rate or errors
+  DIRECTION  slower or faster for times; higher, lower, worse or better for all
+  by X%      difference of the medians; for errors, percentage points
+
+At least 4 runs per group are needed to show a difference (p < 0.05). See docs/compare.md.
+
+${describeExitCodes({
+  0: 'compared; no --fail-if fired',
+  1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
+  99: 'a --fail-if fired or is not proven',
+})}`;
+
+/** @type {Record<string, [problem: string, remedy: string]>} by kind of document */
+const NOT_A_RUN = {
+  comparison: ['a comparison, not the result of a run', 'Give the files that it was made of.'],
+  propagation: ['a measurement of propagation, not the result of a run', 'Give the results of runs.'],
+  search: ['a search, not the result of a run', 'Give results of runs; a search is reported with report.'],
+  'scenario-result': [
+    'of several runs or targets together, not the result of a run',
+    'Give the files beside it, of one run and target each.',
+  ],
+};
+
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: { with: withOption, ...otherOptions },
   positionals: {
@@ -93,60 +179,20 @@ function listOf(value) {
 /**
  * @param {string[][]} paths
  * @param {string[]} names
- * @returns {Promise<RunGroup[]>}
+ * @returns {Promise<import('../result/runs/same-run.js').RunGroup[]>}
  */
 async function readGroups(paths, names) {
-  const [{ readDocuments }, { namedRuns }] = await Promise.all([
-    import('../result/read-document.js'),
-    import('../result/runs/run-metrics.js'),
-  ]);
-  const read = await readDocuments(paths.flat());
-  /** @type {(document: ReadDocument) => NamedRun[]} */
-  const runsOf = ({ name, document }) => {
-    if (isResult(document)) return [{ name, result: document }];
-    if (isComparison(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a comparison, not the result of a run.`,
-        'Give the files that it was made of.',
-      );
-    }
-    if (isPropagation(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a measurement of propagation, not the result of a run.`,
-        'Give the results of runs.',
-      );
-    }
-    if (isSearch(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is a search, not the result of a run.`,
-        'Give results of runs; a search is reported with report.',
-      );
-    }
-    if (isScenarioResult(document)) {
-      throw usageError(
-        'not_a_run',
-        `${name} is of several runs or targets together, not the result of a run.`,
-        'Give the files beside it, of one run and target each.',
-      );
-    }
-    return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
-  };
+  const { readDocuments } = await import('../result/read-document.js');
+  const runs = await runsIn(await readDocuments(paths.flat()), 'not_a_run', NOT_A_RUN);
   let from = 0;
   return paths.map((group, i) => {
-    const documents = read.slice(from, from + group.length);
+    const own = runs.slice(from, from + group.length).flat();
     from += group.length;
-    return { name: names[i], runs: documents.flatMap(runsOf) };
+    return { name: names[i], runs: own };
   });
 }
 
-/**
- * What the text says itself is said on standard error beside other forms.
- *
- * @param {Comparison} comparison
- */
+/** What the text says itself is said on standard error beside other forms. @param {Comparison} comparison */
 function warn({ warnings, groups, failIf }) {
   const leftOut = groups.flatMap((group) =>
     leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),

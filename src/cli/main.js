@@ -5,11 +5,19 @@ import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
-import { describeMisuse, joinValues, listsOf, normaliseArguments, textOfFlags } from './arguments.js';
-import { declare, listFlags, wordsOf } from './declare.js';
-import { handleOutputErrors } from './output-errors.js';
+import {
+  declare,
+  describeMisuse,
+  joinValues,
+  listFlags,
+  listsOf,
+  normaliseArguments,
+  textOfFlags,
+  wordsOf,
+} from './arguments.js';
+import { handleOutputErrors } from './process.js';
 
-/** @typedef {import('./declare.js').Command} Command */
+/** @typedef {import('./arguments.js').Command} Command */
 
 /** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
 const commands = {
@@ -25,11 +33,11 @@ const commands = {
   },
   setup: {
     describe: 'Create a PKI for testing on a real Vault',
-    load: async () => (await import('./setup.js')).command,
+    load: async () => (await import('./setup.js')).setup,
   },
   teardown: {
     describe: 'Remove what setup created, and nothing else',
-    load: async () => (await import('./teardown.js')).command,
+    load: async () => (await import('./setup.js')).teardown,
   },
   propagation: {
     describe: 'Measure how soon OCSP reports revocations',

@@ -1,9 +1,9 @@
 /** `merge`: the results of all parts of one plan (`--shard`) -> the result of the plan. What adds them is loaded when it does. */
 import { readOptions } from '../common/options.js';
 import { clean } from '../report/layout.js';
-import { exitCodeOf } from './exit-code.js';
+import { refuseOverwrite } from './input-files.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
-import { refuseOverwrite } from './overwrite.js';
+import { exitCodeOf } from './process.js';
 
 const GROUP = 'Results';
 
@@ -22,7 +22,7 @@ const EPILOGUE =
   'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is that of a run with the merged result. ' +
   'See docs/machines.md.';
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options,
   positionals: {

@@ -3,20 +3,19 @@
  * `--help` and wrong usage need not wait for it.
  */
 import { setFlagsFromString } from 'node:v8';
+import { plannedForSearch, searchSettings } from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError } from '../common/errors.js';
 import { loadOperation } from '../operations/index.js';
 import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
-import { onInterrupt } from './interrupt.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
-import { plannedForSearch, searchSettings } from './search-options.js';
 
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
 
 /**
  * @param {string} name
- * @returns {Promise<import('./declare.js').Command>}
+ * @returns {Promise<import('./arguments.js').Command>}
  */
 export async function operationCommand(name) {
   const operation = await loadOperation(name);
@@ -33,7 +32,6 @@ export async function operationCommand(name) {
  * @param {import('../operations/index.js').Operation} operation
  * @param {Record<string, unknown>} given
  * @param {string} line
- * @returns {Promise<number>}
  */
 async function execute(operation, given, line) {
   // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
@@ -75,46 +73,26 @@ function namingDev(error) {
  * @param {string} how.line the command line
  * @param {AbortController} [how.heard] see onInterrupt
  * @param {readonly string[]} [how.remarks] see withRemarks
- * @returns {ReturnType<typeof import('./runs.js').runAll>}
+ * @returns {ReturnType<typeof import('./showing.js').runAll>}
  */
 export async function runPlan(plan, { token, settings, line, heard, remarks }) {
   const command = withoutQuery(line, settings.otlp);
-  const [{ run }, { runAll }, live] = await Promise.all([
-    import('../run.js'),
-    import('./runs.js'),
-    import('./showing.js').then(({ startShowing }) => startShowing(plan, settings, command)),
-  ]);
-  const { event, hook, resize, close, cutShort } = live;
-  const { stderr } = process;
-  const onResize = () => resize(stderr.columns, stderr.rows);
-  stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => event({ type: 'warning', text }), heard);
-  const { stop, cutOff } = interrupt;
-  const runOnce = (/** @type {number} */ number) =>
-    run(planOfRun(plan, number), {
-      token,
-      signal: stop,
-      cutOff,
-      command,
-      // The result goes there when it is finished with.
-      onEvent: (one) => one.type !== 'result' && event(one),
-      live: hook,
-    });
-  try {
-    return await runAll({ name: plan.operation, settings, runOnce, live, stop, remarks });
-  } catch (error) {
-    if (stop.aborted && error instanceof PkiLoadError && error.code !== 'interrupted') {
-      throw new PkiLoadError(error.code, error.message, { remedy: error.remedy, exitCode: EXIT.interrupted });
+  const [{ run }, { runAll, whileShown }] = await Promise.all([import('../run.js'), import('./showing.js')]);
+  return whileShown([plan, settings, command], heard, async (live, { stop, cutOff }) => {
+    const runOnce = (/** @type {number} */ number) =>
+      run(planOfRun(plan, number), {
+        ...{ token, signal: stop, cutOff, command, live: live.hook },
+        // `live.finish` passes the result on.
+        onEvent: (one) => one.type !== 'result' && live.event(one),
+      });
+    try {
+      return await runAll({ name: plan.operation, settings, runOnce, live, stop, remarks });
+    } catch (error) {
+      if (!stop.aborted || !(error instanceof PkiLoadError) || error.code === 'interrupted') throw error;
+      const { code, message, remedy } = error;
+      throw new PkiLoadError(code, message, { remedy, exitCode: EXIT.interrupted });
     }
-    throw error;
-  } finally {
-    stderr.off('resize', onResize);
-    // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
-    interrupt.over(cutShort);
-    if (cutOff.aborted) cutShort();
-    await close();
-    interrupt.release();
-  }
+  });
 }
 
 /**

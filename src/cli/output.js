@@ -6,6 +6,7 @@ import { usageError } from '../common/errors.js';
 import { fileFault } from '../common/file-faults.js';
 import { placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
+import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 
 /** @typedef {import('../result/document.js').Document} Document */
 /** @typedef {import('../result/document.js').DocumentKind} DocumentKind */
@@ -103,7 +104,7 @@ export function checkKind({ kinds, extension }, kind, name) {
 
 /**
  * @returns {string} the file that GitHub Actions reads
- * @throws {import('../common/errors.js').PkiLoadError} where there is none, or none that can be written
+ * @throws {import('../common/errors.js').PkiLoadError} where it is not set or cannot be written
  */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];
@@ -188,4 +189,47 @@ export async function appendSummary(document, path) {
 function cannotWrite(path, name, error) {
   const { why, remedy } = fileFault(path, error);
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
+}
+
+/**
+ * @template {Document} D
+ * @param {D} document
+ * @param {readonly string[]} remarks sentences
+ * @returns {D} with them where its reports show such: warnings of several runs, notes of one, what is said of a search
+ */
+export function withRemarks(document, remarks) {
+  return remarks.length === 0 ? document : /** @type {D} */ (remarked(document, remarks));
+}
+
+/**
+ * @param {Document} document
+ * @param {readonly string[]} remarks at least one
+ * @returns {Document}
+ */
+function remarked(document, remarks) {
+  if (isResult(document)) {
+    const { verification } = document;
+    return {
+      ...document,
+      verification: { ...verification, notes: [...(verification.notes ?? []), ...remarks] },
+    };
+  }
+  if (isRunSet(document)) {
+    const { summary, runs } = document;
+    return {
+      ...document,
+      summary: { ...summary, warnings: [...summary.warnings, ...remarks] },
+      runs: runs.map((run) => withRemarks(run, remarks)),
+    };
+  }
+  if (isScenarioResult(document)) return { ...document, warnings: [...document.warnings, ...remarks] };
+  if (isSearch(document)) {
+    const { explanation, confirmation } = document;
+    return {
+      ...document,
+      explanation: [explanation, ...remarks].join(' '),
+      confirmation: confirmation && withRemarks(confirmation, remarks),
+    };
+  }
+  return document;
 }

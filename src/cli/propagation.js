@@ -1,14 +1,12 @@
 /** `propagation`: how long revocations take to be seen by OCSP, at one node or at several. */
 
-import { propagationOptions } from '../campaigns/propagation/propagation-options.js';
-import { planPropagation } from '../campaigns/propagation/propagation-plan.js';
+import { planPropagation, propagationOptions } from '../campaigns/propagation/propagation-plan.js';
 import { describeExitCodes } from '../common/errors.js';
 import { camelCase, readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { readEnvironment } from '../vault/environment.js';
-import { exitCodeOf, withExitCode } from './exit-code.js';
-import { onInterrupt } from './interrupt.js';
 import { checkKind, checkOutputs, outputOptions, print, writeFiles } from './output.js';
+import { exitCodeOf, onInterrupt, withExitCode } from './process.js';
 
 /** Reporters that can show a propagation, by name. */
 const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('propagation'));
@@ -23,7 +21,7 @@ const shownOptions = {
   format: { ...outputOptions.format, choices: able.map(([name]) => name) },
 };
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: { ...propagationOptions, ...shownOptions },
   examples: [

@@ -1,15 +1,9 @@
 /** `report`: any form of report, of results that were saved as JSON. What reads and shows them is loaded when it does. */
-import { EXIT, usageError } from '../common/errors.js';
+import { EXIT } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
-import { isComparison, isPropagation, isResult, isScenarioResult, isSearch } from '../result/document.js';
-import { nameGroups } from './group-names.js';
+import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
-import { refuseOverwrite } from './overwrite.js';
-
-/** @typedef {import('../result/document.js').Document} Document */
-/** @typedef {import('../result/read-document.js').ReadDocument} ReadDocument */
-/** @typedef {import('../result/runs/run-metrics.js').NamedRun} NamedRun */
 
 const GROUP = 'Results';
 
@@ -19,7 +13,18 @@ const options = {
   format: { ...outputOptions.format, group: GROUP },
 };
 
-/** @type {import('./declare.js').Command} */
+/** @type {Record<string, [problem: string, remedy: string]>} by kind of document */
+const NO_RUN_OF_A_SET = {
+  comparison: ['a comparison, which is no run of a set', 'Report it alone.'],
+  propagation: ['a measurement of propagation, which is no run of a set', 'Report it alone.'],
+  search: ['a search, which is no run of a set', 'Report it alone.'],
+  'scenario-result': [
+    'of several runs or targets, which are no runs of one set',
+    'Report it alone, or give the files beside it, of one run and target each.',
+  ],
+};
+
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options,
   positionals: {
@@ -45,52 +50,18 @@ export const command = {
 };
 
 /**
- * @param {ReadDocument[]} read
- * @returns {Promise<Document>}
+ * @param {import('../result/read-document.js').ReadDocument[]} read
+ * @returns {Promise<import('../result/document.js').Document>}
  */
 async function together(read) {
   if (read.length === 1) return read[0].document;
-  const [{ makeRunSet }, { namedRuns }, { refuseSameRun }, { refuseParts }] = await Promise.all([
+  const [{ makeRunSet }, { refuseSameRun }, { refuseParts }] = await Promise.all([
     import('../result/runs/run-set.js'),
-    import('../result/runs/run-metrics.js'),
     import('../result/runs/same-run.js'),
     import('../result/comparison/admit.js'),
   ]);
   const [name] = nameGroups([read.map(({ path }) => path)], []);
-  /** @type {(one: ReadDocument) => NamedRun[]} */
-  const runsOf = ({ document, name: file }) => {
-    if (isComparison(document)) {
-      throw usageError(
-        'cannot_combine',
-        `${file} is a comparison, which is no run of a set.`,
-        'Report it alone.',
-      );
-    }
-    if (isPropagation(document)) {
-      throw usageError(
-        'cannot_combine',
-        `${file} is a measurement of propagation, which is no run of a set.`,
-        'Report it alone.',
-      );
-    }
-    if (isSearch(document)) {
-      throw usageError(
-        'cannot_combine',
-        `${file} is a search, which is no run of a set.`,
-        'Report it alone.',
-      );
-    }
-    if (isScenarioResult(document)) {
-      throw usageError(
-        'cannot_combine',
-        `${file} is of several runs or targets, which are no runs of one set.`,
-        'Report it alone, or give the files beside it, of one run and target each.',
-      );
-    }
-    if (isResult(document)) return [{ name: file, result: document }];
-    return namedRuns(document.runs).map((run) => ({ ...run, name: `${file}, ${run.name}` }));
-  };
-  const runs = read.flatMap(runsOf);
+  const runs = (await runsIn(read, 'cannot_combine', NO_RUN_OF_A_SET)).flat();
   refuseParts(runs);
   refuseSameRun([{ name, runs }]);
   return makeRunSet(

@@ -1,9 +1,10 @@
 /** What may be asked of a run beside its plan: where its results go while it goes on and afterwards, and how often it is run. */
+
+import { readSearch, searchOptions } from '../campaigns/search/search-options.js';
 import { usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
-import { readSearch, searchOptions } from './search-options.js';
 
 const GROUP = 'Requirements and results';
 
@@ -57,7 +58,7 @@ export const runOptions = {
  * @property {string | null} otlp
  * @property {number} repeat
  * @property {number} pauseMs between runs
- * @property {import('./search-options.js').AskedSearch | null} [search] null: none
+ * @property {import('../campaigns/search/search-options.js').AskedSearch | null} [search] null: none
  */
 
 /**

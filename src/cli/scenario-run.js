@@ -1,34 +1,25 @@
 /** A scenario of several steps, run to its end: shown, written after each run, and told together. */
 
-import { turnsOf } from '../campaigns/scenario/run-order.js';
-import { runScenario } from '../campaigns/scenario/run-scenario.js';
-import { EXIT, PkiLoadError } from '../common/errors.js';
-import { interrupted } from '../common/stop.js';
+import { extname } from 'node:path';
+import { runScenario, searchEach, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';
+import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { planOfRun } from '../plan/plan.js';
+import { reporterForFile, reporters } from '../report/index.js';
+import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { run } from '../run.js';
-import { exitCodeOf } from './exit-code.js';
-import { onInterrupt } from './interrupt.js';
-import { withRemarks } from './remarks.js';
+import { appendSummary, checkKind, checkOutputs, print, withRemarks, writeFiles } from './output.js';
+import { exitCodeOf, worstOf } from './process.js';
 import { withoutQuery } from './run-options.js';
-import { worstOf } from './runs.js';
-import { startShowing } from './showing.js';
+import { searchPlan } from './search.js';
+import { whileShown } from './showing.js';
 
 /** @typedef {import('./run-options.js').RunSettings} RunSettings */
-/** @typedef {ReturnType<typeof import('./scenario-files.js').scenarioFiles>} ScenarioFiles */
-/**
- * @typedef {object} OfStep
- * @property {string | null} token a secret
- * @property {string | null} [tokenEnv] environment variable that holds it
- * @property {import('../campaigns/search/step-plan.js').SearchSettings | null} asked null: it is run, not searched
- * @property {string[]} notJudged what is required of its stages, where it does without
- * @property {string[]} remarks what reports of it say beside its figures, sentences
- */
-/** @typedef {import('../campaigns/scenario/run-scenario.js').Step & OfStep} Step */
+/** @typedef {ReturnType<typeof scenarioFiles>} ScenarioFiles */
 /**
  * @typedef {object} Given
  * @property {import('../campaigns/scenario/read.js').ReadScenario} scenario
- * @property {readonly Step[]} steps more than one
+ * @property {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps more than one
  * @property {RunSettings} settings
  * @property {string} line the command line
  * @property {ScenarioFiles} files
@@ -44,22 +35,11 @@ export async function runSteps(given) {
   const { steps, settings, line, heard } = given;
   const command = withoutQuery(line, settings.otlp);
   const turns = turnsOf(steps, settings.repeat).length;
-  // Files are written between runs, here: they are of more than the run that goes on.
-  const live = await startShowing(steps[0].plan, { ...settings, out: [], repeat: turns }, command);
-  const { stderr } = process;
-  const onResize = () => live.resize(stderr.columns, stderr.rows);
-  stderr.on('resize', onResize);
-  const interrupt = onInterrupt(process, (text) => live.event({ type: 'warning', text }), heard);
-  try {
-    return await measureAll(given, { command, live, interrupt });
-  } finally {
-    stderr.off('resize', onResize);
-    // All is reported: whoever does not want to wait for the last metrics loses nothing else by it.
-    interrupt.over(live.cutShort);
-    if (interrupt.cutOff.aborted) live.cutShort();
-    await live.close();
-    interrupt.release();
-  }
+  // Files hold more than the run in progress: they are written here, between runs.
+  const shown = { ...settings, out: [], repeat: turns };
+  return whileShown([steps[0].plan, shown, command], heard, (live, signals) =>
+    measureAll(given, { command, live, ...signals }),
+  );
 }
 
 /**
@@ -67,9 +47,10 @@ export async function runSteps(given) {
  * @param {object} with_
  * @param {string} with_.command
  * @param {import('./showing.js').Live} with_.live
- * @param {ReturnType<typeof onInterrupt>} with_.interrupt
+ * @param {AbortSignal} with_.stop
+ * @param {AbortSignal} with_.cutOff
  */
-async function measureAll(given, { command, live, interrupt: { stop, cutOff } }) {
+async function measureAll(given, { command, live, stop, cutOff }) {
   const { steps, settings, refused } = given;
   const { repeat, pauseMs } = settings;
   const report = openReport(given, command);
@@ -170,11 +151,118 @@ function conclude(failures, code, live) {
   return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
 }
 
+/** @typedef {import('../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+
+/** Several documents may follow one another in these. */
+const SEQUENTIAL = ['text', 'md'];
+
 /**
- * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
- * @returns {unknown} which tells most: refusals have been told before, of each target
+ * Says before anything runs what could not be written afterwards.
+ *
+ * @param {readonly string[]} names of the steps
+ * @param {RunSettings} settings
  */
-function whyNothing({ fault, interrupted: isInterrupted, refused }) {
-  if (fault !== undefined) return fault;
-  return isInterrupted ? interrupted() : [...refused.values()][0];
+export function scenarioFiles(names, { out, format, repeat, summary }) {
+  const plain = plainNames(names);
+  const own = plain.map((name) => out.map((path) => named(path, name)));
+  const together = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));
+  checkKind(reporters[format], 'scenario-result', `--format ${format}`);
+  checkOutputs([...together, ...own.flat()]);
+  return {
+    /** All that will be written. */
+    paths: [...together, ...own.flat()],
+    /**
+     * @param {number} step
+     * @param {readonly import('../result/schema.js').Result[]} results that it has given so far
+     * @param {readonly string[]} remarks see withRemarks
+     * @returns {Promise<unknown[]>} why some files could not be written
+     */
+    async writeStep(step, results, remarks) {
+      if (results.length === 0 || out.length === 0) return [];
+      const document = repeat === 1 ? results[0] : makeRunSet(names[step], [...results]);
+      return writeFiles(withRemarks(document, remarks), own[step]);
+    },
+    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why some files could not be written */
+    writeSummary: (scenario) => writeFiles(scenario, together),
+    /** @param {ScenarioResult} scenario @returns {Promise<unknown[]>} why something could not be written */
+    async show(scenario) {
+      await print(scenario, format);
+      return summary === null ? [] : appendSummary(scenario, summary);
+    },
+  };
+}
+
+/**
+ * As for runs; nothing tells of all searches together.
+ *
+ * @param {readonly string[]} names of the steps
+ * @param {Pick<RunSettings, 'out' | 'format'>} settings
+ * @returns {string[][]} paths of the files of each
+ */
+export function searchFiles(names, { out, format }) {
+  if (names.length > 1 && !SEQUENTIAL.includes(format)) {
+    throw usageError(
+      'several_documents',
+      `--format ${format} prints one document, but there are ${names.length} searches.`,
+      `Use --out FILE${reporters[format].extension}, which writes a file for each, or --format ${SEQUENTIAL.join(' or ')}.`,
+    );
+  }
+  const paths =
+    names.length === 1 ? [out] : plainNames(names).map((name) => out.map((path) => named(path, name)));
+  checkOutputs(paths.flat(), 'search');
+  return paths;
+}
+
+/**
+ * @param {string} path
+ * @param {string} name
+ * @returns {string} `result.json` -> `result-ramp-up.json`
+ */
+export function named(path, name) {
+  const extension = extname(path);
+  return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
+}
+
+/**
+ * @param {readonly string[]} names
+ * @returns {string[]} fit for files, and no two the same
+ */
+export function plainNames(names) {
+  /** @type {string[]} */
+  const plain = [];
+  for (const name of names) {
+    const own =
+      name
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '-')
+        .replace(/^-|-$/g, '') || 'step';
+    let free = own;
+    for (let i = 2; plain.includes(free); i++) free = `${own}-${i}`;
+    plain.push(free);
+  }
+  return plain;
+}
+
+/**
+ * @param {object} given
+ * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} given.steps whose `asked` is not null
+ * @param {readonly string[][]} given.outs paths of the files of each
+ * @param {import('./run-options.js').RunSettings} given.settings
+ * @param {string} given.line the command line
+ * @param {ReadonlyMap<number, import('../common/errors.js').PkiLoadError>} given.refused steps that cannot be run, and why
+ * @param {AbortController} given.heard see onInterrupt; after a signal no other search begins
+ * @param {typeof searchPlan} [search] what tests replace
+ * @returns {Promise<number>} exit code: of the worst of them
+ */
+export async function searchSteps({ steps, outs, settings, line, refused, heard }, search = searchPlan) {
+  const codes = await searchEach({
+    ...{ steps, quiet: settings.quiet, refused, stop: heard.signal },
+    say: (text) => void process.stderr.write(`${text}\n`),
+    search: ({ plan, token, asked, remarks }, i) =>
+      search(plan, {
+        ...{ token, line, heard, remarks, settings: { ...settings, out: outs[i] } },
+        asked: /** @type {import('../campaigns/search/step-plan.js').SearchSettings} */ (asked),
+      }),
+  });
+  return worstOf(codes);
 }

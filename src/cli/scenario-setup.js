@@ -1,15 +1,14 @@
 /** What a scenario wants set up, round its runs: there before them, gone after them, whatever becomes of them. */
 import { EXIT } from '../common/errors.js';
-import { HANG_UP, SIGNALS } from './interrupt.js';
+import { HANG_UP, SIGNALS } from './process.js';
 
-/** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
 /** @typedef {import('../common/errors.js').PkiLoadError} PkiLoadError */
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
- * @param {Pick<ReadScenario, 'setup'>} scenario
- * @param {readonly import('./scenario-run.js').Step[]} steps
+ * @param {Pick<import('../campaigns/scenario/read.js').ReadScenario, 'setup'>} scenario
+ * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps
  * @param {{quiet: boolean}} settings
  * @param {(refused: ReadonlyMap<number, PkiLoadError>, heard: AbortController) => Promise<number>} act the runs; `refused`: steps on
  *   whose targets nothing could be set up; `heard`: see onInterrupt
@@ -50,7 +49,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
  * @param {Pick<NodeJS.Process, 'on' | 'off' | 'listenerCount'> & {exit: (code: number) => void}} process
  * @param {(text: string) => void} say
  * @returns {{heard: AbortController, phase: (next: 'up' | 'act' | 'down') => void, release: () => void}} `heard`: aborted by a signal
- *   while things are set up, or while nobody else listens; `phase`: what is done from now on
+ *   while things are set up, or without another listener
  */
 export function holdSignals(process, say) {
   const heard = new AbortController();

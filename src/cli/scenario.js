@@ -1,18 +1,16 @@
 /** `run FILE`: a scenario, its runs one after the other, each on every target in turn. */
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
+import { searchOptions } from '../campaigns/search/search-options.js';
 import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { commonOptions } from '../plan/common-options.js';
+import { refuseOverwrite } from './input-files.js';
 import { runPlan, splitOptions } from './operation.js';
-import { refuseOverwrite } from './overwrite.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
-import { searchOptions } from './search-options.js';
 
 /** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
-/** @typedef {import('./scenario-run.js').Step} Step */
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
  * @typedef {object} Job
  * @property {string[]} paths of all that will be written
@@ -38,7 +36,7 @@ const scenarioOptions = {
 /** A part of a run would need the other parts' scenario. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 
-/** @type {import('./declare.js').Command} */
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: { ...scenarioOptions, ...ownCommon, ...runOptions },
   positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1 },
@@ -62,7 +60,7 @@ export const command = {
     const { planned, asked } = splitOptions(given);
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(wanted(scenario, count, asked), count);
-    const { stepsOf } = await import('./scenario-steps.js');
+    const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
     const steps = await stepsOf(scenario, planned, settings);
     const { paths, act } = await prepare(scenario, steps, settings, line);
     refuseOverwrite(paths, [file]);
@@ -79,18 +77,18 @@ export const command = {
 
 /**
  * @param {ReadScenario} scenario
- * @param {Step[]} steps
- * @param {RunSettings} settings
+ * @param {import('../campaigns/scenario/scenario-steps.js').Step[]} steps
+ * @param {import('./run-options.js').RunSettings} settings
  * @param {string} line the command line
  * @returns {Promise<Job>}
  * @throws {import('../common/errors.js').PkiLoadError} what could not be written
  */
 async function prepare(scenario, steps, settings, line) {
-  const { scenarioFiles, searchFiles } = await import('./scenario-files.js');
+  const { scenarioFiles, searchFiles } = await import('./scenario-run.js');
   const names = steps.map(({ name }) => name);
   if (settings.search) {
     const outs = searchFiles(names, settings);
-    const { searchSteps } = await import('./scenario-search.js');
+    const { searchSteps } = await import('./scenario-run.js');
     return {
       paths: outs.flat(),
       act: (refused, heard) => searchSteps({ steps, outs, settings, line, refused, heard }),
@@ -141,7 +139,7 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
 async function read(file, only) {
   const [{ readScenario }, { onlyRuns }] = await Promise.all([
     import('../campaigns/scenario/read.js'),
-    import('../campaigns/scenario/only.js'),
+    import('../campaigns/scenario/read.js'),
   ]);
   const scenario = await readScenario(await textOf(file), file, process.env);
   return { ...scenario, runs: onlyRuns(scenario.runs, only) };

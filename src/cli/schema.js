@@ -2,12 +2,21 @@
 import { EXIT, usageError } from '../common/errors.js';
 import { DOCUMENT_KINDS } from '../result/document.js';
 
-/** @typedef {import('./schemas.js').SchemaKind} SchemaKind */
+/** @typedef {import('../result/document.js').DocumentKind | 'scenario'} SchemaKind */
 
 const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
 const NAMES = KINDS.join(', ');
 
-/** @type {import('./declare.js').Command} */
+const DECLARED = Object.freeze({
+  result: async () => (await import('../result/schema.js')).Result,
+  'run-set': async () => (await import('../result/runs/run-set.js')).RunSet,
+  comparison: async () => (await import('../result/comparison/comparison-schema.js')).Comparison,
+  search: async () => (await import('../result/search/search-schema.js')).Search,
+  propagation: async () => (await import('../result/propagation/propagation-schema.js')).Propagation,
+  'scenario-result': async () => (await import('../result/scenario/scenario-schema.js')).ScenarioResult,
+});
+
+/** @type {import('./arguments.js').Command} */
 export const command = {
   options: {},
   positionals: {
@@ -29,8 +38,6 @@ export const command = {
         `There are ${NAMES}.`,
       );
     }
-    // Loads the library of the declarations, which --help need not wait for.
-    const { schemaOf } = await import('./schemas.js');
     process.stdout.write(`${JSON.stringify(await schemaOf(kind), null, 2)}\n`);
     return EXIT.ok;
   },
@@ -39,4 +46,16 @@ export const command = {
 /** @param {string} kind @returns {kind is SchemaKind} */
 function isKnown(kind) {
   return KINDS.includes(kind);
+}
+
+/**
+ * Loads zod, for which --help need not wait.
+ *
+ * @param {SchemaKind} kind
+ * @returns {Promise<Record<string, unknown>>} JSON Schema (draft 2020-12); that of scenarios names the operations and their options
+ */
+export async function schemaOf(kind) {
+  if (kind === 'scenario') return (await import('../campaigns/scenario/published.js')).schemaOfScenarios();
+  const { jsonSchemaOf } = await import('../result/declared.js');
+  return jsonSchemaOf(await DECLARED[kind]());
 }

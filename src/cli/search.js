@@ -8,10 +8,8 @@ import { formatDuration } from '../common/units.js';
 import { createProgress } from '../live/view.js';
 import { stepPhrase } from '../report/describe/search.js';
 import { brokenOff, levelText } from '../result/search/explain.js';
-import { withExitCode } from './exit-code.js';
-import { onInterrupt } from './interrupt.js';
-import { appendSummary, print, writeFiles } from './output.js';
-import { withRemarks } from './remarks.js';
+import { appendSummary, print, withRemarks, writeFiles } from './output.js';
+import { onInterrupt, withExitCode } from './process.js';
 import { withoutQuery } from './run-options.js';
 import { startShowing } from './showing.js';
 

@@ -1,7 +1,7 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { teardownCommand } from '../vault/setup/command.js';
-import { readSetupOptions, setupOptions } from '../vault/setup/setup-options.js';
+import { nameOption, readSetupOptions, setupOptions } from '../vault/setup/setup-options.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =
@@ -15,8 +15,8 @@ const TRY = Object.freeze({
   approle: () => 'approle-login --duration 10s',
 });
 
-/** @type {import('./declare.js').Command} */
-export const command = {
+/** @type {import('./arguments.js').Command} */
+export const setup = {
   options: { ...setupOptions, ...vaultOptions },
   examples: [
     'setup',
@@ -90,3 +90,28 @@ export function withWhatStays(error, name, flags) {
     cause: error,
   });
 }
+
+const TEARDOWN_EPILOGUE =
+  'Deletes the mounts and the policy that setup marked under this name, with everything in them. Can be run again, also after a failed ' +
+  'setup. Exit code 2 if anything is left under these names.';
+
+/** @type {import('./arguments.js').Command} */
+export const teardown = {
+  options: { ...nameOption, ...vaultOptions },
+  examples: ['teardown', 'teardown --name load --format json'],
+  epilogue: TEARDOWN_EPILOGUE,
+  run(given) {
+    /** @type {import('../vault/setup/teardown.js').TeardownReport} */
+    const report = { gone: [], left: [] };
+    return runOnVault({ name: 'teardown', specs: nameOption, given }, report, async (work) => {
+      const { takeAway } = await import('../vault/setup/teardown.js');
+      const { name } = work.options;
+      const { gone, left } = await takeAway(work.client, name, work.say, report);
+      const isEmpty = gone.length + left.length === 0;
+      return {
+        code: left.length === 0 ? EXIT.ok : EXIT.target,
+        last: isEmpty ? `There is nothing of a set-up called ${name}.\n` : '',
+      };
+    });
+  },
+};

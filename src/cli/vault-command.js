@@ -6,7 +6,7 @@ import { orInterrupted } from '../common/stop.js';
 import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
 import { quoted } from '../vault/setup/command.js';
-import { HANG_UP, SIGNALS } from './interrupt.js';
+import { HANG_UP, SIGNALS } from './process.js';
 
 /** @typedef {import('../vault/client.js').VaultClient} VaultClient */
 

@@ -1,8 +1,7 @@
 /** Options that take several values at a time, and words behind the command. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { joinValues, listsOf } from '../../src/cli/arguments.js';
-import { listFlags, wordsOf } from '../../src/cli/declare.js';
+import { joinValues, listFlags, listsOf, wordsOf } from '../../src/cli/arguments.js';
 
 /** @type {[string, string, string[]][]} what, words, what the parser gets */
 const JOINED = [
@@ -39,7 +38,7 @@ describe('values of one occurrence are joined:', () => {
 test('a command says which options take several values, and what its words are called', () => {
   /** @type {import('../../src/common/options.js').OptionSpec} */
   const spec = { type: 'file', describe: '', group: '' };
-  /** @type {import('../../src/cli/declare.js').Command} */
+  /** @type {import('../../src/cli/arguments.js').Command} */
   const command = {
     options: { out: { ...spec, repeatable: true }, with: { ...spec, several: true } },
     positionals: { name: 'files', describe: '', min: 1 },

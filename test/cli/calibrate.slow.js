@@ -8,7 +8,7 @@ import { assertNoStack, runCli, scratch, startCli } from './support.js';
 const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
 
 /** @typedef {import('../../src/campaigns/calibrate/calibrate.js').Calibration} Calibration */
-/** @typedef {import('../../src/campaigns/calibrate/quantiles.js').Quantiles} Quantiles */
+/** @typedef {import('../../src/campaigns/calibrate/measure.js').Quantiles} Quantiles */
 
 /** @param {Quantiles} quantiles @param {number} samples */
 function assertQuantiles({ count, p50, p99, max }, samples) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nameGroups } from '../../src/cli/group-names.js';
+import { nameGroups } from '../../src/cli/input-files.js';
 import { PkiLoadError } from '../../src/common/errors.js';
 
 describe('groups of files are called', () => {

@@ -82,7 +82,13 @@ const COMMANDS = [
     ['schema', '--help'],
     {
       needed: ['src/cli/schema.js'],
-      without: [...PACKAGES, ...RUN, 'src/cli/schemas.js', 'src/campaigns/scenario/', 'src/operations/issue'],
+      without: [
+        ...PACKAGES,
+        ...RUN,
+        'src/result/declared.js',
+        'src/campaigns/scenario/',
+        'src/operations/issue',
+      ],
     },
   ],
 ];

@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { handleOutputErrors } from '../../src/cli/output-errors.js';
+import { handleOutputErrors } from '../../src/cli/process.js';
 import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch } from './support.js';

@@ -1,7 +1,8 @@
 /** What nothing judged is said in every form that a document can be written in, and read back with it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { remarksOf, withRemarks } from '../../src/cli/remarks.js';
+import { remarksOf } from '../../src/campaigns/scenario/scenario-steps.js';
+import { withRemarks } from '../../src/cli/output.js';
 import { renderDocument } from '../../src/report/index.js';
 import { parseDocument } from '../../src/result/read-document.js';
 import { makeRunSet } from '../../src/result/runs/run-set.js';

@@ -1,8 +1,7 @@
 /** Searches of a scenario, one after the other: what becomes of a signal and of a target that refuses. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { searchFiles } from '../../src/cli/scenario-files.js';
-import { searchSteps } from '../../src/cli/scenario-search.js';
+import { searchFiles, searchSteps } from '../../src/cli/scenario-run.js';
 import { PkiLoadError, targetError } from '../../src/common/errors.js';
 import { assertRefused, scratch, startBatch } from './support.js';
 

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { named, plainNames } from '../../src/cli/scenario-files.js';
+import { named, plainNames } from '../../src/cli/scenario-run.js';
 import { holdSignals, withSetup } from '../../src/cli/scenario-setup.js';
 import { assertRefused, scratch, startBatch } from './support.js';
 

@@ -1,8 +1,8 @@
 /** --find-max-rate and --max-concurrency: contradictions, where a search begins, and its exit code. On servers: search.slow.js. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { plannedForSearch, readSearch } from '../../src/campaigns/search/search-options.js';
 import { exitCodeOfSearch } from '../../src/cli/search.js';
-import { plannedForSearch, readSearch } from '../../src/cli/search-options.js';
 import { assertRefused, startBatch } from './support.js';
 
 const run = startBatch({ after });

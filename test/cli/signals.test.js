@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { onInterrupt } from '../../src/cli/interrupt.js';
+import { onInterrupt } from '../../src/cli/process.js';
 
 function stage(heard = new AbortController()) {
   /** @type {string[]} */

@@ -1,6 +1,6 @@
 /** What command.js does with a process of its own, here: for what the command line has no part in. Most of a test's time is a process's start. */
 import assert from 'node:assert/strict';
-import { exitCodeOf } from '../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../src/cli/process.js';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { createPlan, readEnvironment, run } from '../../src/index.js';
 import { loadMix } from '../../src/operations/mix.js';

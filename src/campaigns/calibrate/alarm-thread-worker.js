@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createClock } from '../../engine/clock.js';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{originNs: bigint} & import('./alarm-thread.js').Shared} */
+/** @type {{originNs: bigint} & import('./known-delay.js').Shared} */
 const { originNs, isSet, dueMs } = workerData;
 const clock = createClock(originNs);
 port.postMessage(null);

@@ -20,7 +20,6 @@ const TIMEOUT_MS = 1000;
 /**
  * @param {Record<string, unknown>} given by kebab- or camelCase name
  * @returns {CalibrationOptions}
- * @throws {import('../../common/errors.js').PkiLoadError} naming the option and the remedy
  */
 export function readCalibrationOptions(given) {
   const known = new Set(Object.keys(calibrationOptions).flatMap((name) => [name, camelCase(name)]));

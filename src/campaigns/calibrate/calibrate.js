@@ -7,13 +7,11 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
 import { planOf, readCalibrationOptions } from './calibrate-plan.js';
 import { findHonestRate } from './honest-rate.js';
-import { measure } from './measure.js';
-import { toMicros } from './quantiles.js';
-import { measureDelays, measureLateness, measurePeak } from './rows.js';
-import { summarise } from './summary.js';
+import { measure, measureDelays, measureLateness, measurePeak, toMicros } from './measure.js';
+import { summarise } from './report.js';
 import { startCalibrationTarget } from './target.js';
 
-export const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
+const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
 
 /**
  * @typedef {object} Calibration
@@ -24,9 +22,9 @@ export const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
  * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment
  *   `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none
  * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
- * @property {import('./rows.js').DelayRow[]} delays
- * @property {import('./rows.js').LatenessRow[]} lateness at those rates that are not beyond the peak
- * @property {import('./rows.js').Peak} peak
+ * @property {import('./measure.js').DelayRow[]} delays
+ * @property {import('./measure.js').LatenessRow[]} lateness at those rates that are not beyond the peak
+ * @property {import('./measure.js').Peak} peak
  * @property {import('./honest-rate.js').HonestRate} honestRate
  * @property {{text: string, limits: string[], remedies: string[]}} summary sentences
  */
@@ -39,7 +37,6 @@ const EXPECTED = 22;
  * @param {Record<string, unknown>} [given] options as the command line takes them, by camelCase or kebab-case name
  * @param {{signal?: AbortSignal, onEvent?: (event: CalibrationEvent) => void}} [context]
  * @returns {Promise<Calibration>}
- * @throws {import('../../common/errors.js').PkiLoadError}
  */
 export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
   const options = readCalibrationOptions(given);
@@ -51,7 +48,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   const target = await startCalibrationTarget();
   const warn = onceEach((text) => onEvent({ type: 'warning', text }));
   let done = 0;
-  /** @type {import('./rows.js').Measure} */
+  /** @type {import('./measure.js').Measure} */
   const step = ({ label, ratePerSecond, delayMs = 0 }) => {
     onEvent({ type: 'progress', label, done, total: Math.max(EXPECTED, ++done) });
     return measure(planOf(operation, options, target, ratePerSecond), { target, delayMs, signal, warn });
@@ -81,11 +78,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   }
 }
 
-/**
- * Every measurement is a run, and each would warn of the same.
- *
- * @param {(text: string) => void} say
- */
+/** Every measurement is a run, and each would warn of the same. @param {(text: string) => void} say */
 function onceEach(say) {
   /** @type {Set<string>} */
   const said = new Set();

@@ -5,8 +5,8 @@
  * of them busy (rate x delay = concurrency / 2, Little's law), and no longer than a responder on the same machine does.
  */
 import { formatRate } from '../../common/units.js';
-import { findHighestRate } from './highest-rate.js';
-import { toMicros } from './quantiles.js';
+import { nextLevel } from '../bisect.js';
+import { toMicros } from './measure.js';
 
 /**
  * @typedef {object} Compared milliseconds
@@ -22,7 +22,7 @@ import { toMicros } from './quantiles.js';
  * @property {boolean} honest
  * @property {number} planned
  * @property {number} samples requests that the target saw
- * @property {import('./quantiles.js').Quantiles} latenessMs of the sends, as the target saw it
+ * @property {import('./measure.js').Quantiles} latenessMs of the sends, as the target saw it
  * @property {Compared} p50Ms
  * @property {Compared} p99Ms
  * @property {import('./measure.js').Verdict} measurement
@@ -57,7 +57,7 @@ const MAX_ERROR = 0.1;
  * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
  *
  * @param {object} context
- * @param {import('./rows.js').Measure} context.step
+ * @param {import('./measure.js').Measure} context.step
  * @param {import('./calibrate-plan.js').CalibrationOptions} context.options
  * @param {number} context.peakPerSecond of a closed loop
  * @returns {Promise<HonestRate>}
@@ -106,7 +106,7 @@ export function delayFor(ratePerSecond, concurrency) {
 }
 
 /**
- * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./rows.js').Measure>>} measured
+ * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./measure.js').Measure>>} measured
  * @returns {Omit<Try, 'honest'>}
  */
 function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {
@@ -153,4 +153,72 @@ export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measureme
     !isWrong(p50Ms, MAX_ERROR) &&
     !isWrong(p99Ms, MAX_ERROR)
   );
+}
+
+/** Two rates count as the same when one is at most so many times the other: nothing is looked for between them. */
+const CLOSE_ENOUGH = 1.25;
+
+/**
+ * @param {object} search per second, all of them
+ * @param {number} search.start
+ * @param {number} search.lowest nothing below it is tried
+ * @param {number} search.highest nothing above it is tried, where two digits leave a rate between both
+ * @param {number} search.maxTries
+ * @param {(rate: number) => Promise<boolean>} search.passes
+ * @returns {Promise<{passed: number | null, failed: number | null}>} the highest that passed and the lowest above it that
+ *   failed, again at the end unless the tries were used up; null: none passed, none above it failed
+ */
+export async function findHighestRate({ start, lowest, highest, maxTries, passes }) {
+  /** @type {number | null} */
+  let passed = null;
+  /** The lowest that failed since a failed one was tried again and passed: nothing above it is tried. @type {number | null} */
+  let bound = null;
+  /** @type {number[]} */
+  const failures = [];
+  const failed = () => {
+    const above = failures.filter((one) => one > Number(passed));
+    return above.length === 0 ? null : Math.min(...above);
+  };
+  const low = twoDigits(lowest, Math.ceil);
+  const high = Math.max(low, twoDigits(highest, Math.floor));
+  const range = {
+    lowest: low,
+    highest: high,
+    round: (/** @type {number} */ rate) => twoDigits(rate),
+    isClose,
+    near: CLOSE_ENOUGH,
+  };
+  let rate = twoDigits(Math.min(Math.max(start, low), high));
+  let isEnd = false;
+  for (let tries = 0; tries < maxTries; tries++) {
+    if (await passes(rate)) {
+      passed = rate;
+      // What failed above it may have failed for the same reason.
+      if (isEnd) bound = null;
+    } else {
+      if (isEnd) break;
+      failures.push(rate);
+      bound = rate;
+    }
+    const next = nextLevel({ passed, failed: bound }, range);
+    const nextOrAgain = next ?? failed();
+    if (nextOrAgain === null) break;
+    isEnd = next === null;
+    rate = nextOrAgain;
+  }
+  return { passed, failed: failed() };
+}
+
+/** @param {number} passed @param {number} failed */
+function isClose(passed, failed) {
+  return failed / passed <= CLOSE_ENOUGH;
+}
+
+/**
+ * @param {number} value at least one
+ * @param {(value: number) => number} [round]
+ */
+function twoDigits(value, round = Math.round) {
+  const unit = Math.max(1, 10 ** (Math.floor(Math.log10(value)) - 1));
+  return round(value / unit) * unit;
 }

@@ -5,8 +5,11 @@
  * the generator reports, but not in this record. It speaks just enough HTTP/1.1 on plain sockets: one POST after the other
  * on each connection.
  */
+
+import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { createRecording } from './recording.js';
+import { Worker } from 'node:worker_threads';
+import { HELPER_LIMITS } from '../../engine/thread-memory.js';
 
 /** @typedef {{socket: import('node:net').Socket, answer: Buffer, index: number, dueMs: number}} Waiting */
 
@@ -16,7 +19,7 @@ const MAX_REQUEST_BYTES = 16_384;
 /**
  * @param {object} context
  * @param {import('../../engine/clock.js').Clock} context.clock
- * @param {Pick<import('./alarm-thread.js').AlarmThread, 'set'>} context.alarm by the same clock
+ * @param {Pick<AlarmThread, 'set'>} context.alarm by the same clock
  * @param {(request: Buffer) => Promise<Uint8Array>} context.ask where the answer to a new request comes from; it is
  *   asked once for each
  */
@@ -138,4 +141,95 @@ export function readPost(bytes) {
 function httpAnswer(der) {
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/ocsp-response\r\nContent-Length: ${der.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), der]);
+}
+
+/**
+ * @typedef {object} Recorded milliseconds on the server's clock, in order of arrival
+ * @property {Float64Array} arrivedMs when the server noticed it
+ * @property {Float64Array} answeredMs NaN: never
+ */
+
+const FIRST_CAPACITY = 4096;
+
+export function createRecording() {
+  let count = 0;
+  let columns = [1, 2].map(() => new Float64Array(FIRST_CAPACITY));
+
+  function grow() {
+    columns = columns.map((column) => {
+      const longer = new Float64Array(2 * column.length);
+      longer.set(column);
+      return longer;
+    });
+  }
+  return {
+    /**
+     * @param {number} nowMs
+     * @returns {number} the request's number
+     */
+    arrived(nowMs) {
+      if (count === columns[0].length) grow();
+      const [arrived, answered] = columns;
+      arrived[count] = nowMs;
+      answered[count] = Number.NaN;
+      return count++;
+    },
+    /** @param {number} index @param {number} nowMs */
+    answered(index, nowMs) {
+      columns[1][index] = nowMs;
+    },
+    /** @returns {Recorded} */
+    taken() {
+      const [arrivedMs, answeredMs] = columns.map((column) => column.slice(0, count));
+      return { arrivedMs, answeredMs };
+    },
+  };
+}
+
+/**
+ * @typedef {object} Shared of both threads
+ * @property {Int32Array} isSet one element; 1 from the moment a time is set until the thread has seen it pass
+ * @property {Float64Array} dueMs one element, written only while `isSet` is 0
+ */
+/** @typedef {Awaited<ReturnType<typeof startAlarmThread>>} AlarmThread */
+
+/**
+ * @param {bigint} originNs zero of all its times, on the machine's monotonic clock (`process.hrtime`)
+ * @param {() => void} onDeath is called if the thread ends and was not stopped: nothing will ring any more
+ */
+export async function startAlarmThread(originNs, onDeath) {
+  const memory = new SharedArrayBuffer(16);
+  /** @type {Shared} */
+  const shared = { isSet: new Int32Array(memory, 0, 1), dueMs: new Float64Array(memory, 8, 1) };
+  const { isSet, dueMs } = shared;
+  const worker = new Worker(new URL('./alarm-thread-worker.js', import.meta.url), {
+    workerData: { originNs, ...shared },
+    resourceLimits: HELPER_LIMITS,
+  });
+  worker.on('error', () => {}).once('exit', onDeath);
+  await once(worker, 'message');
+  /** @type {(() => void) | null} */
+  let whenDue = null;
+  worker.on('message', () => {
+    const ring = whenDue;
+    whenDue = null;
+    ring?.();
+  });
+  return {
+    /**
+     * @param {number} atMs
+     * @param {() => void} onTime is called once, never before that time; until then nothing else can be set
+     */
+    set(atMs, onTime) {
+      if (whenDue !== null) throw new Error('The alarm is set already.');
+      whenDue = onTime;
+      dueMs[0] = atMs;
+      Atomics.store(isSet, 0, 1);
+      Atomics.notify(isSet, 0);
+    },
+    async stop() {
+      worker.off('exit', onDeath);
+      await worker.terminate();
+    },
+  };
 }

@@ -4,8 +4,7 @@
  */
 import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
-import { startAlarmThread } from './alarm-thread.js';
-import { createKnownDelayServer } from './known-delay.js';
+import { createKnownDelayServer, startAlarmThread } from './known-delay.js';
 
 /** How often the CPU time that this process has taken is noted. */
 const CPU_EVERY_MS = 20;

@@ -8,12 +8,12 @@ import { PkiLoadError } from '../../common/errors.js';
 const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
 const ANSWERS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
-/** A process that has ended refuses connections before its parent is told. */
+/** An ended process refuses connections before its parent receives `exit`. */
 const END_IS_TOLD_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 
 /**
- * @typedef {import('./recording.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
+ * @typedef {import('./known-delay.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  *   `cpu`: CPU time of the target's process so far, every few milliseconds; `baseNs`: zero of all its times, on the
  *   machine's monotonic clock (`process.hrtime`), which processes share
  */

@@ -34,7 +34,7 @@ import { isOcspStatus } from '../../pki/ocsp-verdicts.js';
  * @param {string | null} options.namespace
  * @param {import('../../http/tls.js').Tls} options.tls
  * @param {number} options.timeoutMs of one poll, connecting included
- * @param {import('./poller.js').PollClock} options.clock
+ * @param {import('./watch.js').PollClock} options.clock
  * @param {typeof createConnection} [options.connect]
  * @returns {Asker}
  */
@@ -109,7 +109,6 @@ export function createAsker({ url, mount, namespace, tls, timeoutMs, clock, conn
  *
  * @param {number} status of HTTP
  * @param {import('../../pki/ocsp-verdicts.js').OcspVerdict} verdict
- * @returns {string}
  */
 export function outcomeOf(status, verdict) {
   if (status >= 200 && status < 300) return verdict;

@@ -1,18 +1,18 @@
 /** One certificate: issue it, see that every node calls it good, revoke it, and poll every node until it calls it revoked. */
-import { PkiLoadError } from '../../common/errors.js';
+import { PkiLoadError, targetError } from '../../common/errors.js';
 import { certificateParameters } from '../../operations/issuance.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
+import { createQuestioner } from './asker.js';
 import { lookOnce, watchNode } from './watch.js';
 
 /** @typedef {import('./asker.js').Question} Question */
-/** @typedef {import('./bounds.js').Interval} Interval */
 /** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
  *   see VaultClient */
 /**
  * @typedef {object} NodeRow what one node said of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
  * @property {string} [before] with `not_good_before`: what it said instead
- * @property {Interval | null} interval from when the revocation was sent; null unless revoked
+ * @property {import('./watch.js').Interval | null} interval from when the revocation was sent; null unless revoked
  */
 /**
  * @typedef {object} Row
@@ -30,13 +30,13 @@ import { lookOnce, watchNode } from './watch.js';
  * @typedef {object} NodeWatch a node that is asked, and what has been counted there
  * @property {import('./asker.js').Asker} asker
  * @property {Record<string, number>} answers by outcome, first looks included
- * @property {import('./poller.js').PollCounts} counts
+ * @property {import('./watch.js').PollCounts} counts
  */
 /**
  * @typedef {object} Circumstances of all certificates of a run
  * @property {import('./propagation-plan.js').PropagationPlan} plan
  * @property {NodeWatch[]} nodes
- * @property {import('./poller.js').PollClock} clock
+ * @property {import('./watch.js').PollClock} clock
  * @property {(ms: number) => void} onLag
  * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Question>} about
  * @property {AbortSignal} stop ends the waiting
@@ -195,4 +195,46 @@ async function revoke(client, { target: { mount } }, serial, onHead) {
   const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (data?.revocation_time > 0) return;
   throw new PkiLoadError('not_revoked', 'The answer does not say that the certificate is revoked.');
+}
+
+const MOST_WARMING_MS = 2000;
+
+/**
+ * @param {object} parts
+ * @param {import('./propagation-plan.js').PropagationPlan} parts.plan
+ * @param {NodeWatch[]} parts.nodes nothing is counted there
+ * @param {Writer} parts.client
+ * @param {import('./watch.js').PollClock} parts.clock
+ * @param {AbortSignal} parts.stop
+ * @returns {Promise<Row>}
+ * @throws {import('../../common/errors.js').PkiLoadError} where the token may not issue or not revoke
+ */
+export async function warm({ plan, nodes, client, clock, stop }) {
+  const row = await followCertificate(0, client, {
+    plan: { ...plan, giveUpMs: Math.min(plan.giveUpMs, MOST_WARMING_MS) },
+    nodes: nodes.map(({ asker }) => ({ asker, answers: {}, counts: { sent: 0, missed: 0, skipped: 0 } })),
+    clock,
+    onLag: () => {},
+    about: createQuestioner().about,
+    stop,
+  });
+  if ([row.failure, row.unrevoked].includes('vault_permission_denied')) throw denied(row, plan);
+  return row;
+}
+
+/**
+ * A token that may not ask `sys/capabilities-self` shows what it may do by doing it.
+ *
+ * @param {Row} row
+ * @param {import('./propagation-plan.js').PropagationPlan} plan
+ */
+function denied({ left: what }, { target: { mount }, role }) {
+  const isIssued = what === 'valid';
+  const path = isIssued ? `${mount}/revoke` : `${mount}/issue/${role}`;
+  const left = isIssued ? ' The one certificate that was issued to try it stays valid until it expires.' : '';
+  return targetError(
+    'role_permission_denied',
+    `The token may not write to ${path}.${left}`,
+    `Use a token whose policy has: path "${path}" { capabilities = ["update"] }.`,
+  );
 }

@@ -11,10 +11,9 @@ import { loadTls } from '../../http/tls.js';
 import { createVaultClient } from '../../vault/client.js';
 import { startRenewal } from '../../vault/preflight.js';
 import { createAsker, createQuestioner } from './asker.js';
-import { followCertificate } from './certificate.js';
+import { followCertificate, warm } from './certificate.js';
 import { conclude } from './conclude.js';
 import { prepare } from './prepare.js';
-import { warm } from './warm.js';
 
 /** @typedef {import('./propagation-plan.js').PropagationPlan} PropagationPlan */
 /** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
@@ -28,7 +27,7 @@ import { warm } from './warm.js';
  * @property {string} [command] the command line, for the result; no secrets
  */
 
-/** @type {import('./poller.js').PollClock} */
+/** @type {import('./watch.js').PollClock} */
 const CLOCK = {
   now: () => performance.now(),
   setTimer: setTimeout,

@@ -104,7 +104,7 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
 
 /**
  * @param {Plan['load']} load
- * @param {number | null} planned requests; null: nobody knows
+ * @param {number | null} planned requests; null: unknown
  */
 function describeLoad(load, planned) {
   return [
@@ -116,7 +116,7 @@ function describeLoad(load, planned) {
 /**
  * @param {Plan} plan
  * @param {import('../search/step-plan.js').SearchSettings} asked
- * @returns {string[]} what is looked for and how; how many requests that takes nobody knows
+ * @returns {string[]} the goal and the steps; the number of requests is unknown
  */
 function describeSearch(plan, asked) {
   const { of, start, highest, recoverMs } = asked;

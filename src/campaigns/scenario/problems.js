@@ -1,5 +1,9 @@
 /** What zod finds wrong with a scenario -> one sentence that says where, what stands there, and what may. */
 import { closest } from '../../common/closest.js';
+import { PkiLoadError } from '../../common/errors.js';
+import { camelCase, readOne } from '../../common/options.js';
+import { loadOptions, optionSchema, targetOptions } from './declaration.js';
+import { SHAPES } from './stages.js';
 
 /** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('./source.js').Source} Source */
@@ -22,11 +26,10 @@ const LEAST = 'The least is name: NAME and mix: [{operation: issue}].';
 /**
  * @param {Source} source
  * @param {readonly Issue[]} issues at least one
- * @param {(key: string) => string | null} homeOf where a key belongs that is not known where it stands
  * @param {Path} [base] what the issues' paths begin at
  * @returns {import('../../common/errors.js').PkiLoadError} about that which stands first in the file
  */
-export function firstProblem(source, issues, homeOf, base = []) {
+export function firstProblem(source, issues, base = []) {
   const placed = issues.map((found) => {
     const { issue, path } = innermost(source, found, [...base, .../** @type {Path} */ (found.path)]);
     const at = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]] : path;
@@ -38,7 +41,7 @@ export function firstProblem(source, issues, homeOf, base = []) {
     (a, b) => Number(isMissing(a)) - Number(isMissing(b)) || a.line - b.line || a.column - b.column,
   );
   if (issue.code === 'unrecognized_keys') {
-    return unknownKey(source, path, issue.message.split(', '), homeOf);
+    return unknownKey(source, path, issue.message.split(', '));
   }
   const { problem, remedy } = describe(issue, valueAt(source.value, path));
   return source.error(path, problem, remedy ?? (path.length === 0 ? LEAST : undefined));
@@ -48,9 +51,8 @@ export function firstProblem(source, issues, homeOf, base = []) {
  * @param {Source} source
  * @param {Path} path of the key
  * @param {readonly string[]} known
- * @param {(key: string) => string | null} homeOf
  */
-export function unknownKey(source, path, known, homeOf) {
+function unknownKey(source, path, known) {
   const key = String(path[path.length - 1]);
   const home = homeOf(key);
   const near = home === null ? closest(key, known) : null;
@@ -152,9 +154,116 @@ function valueAt(value, path) {
 }
 
 /** @param {unknown} value */
-export function shown(value) {
+function shown(value) {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a group of settings';
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length <= 60 ? text : `${text.slice(0, 60)}...`;
+}
+
+/** By key; the first that has it. @type {readonly [home: string, keys: readonly string[]][]} */
+const HOMES = Object.freeze([
+  ['target', [...Object.keys(targetOptions), 'token-env']],
+  ['load', ['model', ...Object.keys(loadOptions)]],
+  ['stages', Object.keys(SHAPES)],
+  ['mix', ['operation', 'weight']],
+]);
+
+const AT_THE_TOP = Object.freeze(['setup', 'target', 'targets', 'runs', 'repeat', 'pause', 'out', 'env']);
+
+/** @type {Readonly<Record<string, string>>} */
+const ELSEWHERE = Object.freeze({
+  token: 'A token is a secret and not for files: token-env names the environment variable that holds it.',
+  dev: 'The embedded server is asked for on the command line, --dev.',
+  shard: 'It is given on the command line, --shard: another part on each machine.',
+  'start-at': 'It is given on the command line, --start-at.',
+  operations: 'What is sent stands in mix.',
+  address: 'It is called url.',
+  vault: 'It is called url.',
+  '<<': 'Merge keys (<<) are of YAML 1.1: repeat what they stand for, or use an alias for the whole.',
+});
+
+/**
+ * @param {string} key
+ * @returns {string | null} a sentence
+ */
+function homeOf(key) {
+  if (Object.hasOwn(ELSEWHERE, key)) return ELSEWHERE[key];
+  const home = HOMES.find(([, keys]) => keys.includes(key));
+  if (home !== undefined) return `It belongs into ${home[0]}.`;
+  return AT_THE_TOP.includes(key) ? 'It belongs to the top of the file.' : null;
+}
+
+/** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */
+
+/**
+ * @param {Source} source
+ * @param {Path} path of the group
+ * @param {Record<string, OptionSpec>} specs by kebab-case name
+ * @param {Record<string, unknown>} given by kebab- or camelCase name
+ */
+export function checkOptions(source, path, specs, given) {
+  /** @type {Set<string>} */
+  const seen = new Set();
+  for (const [key, value] of Object.entries(given)) {
+    const found = Object.entries(specs).find(([name]) => name === key || camelCase(name) === key);
+    if (found === undefined) throw unknownKey(source, [...path, key], Object.keys(specs));
+    const [name, spec] = found;
+    if (seen.has(name)) {
+      throw source.error(
+        [...path, key],
+        `is ${name}, which is there already`,
+        'Leave one of them out.',
+        'key',
+      );
+    }
+    seen.add(name);
+    const { success, error } = optionSchema(spec).safeParse(value);
+    if (!success) throw firstProblem(source, error.issues, [...path, key]);
+    checkEach(source, [...path, key], spec, value);
+  }
+}
+
+/**
+ * @param {Source} source
+ * @param {Path} path
+ * @param {OptionSpec} spec
+ * @param {unknown} value of the right kind
+ */
+function checkEach(source, path, spec, value) {
+  const name = String(path[path.length - 1]);
+  if (!Array.isArray(value)) return located(source, path, () => readOne(spec, name, value));
+  for (const [i, one] of value.entries()) located(source, [...path, i], () => readOne(spec, name, one));
+  return undefined;
+}
+
+/**
+ * What the command line says of a value, at its place in the file.
+ *
+ * @template T
+ * @param {Source} source
+ * @param {Path} path
+ * @param {() => T} read
+ * @returns {T}
+ */
+export function located(source, path, read) {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof PkiLoadError)) throw error;
+    const name = String(path.findLast((step) => typeof step === 'string'));
+    throw source.error(path, withoutName(error.message, name), error.remedy);
+  }
+}
+
+/**
+ * @param {string} message `--rate is "x", which ...`
+ * @param {string} name
+ * @returns {string} `is "x", which ...`: the place says the rest
+ */
+function withoutName(message, name) {
+  for (const start of [`--${name} `, `${name} `]) {
+    if (message.startsWith(start)) return message.slice(start.length);
+  }
+  return message;
 }

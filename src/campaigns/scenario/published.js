@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { camelCase } from '../../common/options.js';
 import { loadOperation, operations } from '../../operations/index.js';
-import { SCENARIO_SCHEMA_ID, scenarioSchema } from './declaration.js';
-import { optionSchemas } from './option-schema.js';
+import { optionSchemas, SCENARIO_SCHEMA_ID, scenarioSchema } from './declaration.js';
 import { SHAPES } from './stages.js';
 
 /** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */

@@ -6,7 +6,7 @@ import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { loadOptions } from './declaration.js';
-import { checkOptions, located } from './scenario-options.js';
+import { checkOptions, located } from './problems.js';
 import { linesOf, SHAPES, StageError } from './stages.js';
 
 /** @typedef {import('./source.js').Path} Path */
@@ -93,7 +93,7 @@ function checkLoad(source, path, options) {
  * @param {string} key
  * @returns {Path} of the load that holds it
  */
-export function placeOfLoad(source, path, key) {
+function placeOfLoad(source, path, key) {
   const own = path.reduce((value, step) => Object(value)[step], /** @type {any} */ (source.value));
   return Object.hasOwn(Object(own), key) ? path : ['load'];
 }

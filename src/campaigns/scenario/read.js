@@ -1,15 +1,16 @@
 /** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
 
+import { closest } from '../../common/closest.js';
+import { usageError } from '../../common/errors.js';
 import { readOptions } from '../../common/options.js';
 import { operations } from '../../operations/index.js';
 import { reporterForFile } from '../../report/index.js';
 import { readSetupOptions } from '../../vault/setup/setup-options.js';
 import { checkName } from '../../vault/setup/setup-plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
-import { homeOf } from './homes.js';
-import { firstProblem } from './problems.js';
+import { checkOptions, firstProblem, located } from './problems.js';
 import { readRun } from './read-run.js';
-import { checkOptions, located } from './scenario-options.js';
+import { pathIn } from './scenario-plan.js';
 import { parseSource } from './source.js';
 import { resolveVariables } from './variables.js';
 
@@ -19,7 +20,6 @@ const OWN = {
   out: { type: 'file', group: '', describe: 'Results', repeatable: true },
 };
 
-/** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('./source.js').Source} Source */
 /** @typedef {import('./declaration.js').Scenario} Scenario */
 /** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
@@ -59,7 +59,7 @@ const OWN = {
 export async function readScenario(text, name, env) {
   const source = resolveVariables(parseSource(text, name), env);
   const parsed = scenarioSchema(Object.keys(operations)).safeParse(source.value);
-  if (!parsed.success) throw firstProblem(source, parsed.error.issues, homeOf);
+  if (!parsed.success) throw firstProblem(source, parsed.error.issues);
   const scenario = parsed.data;
   const setup = readSetup(source, scenario);
   return {
@@ -141,7 +141,7 @@ async function readRuns(source, scenario, setup) {
 
 /**
  * @param {Source} source
- * @param {Path} path
+ * @param {import('./source.js').Path} path
  * @param {string} name
  */
 function repeated(source, path, name) {
@@ -162,7 +162,6 @@ function readPause(source, { pause }) {
 /**
  * @param {Source} source
  * @param {Scenario} scenario
- * @returns {string[]}
  */
 function readOut(source, { out = [] }) {
   checkOptions(source, [], OWN, { out });
@@ -171,4 +170,44 @@ function readOut(source, { out = [] }) {
     located(source, Array.isArray(out) ? ['out', i] : ['out'], () => reporterForFile(path));
   }
   return paths;
+}
+
+/**
+ * @param {readonly ScenarioRun[]} runs of the scenario, at least one
+ * @param {readonly string[]} names as --only gives them; none: all runs
+ * @returns {ScenarioRun[]} those of these names, in the order of the file
+ * @throws {import('../../common/errors.js').PkiLoadError} code `unknown_run`, naming those that there are; `contradiction` where the file has no
+ *   `runs` to choose from
+ */
+export function onlyRuns(runs, names) {
+  if (names.length === 0) return [...runs];
+  const [{ source }] = runs;
+  if (pathIn(source, [], 'runs') === null) {
+    throw usageError(
+      'contradiction',
+      `--only chooses among runs, but ${source.name} has none: it is one as a whole.`,
+      'Leave --only out.',
+    );
+  }
+  const known = runs.map(({ name }) => name);
+  const wanted = names.map((name) => name.trim());
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw unknownRun(unknown, known, source.name);
+  return runs.filter(({ name }) => wanted.includes(name));
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} known
+ * @param {string} file
+ */
+function unknownRun(name, known, file) {
+  const quoted = (/** @type {string} */ text) => JSON.stringify(text);
+  const near = closest(name, known);
+  const hint = near === null ? '' : `Did you mean ${quoted(near)}? `;
+  return usageError(
+    'unknown_run',
+    `--only is ${quoted(name.slice(0, 80))}, but ${file} has no run of that name.`,
+    `${hint}Its runs are ${known.map(quoted).join(', ')}.`,
+  );
 }

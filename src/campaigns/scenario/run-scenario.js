@@ -2,10 +2,9 @@
  * The runs of a scenario of several steps, one after the other. What one target refuses does not end those on the others, and what
  * was measured is never lost. Prints nothing, writes nothing.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PkiLoadError } from '../../common/errors.js';
-import { unlessStopped } from '../../common/stop.js';
-import { turnsOf } from './run-order.js';
+import { EXIT, PkiLoadError } from '../../common/errors.js';
+import { interrupted, unlessStopped } from '../../common/stop.js';
+import { pauseFor } from '../repeat.js';
 
 /** @typedef {import('../../result/schema.js').Result} Result */
 /** @typedef {{name: string, run: string, target: string, plan: import('../../plan/plan.js').Plan}} Step a run on a target */
@@ -69,12 +68,11 @@ export async function runScenario(context) {
 /**
  * @param {Context} context
  * @param {number} last step that was run
- * @param {import('./run-order.js').Turn} turn that comes
+ * @param {Turn} turn that comes
  */
 async function goOn({ live, stop, pauseMs, between, planOf }, last, { step, number }) {
   await between(last);
-  const pause = pauseMs > 0 ? sleep(pauseMs, undefined, { signal: stop }).catch(() => {}) : null;
-  await Promise.all([pause, unlessStopped(live.next(null, planOf(step, number)), stop)]);
+  await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(null, planOf(step, number)), stop)]);
 }
 
 /**
@@ -89,4 +87,70 @@ function announcement({ run, target }, { i, of, number, repeat }) {
 /** @param {unknown} error */
 function isInterruption(error) {
   return error instanceof PkiLoadError && error.code === 'interrupted';
+}
+
+/** @typedef {{step: number, number: number}} Turn index of a step, and which of its repeats, from 0 */
+
+/**
+ * Targets take turns, and another one begins each time: with A1 B1 B2 A2 what a machine does meanwhile (it warms up, a disk fills)
+ * falls on all alike.
+ *
+ * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next
+ * @param {number} repeat of it all
+ * @returns {Turn[]}
+ */
+export function turnsOf(steps, repeat) {
+  const runs = [...new Set(steps.map(({ run }) => run))].map((run) =>
+    steps.flatMap((step, i) => (step.run === run ? [i] : [])),
+  );
+  return Array.from({ length: repeat }, (_, number) =>
+    runs.flatMap((targets) =>
+      targets.map((_step, i) => ({ step: targets[(i + number) % targets.length], number })),
+    ),
+  ).flat();
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof runScenario>>} ended without a result
+ * @returns {unknown} the error to throw
+ */
+export function whyNothing({ fault, interrupted: isInterrupted, refused }) {
+  if (fault !== undefined) return fault;
+  return isInterrupted ? interrupted() : [...refused.values()][0];
+}
+
+/**
+ * A search for each step, one after the other.
+ *
+ * @template {{name: string}} Planned
+ * @param {object} given
+ * @param {readonly Planned[]} given.steps
+ * @param {boolean} given.quiet
+ * @param {ReadonlyMap<number, PkiLoadError>} given.refused steps that cannot be run, and why
+ * @param {AbortSignal} given.stop no other search begins after it
+ * @param {(text: string) => void} given.say
+ * @param {(step: Planned, i: number) => Promise<{code: number}>} given.search
+ * @returns {Promise<number[]>} exit codes
+ */
+export async function searchEach({ steps, quiet, refused, stop, say, search }) {
+  /** @type {number[]} */
+  const codes = [];
+  for (const [i, step] of steps.entries()) {
+    if (stop.aborted) {
+      say('Warning: Interrupted: not all searches were made.');
+      return [...codes, EXIT.interrupted];
+    }
+    const error = refused.get(i);
+    if (error !== undefined && steps.length === 1) throw error;
+    if (steps.length > 1 && !quiet) say(`Search ${i + 1} of ${steps.length}: ${step.name}:`);
+    try {
+      if (error !== undefined) throw error;
+      codes.push((await search(step, i)).code);
+    } catch (thrown) {
+      if (steps.length === 1 || !(thrown instanceof PkiLoadError)) throw thrown;
+      codes.push(thrown.exitCode);
+      say(`Warning: ${step.name}: ${thrown.full}`);
+    }
+  }
+  return codes;
 }

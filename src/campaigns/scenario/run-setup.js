@@ -27,10 +27,8 @@ import { tearDown } from '../../vault/setup/teardown.js';
  * @property {(step: Step) => VaultClient} connect
  */
 
-/** Which Vault it was is a question not worth a wait, least of all for one that has just hung. */
 const UUID_TIMEOUT_MS = 10_000;
 
-/** What is removed is so to its end. */
 const NEVER = new AbortController().signal;
 
 /** @type {System} */
@@ -142,7 +140,7 @@ function itemText({ kind, path, uncertain = false }) {
 async function setUpAt(setup, begun, { how, system, stop, learn }) {
   const { place, report } = begun;
   const client = place.connect();
-  // A setting that is there is somebody's: where it is another than the scenario's, that is refused.
+  // An existing setting may have another user: a different value is refused.
   const plan = planSetup({ ...setup, keepsSettings: true });
   const say = (/** @type {string} */ text) => how.say(`${place.url}: ${text}`);
   try {

@@ -1,18 +1,15 @@
 /** A run of a scenario, on one of its targets -> Plan. */
-
-import { usageError } from '../../common/errors.js';
-import { readOptions } from '../../common/options.js';
+import { PkiLoadError, usageError } from '../../common/errors.js';
+import { camelCase, readOptions } from '../../common/options.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
-import { camelKeys, inFile, loadPath, pathIn, pathOfLoad } from './places.js';
-import { saidOfLoad, startLevel } from './searched.js';
+import { checkSearchable } from '../search/find-max.js';
 
 /** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
 /** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */
-/** @typedef {import('../../vault/environment.js').VaultEnvironment} VaultEnvironment */
 /** @typedef {import('../../plan/plan.js').Plan} Plan */
 
 /** With any of these on the command line, it says how the load goes: stages are left out. */
@@ -22,8 +19,8 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  * @param {ScenarioRun} run
  * @param {ScenarioTarget} target
  * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over what the scenario says
- * @param {VaultEnvironment} environment where defaults of the target come from
- * @param {import('./searched.js').SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
+ * @param {import('../../vault/environment.js').VaultEnvironment} environment where defaults of the target come from
+ * @param {SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
  * @throws {import('../../common/errors.js').PkiLoadError} naming what contradicts what
  */
@@ -178,4 +175,151 @@ async function readMix(run, common, flags) {
     entries.push({ ...entry, options });
   }
   return entries;
+}
+
+/** @typedef {import('./source.js').Path} Path */
+
+const FLAG = /--([a-z][\w-]*)/g;
+
+/**
+ * @param {ScenarioRun} run
+ * @param {string} name of an option of the load
+ * @returns {Path | null} where it stands: in the run's own load, or in that of the scenario
+ */
+function loadPath(run, name) {
+  return pathIn(run.source, run.at('load'), name) ?? pathIn(run.source, ['load'], name);
+}
+
+/**
+ * @param {ScenarioRun} run
+ * @param {Record<string, unknown>} flags by camelCase name: they win
+ * @param {Record<string, unknown>} said of the load, by camelCase name: what counts
+ * @returns {(name: string) => Path | null} where an option of the load stands in the file and counts
+ */
+function pathOfLoad(run, flags, said) {
+  return (name) => {
+    const key = camelCase(name);
+    return flags[key] === undefined && said[key] !== undefined ? loadPath(run, name) : null;
+  };
+}
+
+/**
+ * @param {import('./source.js').Source} source
+ * @param {Path} group
+ * @param {string} name kebab-case
+ * @returns {Path | null} null: it is not there
+ */
+export function pathIn(source, group, name) {
+  const value = group.reduce((one, step) => Object(one)[step], /** @type {any} */ (source.value));
+  const key = [name, camelCase(name)].find((one) => Object.hasOwn(Object(value), one));
+  return key === undefined ? null : [...group, key];
+}
+
+/**
+ * What the command line says of flags that contradict each other, at the place of the first of them that stands in the file.
+ *
+ * @template T
+ * @param {ScenarioRun} run
+ * @param {Record<string, unknown>} flags those that are given on the command line keep their dashes
+ * @param {{pathOf: (name: string) => Path | null, group: Path | null}} where `pathOf` an option, where it stands in the file and
+ *   counts; `group`: where it is that does not say which; null: it may be the command line
+ * @param {() => T} act
+ * @returns {T}
+ */
+function inFile({ source }, flags, { pathOf, group }, act) {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof PkiLoadError) || error.code === 'bad_scenario') throw error;
+    const names = [...error.message.matchAll(FLAG)].map(([, name]) => name);
+    const path = names.map(pathOf).find((one) => one !== null) ?? group;
+    if (path === null) throw error;
+    const plain = (/** @type {string} */ text) =>
+      text.replace(FLAG, (flag, name) => (flags[camelCase(name)] === undefined ? name : flag));
+    throw source.error(path, plain(error.message), error.remedy && plain(error.remedy));
+  }
+}
+
+/**
+ * @param {Record<string, unknown>} given
+ * @returns {Record<string, unknown>} by camelCase name, without what is not given
+ */
+function camelKeys(given) {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [[camelCase(key), value]])),
+  );
+}
+
+/** @typedef {{of: 'rate' | 'concurrency', start: number}} SearchStart `start`: where neither file nor flag says where it begins */
+
+/** A search in a closed loop has no use for them; and as it does not look below where it begins, it begins at the bottom. */
+const NOT_IN_CLOSED = Object.freeze(['rate', 'arrivals', 'rampUp', 'overflow', 'pacing', 'concurrency']);
+
+const { threads, concurrency } = commonOptions;
+
+/** What is said of connections, and what counts where nothing is. */
+const CONNECTIONS = Object.freeze({ threads, concurrency });
+
+/**
+ * A search says itself in which loop requests are sent, and how many are in flight in a closed one: what a run with `model: closed`
+ * says of that is no number of connections.
+ *
+ * @param {ScenarioRun} run
+ * @param {Record<string, unknown>} flags by kebab- or camelCase name: they win
+ * @param {SearchStart | null} search null: none
+ * @returns {Record<string, unknown>} what file and flags say of the load, and flags of other things, by camelCase name
+ */
+export function saidOfLoad({ load, model }, flags, search) {
+  const said = camelKeys(load);
+  if (search?.of === 'concurrency') for (const key of NOT_IN_CLOSED) delete said[key];
+  if (search?.of === 'rate' && model === 'closed') delete said.concurrency;
+  return { ...said, ...camelKeys(flags) };
+}
+
+/**
+ * Every thread has a connection at least: what is chosen here is never refused for want of one.
+ *
+ * @param {Record<string, unknown>} said
+ * @param {SearchStart} search
+ * @returns {Record<string, unknown>} the level at which it begins, and how many connections that takes
+ * @throws {import('../../common/errors.js').PkiLoadError} where the number of threads is none
+ */
+function startLevel(said, { of, start }) {
+  const { threads, concurrency } = readOptions(CONNECTIONS, { threads: said.threads });
+  return of === 'rate'
+    ? { rate: said.rate ?? start, concurrency: said.concurrency ?? Math.max(concurrency, threads) }
+    : { concurrency: said.concurrency ?? Math.max(start, threads) };
+}
+
+/**
+ * @param {ScenarioRun} run
+ * @param {Pick<Plan, 'load'>} plan of it
+ * @returns {string[]} what is required of stages that it does not have, because flags or a search take their place
+ */
+export function notJudged({ requirements }, { load }) {
+  const isLeft = (/** @type {{stage?: string}} */ { stage }) => stage !== undefined && load.stages === null;
+  return requirements.filter(isLeft).map(({ text }) => text);
+}
+
+/**
+ * @param {ScenarioRun} run
+ * @param {Plan} plan of it
+ * @param {import('../search/step-plan.js').SearchSettings} settings
+ * @param {Record<string, unknown>} flags
+ * @throws {import('../../common/errors.js').PkiLoadError} naming the run, or the place in the file
+ */
+export function checkSearched(run, plan, settings, flags) {
+  if (settings.of === 'rate' && plan.requirements.length === 0) {
+    const name = JSON.stringify(run.name);
+    throw usageError(
+      'nothing_required',
+      notJudged(run, plan).length === 0
+        ? `--find-max-rate looks for the highest rate at which every requirement is met, but ${name} has none.`
+        : `--find-max-rate takes the place of stages, but all that ${name} requires is of its stages.`,
+      "Say what must be met, e.g. --require 'p99<200ms' --require 'errors<0.1%'.",
+    );
+  }
+  const own = { ...camelKeys(flags), findMaxRate: true, maxConcurrency: true };
+  const pathOf = pathOfLoad(run, own, saidOfLoad(run, {}, settings));
+  inFile(run, own, { pathOf, group: null }, () => checkSearchable(plan, settings));
 }

@@ -1,8 +1,6 @@
 /** The text of a scenario, YAML 1.2 or JSON, with the place of everything in it: errors say line, column and what stands there. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { usageError } from '../../common/errors.js';
-import { describeSecret, findSecret } from './secrets.js';
-import { explainFault } from './syntax.js';
 
 /** @typedef {(string | number)[]} Path keys and list positions, from the top */
 /** @typedef {{line: number, column: number, text: string}} Place both from 1; `text`: what stands there, its first line */
@@ -15,13 +13,11 @@ import { explainFault } from './syntax.js';
  *   code `bad_scenario`, saying where; the variables that stand there, too
  */
 
-/** Longer texts are shown by their beginning. */
 const MOST_CHARACTERS = 60;
 
-/** An alias that stands for another that stands for another: nobody means that. */
 const MOST_ALIASES = 100;
 
-/** Nobody writes more by hand; keys are compared with each other, which takes the square of their number. */
+/** Keys are compared with each other, so time grows with the square of their number. */
 const MOST_TEXT = 100_000;
 
 /**
@@ -93,7 +89,7 @@ export function parseSource(text, name) {
  * @param {Path} path
  * @returns {string} `mix[0].weight`
  */
-export function pathText(path) {
+function pathText(path) {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? shown(step) : `.${shown(step)}`))
     .join('');
@@ -251,4 +247,103 @@ function firstLine(text) {
 function sentence(text) {
   const line = text.split('\n')[0].trim();
   return /[.!?]$/.test(line) ? line : `${line}.`;
+}
+
+const EITHER = 'A scenario is YAML, or JSON.';
+
+/** @type {Readonly<Record<string, [problem: string, remedy: string]>>} by the parser's code */
+const FAULTS = Object.freeze({
+  TAB_AS_INDENT: ['A tab indents this line', 'YAML is indented by spaces; put two for each tab.'],
+  BAD_INDENT: ['This line is indented by too little or too much', 'Line it up with those it belongs to.'],
+  MULTIPLE_DOCS: ['A second document begins here (---)', 'Write each scenario into a file of its own.'],
+  NON_STRING_KEY: ['A key here is not a text', 'Write it as KEY: VALUE.'],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'Something with a colon or a dash stands where only a value may',
+    'Put the value in quotes, or on lines of its own, indented.',
+  ],
+  MULTILINE_IMPLICIT_KEY: ['This is no KEY: VALUE', 'Write a colon and a space behind the key.'],
+  BAD_DQ_ESCAPE: ['An escape in this text is not known', 'Write \\\\ for a backslash, or use single quotes.'],
+  BAD_ALIAS: ['An alias needs a name', 'Put a text that begins with * in quotes.'],
+});
+
+/**
+ * @param {import('yaml').YAMLParseError | import('yaml').YAMLWarning} fault
+ * @param {string} text of the file
+ * @returns {{problem: string, remedy: string}}
+ */
+function explainFault({ code, message, pos: [offset] }, text) {
+  const line = lineAt(text, offset);
+  const shown = line === '' ? 'the end of the file' : JSON.stringify(line);
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^\s:,{}]+/.exec(text.slice(offset))?.[0] ?? '';
+    return { problem: `${key} is there a second time: ${shown}`, remedy: 'Leave one of them out.' };
+  }
+  if (code === 'TAG_RESOLVE_FAILED') {
+    return { problem: `A tag is not known: ${shown}`, remedy: 'Put a text that begins with ! in quotes.' };
+  }
+  if (code === 'BAD_SCALAR_START') {
+    return { problem: `A text may not begin like this: ${shown}`, remedy: 'Put it in quotes.' };
+  }
+  const missing = /^Missing closing (.)quote|end with an? ([\]}])$/.exec(message);
+  if (missing !== null) {
+    return { problem: `There is no closing ${missing[1] ?? missing[2]} up to ${shown}`, remedy: EITHER };
+  }
+  if (Object.hasOwn(FAULTS, code)) {
+    const [problem, remedy] = FAULTS[code];
+    return { problem: `${problem}: ${shown}`, remedy };
+  }
+  return { problem: `This cannot be read: ${shown} (${message.replace(/\.$/, '')})`, remedy: EITHER };
+}
+
+/**
+ * @param {string} text
+ * @param {number} offset
+ * @returns {string} the line there, by its beginning
+ */
+function lineAt(text, offset) {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const end = text.indexOf('\n', offset);
+  const line = text.slice(start, end === -1 ? undefined : end).trimEnd();
+  return line.length <= 60 ? line : `${line.slice(0, 60)}...`;
+}
+
+/**
+ * Vault's and OpenBao's tokens, those of before Vault 1.10 (24 characters), and private keys. Shorter than the real ones, so that
+ * one which was cut is found as well.
+ *
+ * @type {readonly {kind: 'token' | 'key', pattern: RegExp}[]}
+ */
+const PATTERNS = Object.freeze([
+  { kind: 'token', pattern: /(?<![\w.-])hv[sbr]\.[\w-]{8,}/ },
+  { kind: 'token', pattern: /(?<![\w./-])[sbr]\.(?=[A-Za-z]*\d|\w*[a-z][A-Z])[A-Za-z0-9_-]{24,}/ },
+  { kind: 'key', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ },
+]);
+
+/**
+ * @param {string} text
+ * @returns {{kind: 'token' | 'key', offset: number} | null} the first
+ */
+export function findSecret(text) {
+  for (const { kind, pattern } of PATTERNS) {
+    const found = pattern.exec(text);
+    if (found !== null) return { kind, offset: found.index };
+  }
+  return null;
+}
+
+/**
+ * @param {'token' | 'key'} kind
+ * @returns {{what: string, remedy: string}}
+ */
+export function describeSecret(kind) {
+  return kind === 'token'
+    ? {
+        what: 'a Vault token, which is a secret and not for files',
+        remedy:
+          'The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token; token-env names another variable. Revoke one that others may have seen.',
+      }
+    : {
+        what: 'a private key, which is a secret and not for files like this one',
+        remedy: 'Name its own file, e.g. with client-key.',
+      };
 }

@@ -160,7 +160,6 @@ export class StageError extends Error {
  * @param {'level' | 'duration' | 'pause'} type
  * @param {unknown} raw
  * @param {Level} level
- * @returns {number}
  */
 function readField(field, type, raw, level) {
   try {

@@ -3,7 +3,7 @@
  * from its surroundings can be seen in it. Secrets are not for files: tokens come from where they always come from.
  */
 import { closest } from '../../common/closest.js';
-import { describeSecret, findSecret } from './secrets.js';
+import { describeSecret, findSecret } from './source.js';
 
 /** @typedef {import('./source.js').Path} Path */
 /** @typedef {import('./source.js').Source} Source */
@@ -56,7 +56,6 @@ export function resolveVariables(source, env) {
  * @param {string} name
  * @param {ReadonlyMap<string, string | null>} declared
  * @param {Record<string, string | undefined>} env
- * @returns {string}
  */
 function lookUp(source, path, name, declared, env) {
   const fallback = declared.get(name);

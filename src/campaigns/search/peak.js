@@ -2,6 +2,7 @@
  * The fewest requests in flight that reach the peak throughput. Twice as many each time until more no longer helps, a requirement
  * is not met, or there may be no more; then bisection, then a run of its own at the answer. Knows nothing of how a level is measured.
  */
+import { bisect } from '../bisect.js';
 import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search.js';
 
 /** @typedef {import('./search.js').Phase} Phase */
@@ -24,7 +25,7 @@ import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search
  */
 
 /** What is within this share of the highest throughput seen is at the peak: two runs of one plan differ by about as much. */
-export const AT_PEAK = 0.05;
+const AT_PEAK = 0.05;
 
 /** Twice as many in flight that bring less than this more do not help; so often in a row, and the search turns back. */
 const GAIN = 0.05;
@@ -130,18 +131,20 @@ async function climb(start, highest, look, isStopped) {
 /**
  * The most in flight that pass.
  *
- * @param {number} low
- * @param {number} high
+ * @param {number} passed
+ * @param {number} failed
  * @param {(level: number, phase: Phase) => Promise<Judged>} look
  * @param {() => boolean} isStopped
  */
-async function narrow(low, high, look, isStopped) {
-  let [from, to] = [low, high];
-  while (to - from > Math.max(1, FINE * from) && !isStopped()) {
-    const middle = middleOf(from, to);
-    if (isPassing(await look(middle, 'bisection'))) from = middle;
-    else to = middle;
-  }
+function narrow(passed, failed, look, isStopped) {
+  const range = { lowest: passed, highest: failed, round: Math.round, isClose };
+  const passes = async (/** @type {number} */ level) => isPassing(await look(level, 'bisection'));
+  return bisect({ passed, failed }, range, { passes, isStopped });
+}
+
+/** @param {number} low @param {number} high */
+function isClose(low, high) {
+  return high - low <= Math.max(1, FINE * low);
 }
 
 /**

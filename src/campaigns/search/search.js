@@ -2,6 +2,7 @@
  * The highest rate at which every requirement is met. Coarse steps up (or down) by two, then bisection, then a run of its own at the
  * answer that must bear it out. Knows nothing of how a level is measured.
  */
+import { bisect } from '../bisect.js';
 
 /**
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
@@ -62,14 +63,23 @@ const UNOFFERED_LEVELS = 2;
 export async function findHighest(options) {
   const search = createSearch(options);
   const { steps, isStopped } = search;
-  const bracket = await bracketFrom(search, options);
+  const { lowest, highest, tolerance } = options;
+  /** @type {import('../bisect.js').Bracket} */
+  const bracket = { passed: null, failed: null };
+  const range = {
+    ...{ lowest, highest, round: search.rounded },
+    isClose: (/** @type {number} */ passed, /** @type {number} */ failed) => failed / passed <= 1 + tolerance,
+  };
+  await bisect(bracket, range, {
+    first: search.rounded(options.start),
+    passes: (level, isBracketed) => search.passes(level, isBracketed ? 'bisection' : 'coarse'),
+    isStopped: () => isStopped() || (bracket.passed === null && offersNothing(steps, UNOFFERED_LEVELS)),
+  });
   if (isStopped()) return { level: null, why: 'interrupted', steps };
-  if (bracket.low === null) {
+  if (bracket.passed === null) {
     return { level: null, why: offersNothing(steps) ? 'generator' : 'lowest', steps };
   }
-  const low = await bisect(search, bracket.low, bracket.high, options.tolerance);
-  if (isStopped()) return { level: null, why: 'interrupted', steps };
-  const level = await confirm(search, low, options);
+  const level = await confirm(search, bracket.passed, options);
   if (isStopped() && level === null) return { level, why: 'interrupted', steps };
   return { level, why: level === null ? 'unconfirmed' : whyEnded(steps, level), steps };
 }
@@ -117,32 +127,6 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
 /** @typedef {ReturnType<typeof createSearch>} Search */
 
 /**
- * @param {Search} search
- * @param {SearchOptions} options
- * @returns {Promise<{low: number | null, high: number | null}>} a level that passes and one that does not; a `high` of null: the
- *   highest there is passes
- */
-async function bracketFrom({ passes, rounded, isStopped, steps }, { start, lowest, highest }) {
-  /** @type {number | null} */
-  let low = null;
-  /** @type {number | null} */
-  let high = null;
-  let level = rounded(start);
-  while (!isStopped()) {
-    if (await passes(level, 'coarse')) {
-      low = level;
-      if (high !== null || level >= highest) break;
-      level = rounded(level * 2);
-    } else {
-      high = level;
-      if (low !== null || level <= lowest || offersNothing(steps, UNOFFERED_LEVELS)) break;
-      level = rounded(level / 2);
-    }
-  }
-  return { low, high };
-}
-
-/**
  * @param {readonly Step[]} steps
  * @param {number} [levels] that count
  * @returns {boolean} whether the last of them could not be offered
@@ -152,24 +136,6 @@ function offersNothing(steps, levels = 1) {
     -UNOFFERED_LEVELS,
   );
   return last.length >= levels && last.every((verdict) => verdict === 'not offered');
-}
-
-/**
- * @param {Search} search
- * @param {number} low passes
- * @param {number | null} high does not
- * @param {number} tolerance
- * @returns {Promise<number>} the highest that passes
- */
-async function bisect({ passes, rounded, isStopped }, low, high, tolerance) {
-  let [from, to] = [low, high];
-  while (to !== null && to / from > 1 + tolerance && !isStopped()) {
-    const middle = rounded(Math.sqrt(from * to));
-    if (middle <= from || middle >= to) break;
-    if (await passes(middle, 'bisection')) from = middle;
-    else to = middle;
-  }
-  return from;
 }
 
 /**

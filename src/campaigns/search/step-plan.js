@@ -59,7 +59,7 @@ const USED_UP_BY = 'revoke';
  * @param {number} step.level
  * @param {import('./search.js').Phase} step.phase
  * @param {number} step.looks so often in a row it was too close to call
- * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: nobody knows
+ * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: unknown
  * @param {number | null} [step.likelyPerSecond] that it will send there at most
  * @param {number} step.number from 1
  * @returns {Plan}
@@ -136,7 +136,7 @@ export function poolRemedy({ operation, options, mix }, step) {
 }
 
 /**
- * What is prepared once is for all steps: how many requests they will send and how long they will take, nobody knows.
+ * What is prepared once is for all steps, whose requests and duration are not known yet.
  *
  * @param {Plan} plan of a step
  * @returns {Plan} to prepare by
@@ -177,7 +177,7 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks 
  * @param {Plan} plan
  * @returns {number} with fewer requests, all of them good, some requirement could not be told from chance
  */
-export function leastRequests({ requirements, mix }) {
+function leastRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const share = metric === 'percentile' ? (comparator[0] === '<' ? 1 - quantile : quantile) : limit;
     const own = metric === 'percentile' || (metric === 'errors' && limit > 0) ? samplesToProve(share) : 1;
@@ -197,7 +197,7 @@ export function enoughRequests(plan, phase) {
 
 /**
  * Can it be judged at that level? Where less is offered than the rate that is required, be it by chance, that is a matter of higher
- * levels; in a closed loop, where nobody offers a rate, it is a matter of the answer.
+ * levels; a closed loop offers no rate, so there the confirmed level is judged.
  *
  * @param {{metric: string, limit: number, operation?: string}} requirement
  * @param {{mix: Plan['mix'], load: Pick<Plan['load'], 'arrivals' | 'durationMs'>}} step

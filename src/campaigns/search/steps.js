@@ -1,11 +1,11 @@
 /** Steps of a search, run for real: prepared once where that can be, each after the target has recovered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError } from '../../common/errors.js';
+import { median } from '../../common/median.js';
 import { interrupted, unlessStopped } from '../../common/stop.js';
+import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
 import { prepareRun, run } from '../../run.js';
-import { watchEarlyStop } from './early-stop.js';
-import { watchRecovery } from './recovery.js';
 import { isShared, planOfAll } from './step-plan.js';
 
 /** @typedef {import('../../plan/plan.js').Plan} Plan */
@@ -13,7 +13,7 @@ import { isShared, planOfAll } from './step-plan.js';
 /**
  * @typedef {object} StepEnd
  * @property {import('../../result/schema.js').Result} result
- * @property {import('./recovery.js').RecoveryEnd} recovery what the target was given before it
+ * @property {RecoveryEnd} recovery what the target was given before it
  * @property {string | null} [cutShort] why it was ended before its time: it could not be met any more
  */
 /**
@@ -28,10 +28,9 @@ import { isShared, planOfAll } from './step-plan.js';
 
 /** @typedef {{origin: string, tls: import('../../http/tls.js').Tls}} Place */
 
-/** A single look may take so long. */
 const LOOK_TIMEOUT_MS = 5000;
 
-/** Whatever is at the target's address: any answer will do, it is its time that counts. */
+/** Any response will do: only its time counts. */
 const LOOK_PATH = '/v1/sys/health';
 
 /**
@@ -49,7 +48,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   /** Where the step before was sent, which prepared for itself. @type {Place | null} */
   let last = null;
 
-  /** What a step has made for itself is removed. Whoever has ended the search wants its report first. */
+  /** Removes what a step made for itself; after a stop the report does not wait for it. */
   let closing = Promise.resolve();
 
   /** @param {Promise<void>} closed */
@@ -178,7 +177,7 @@ function openAsker(origin, tls, stop) {
     }
   };
   async function measure() {
-    // What connects is no measure.
+    // The first request also connects.
     if (!isConnected) isConnected = (await ask()) !== null;
     return ask();
   }
@@ -195,5 +194,103 @@ function openAsker(origin, tls, stop) {
       return seen;
     },
     close: () => requester.close(),
+  };
+}
+
+/** @typedef {Pick<import('../../run.js').RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
+
+/** What is given up is not at the edge: so many times as many are late as may be, and not just a few, twice in a row. */
+const CLEARLY = 2;
+const LEAST_LATE = 5;
+const IN_A_ROW = 2;
+
+/** More requests than that many standard deviations above the mean become due at random within the time of a limit once in a thousand times. */
+const SURE = 3;
+
+/**
+ * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
+ * @returns {(seen: Interval) => string | null} told once a second: why it cannot be met any more; null: it can
+ */
+export function watchEarlyStop({ load, requirements }) {
+  const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
+  if (load.model === 'closed' || ratePerSecond === null || durationMs === null) return () => null;
+  const planned = (ratePerSecond * durationMs) / 1000;
+  const limits = requirements.flatMap(
+    ({ text, metric, quantile = 1, comparator, series, operation, limit }) => {
+      const isLimit = metric === 'max' || metric === 'percentile';
+      if (!isLimit || comparator[0] !== '<' || series !== 'response' || operation !== undefined) return [];
+      const due = (ratePerSecond * limit) / 1000;
+      const share = metric === 'max' ? 0 : 1 - quantile;
+      return [{ text, allowed: share * planned, young: due + SURE * Math.sqrt(due) + 1 }];
+    },
+  );
+  let row = 0;
+  return ({ elapsedMs, inFlight, waiting, phase }) => {
+    // What waits while connections are free waits for the tool.
+    const isTool = waiting > 0 && inFlight < concurrency;
+    const measuredMs = elapsedMs - warmupMs;
+    const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
+    const broken =
+      phase === 'measuring' && !isTool
+        ? limits.find(({ allowed, young }) => open - young > Math.max(LEAST_LATE, CLEARLY * allowed))
+        : undefined;
+    row = broken === undefined ? 0 : row + 1;
+    if (broken === undefined || row < IN_A_ROW) return null;
+    const late = formatCount(Math.floor(open - broken.young));
+    return `It was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests ${late} or more had waited for longer, and were not answered.`;
+  };
+}
+
+/** @typedef {{waitedMs: number, recovered: boolean}} RecoveryEnd */
+
+/** Looks that tell how fast it is at rest, and so many in a row that must be as fast. */
+const LOOKS = 5;
+const QUICK_LOOKS = 3;
+
+/** As fast is: no more than so many times as long, or so many milliseconds longer. */
+const TIMES = 3;
+const MORE_MS = 10;
+
+const BETWEEN_LOOKS_MS = 100;
+
+/** The search goes on after that. */
+const LONGEST_MS = 60_000;
+
+/**
+ * @param {object} options
+ * @param {() => Promise<number | null>} options.look asks once; milliseconds, null: no answer
+ * @param {(ms: number) => Promise<void>} options.sleep
+ * @param {() => number} options.now milliseconds, monotonic
+ * @param {() => boolean} options.isStopped
+ * @param {number} options.pauseMs
+ */
+export async function watchRecovery({ look, sleep, now, isStopped, pauseMs }) {
+  /** @type {number[]} */
+  const atRest = [];
+  for (let i = 0; i < LOOKS; i++) {
+    const ms = await look();
+    if (ms !== null) atRest.push(ms);
+  }
+  // A target that does not respond at rest cannot show that it has recovered.
+  const limit = atRest.length === 0 ? null : Math.max(TIMES * median(atRest), median(atRest) + MORE_MS);
+  return {
+    /**
+     * @param {() => Promise<number | null>} [again] asks from now on
+     * @param {number} [restMs] the pause; 0 where it was made already
+     * @returns {Promise<RecoveryEnd>}
+     */
+    async wait(again = look, restMs = pauseMs) {
+      const begun = now();
+      if (restMs > 0) await sleep(restMs);
+      let quick = 0;
+      while (limit !== null && quick < QUICK_LOOKS && !isStopped()) {
+        const waitedMs = now() - begun;
+        if (waitedMs > LONGEST_MS + restMs) return { waitedMs, recovered: false };
+        const ms = await again();
+        quick = ms !== null && ms <= limit ? quick + 1 : 0;
+        if (quick < QUICK_LOOKS) await sleep(BETWEEN_LOOKS_MS);
+      }
+      return { waitedMs: now() - begun, recovered: true };
+    },
   };
 }

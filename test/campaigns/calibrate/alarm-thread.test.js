@@ -1,7 +1,7 @@
 /** The alarm of a calibration's target: never early, never missed, asleep while nothing is set, and its death is said. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startAlarmThread } from '../../../src/campaigns/calibrate/alarm-thread.js';
+import { startAlarmThread } from '../../../src/campaigns/calibrate/known-delay.js';
 import { createClock } from '../../../src/engine/clock.js';
 
 /** @param {{after: (fn: () => Promise<void>) => void}} context */

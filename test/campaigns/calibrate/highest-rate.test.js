@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { findHighestRate } from '../../../src/campaigns/calibrate/highest-rate.js';
+import { findHighestRate } from '../../../src/campaigns/calibrate/honest-rate.js';
 
 const RANGE = { start: 1000, lowest: 100, highest: 100_000, maxTries: 30 };
 

@@ -69,7 +69,7 @@ async function search(
 ) {
   /** @type {Set<number | null>} */
   const seen = new Set();
-  const step = /** @type {import('../../../src/campaigns/calibrate/rows.js').Measure} */ (
+  const step = /** @type {import('../../../src/campaigns/calibrate/measure.js').Measure} */ (
     async ({ ratePerSecond, delayMs }) => {
       const hiccup = hiccups && !seen.has(ratePerSecond);
       seen.add(ratePerSecond);

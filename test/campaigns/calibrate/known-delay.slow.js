@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { startAlarmThread } from '../../../src/campaigns/calibrate/alarm-thread.js';
-import { createKnownDelayServer, readPost } from '../../../src/campaigns/calibrate/known-delay.js';
+import {
+  createKnownDelayServer,
+  readPost,
+  startAlarmThread,
+} from '../../../src/campaigns/calibrate/known-delay.js';
 import { createClock } from '../../../src/engine/clock.js';
 
 const POST = 'POST / HTTP/1.1\r\nhost: x\r\nContent-Length: 3\r\n\r\nabc';
@@ -31,7 +34,7 @@ describe('reading', () => {
   }
 });
 
-/** @typedef {import('../../../src/campaigns/calibrate/alarm-thread.js').AlarmThread} AlarmThread */
+/** @typedef {import('../../../src/campaigns/calibrate/known-delay.js').AlarmThread} AlarmThread */
 
 /** @param {{after: (fn: () => void) => void}} context @param {bigint} originNs */
 async function realAlarm(context, originNs) {

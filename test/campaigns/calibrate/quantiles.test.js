@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { quantilesOf } from '../../../src/campaigns/calibrate/quantiles.js';
+import { quantilesOf } from '../../../src/campaigns/calibrate/measure.js';
 
 /** @type {[string, number[], object][]} */
 const TABLE = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRecording } from '../../../src/campaigns/calibrate/recording.js';
+import { createRecording } from '../../../src/campaigns/calibrate/known-delay.js';
 
 test('many more requests than it has room for at first, answered in any order, some never', () => {
   const recording = createRecording();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { render } from '../../../src/campaigns/calibrate/report.js';
-import { summarise } from '../../../src/campaigns/calibrate/summary.js';
+import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION } from './sample.js';
 
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */

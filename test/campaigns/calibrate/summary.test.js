@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compare } from '../../../src/campaigns/calibrate/honest-rate.js';
-import { summarise } from '../../../src/campaigns/calibrate/summary.js';
+import { summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
-/** @typedef {import('../../../src/campaigns/calibrate/summary.js').Found} Found */
+/** @typedef {import('../../../src/campaigns/calibrate/report.js').Found} Found */
 
 const { settings, environment, honestRate } = CALIBRATION;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBounds, everywhere, sinceAnswer } from '../../../src/campaigns/propagation/bounds.js';
+import { createBounds, everywhere, sinceAnswer } from '../../../src/campaigns/propagation/watch.js';
 
 /** @typedef {{good?: number[], revoked?: number[]}} Answers sendings that were answered good, arrivals of revoked */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startPoller } from '../../../src/campaigns/propagation/poller.js';
+import { startPoller } from '../../../src/campaigns/propagation/watch.js';
 import { createFakeTime } from './fake-time.js';
 
 /** @param {{firstMs?: number, everyMs?: number, free?: () => boolean}} [options] */

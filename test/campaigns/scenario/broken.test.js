@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { schemaOf } from '../../../src/cli/schemas.js';
+import { schemaOf } from '../../../src/cli/schema.js';
 import { EXIT, PkiLoadError } from '../../../src/common/errors.js';
 import { runCli, scratch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeSteps } from '../../../src/campaigns/scenario/describe.js';
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
-import { stepsOf } from '../../../src/cli/scenario-steps.js';
+import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { HEAD } from './read.js';
 
 /**
  * @param {string} text
- * @param {import('../../../src/cli/search-options.js').AskedSearch | null} search
+ * @param {import('../../../src/campaigns/search/search-options.js').AskedSearch | null} search
  * @param {Record<string, unknown>} [flags]
  * @param {Partial<{pauseMs: number, out: string[]}>} [more]
  */

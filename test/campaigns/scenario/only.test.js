@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { onlyRuns } from '../../../src/campaigns/scenario/only.js';
-import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { onlyRuns, readScenario } from '../../../src/campaigns/scenario/read.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { HEAD } from './read.js';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { turnsOf } from '../../../src/campaigns/scenario/run-order.js';
+import { turnsOf } from '../../../src/campaigns/scenario/run-scenario.js';
 
 /** @param {string[]} runs @param {string[]} targets */
 const stepsOf = (runs, targets) => runs.flatMap((run) => targets.map((target) => ({ run, target })));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { SHAPES } from '../../../src/campaigns/scenario/stages.js';
-import { schemaOf } from '../../../src/cli/schemas.js';
+import { schemaOf } from '../../../src/cli/schema.js';
 import { loadOperation, operations } from '../../../src/operations/index.js';
 import { runCli } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';

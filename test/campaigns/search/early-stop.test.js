@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchEarlyStop } from '../../../src/campaigns/search/early-stop.js';
+import { watchEarlyStop } from '../../../src/campaigns/search/steps.js';
 import { planOf } from './simulated-server.js';
 
 /** 5/s for a minute: 300 requests, of which 3 may take longer than 200 ms. */

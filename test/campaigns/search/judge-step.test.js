@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeStep } from '../../../src/campaigns/search/judge-step.js';
+import { judgeStep } from '../../../src/campaigns/search/find-max.js';
 import { USED_UP } from '../../../src/operations/revoke.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchRecovery } from '../../../src/campaigns/search/recovery.js';
+import { watchRecovery } from '../../../src/campaigns/search/steps.js';
 
 /**
  * @param {(atMs: number) => number | null} answer how long it takes to answer at a time; null: it does not

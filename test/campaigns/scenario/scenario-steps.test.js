@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { readScenario } from '../../src/campaigns/scenario/read.js';
-import { stepsOf } from '../../src/cli/scenario-steps.js';
-import { PkiLoadError } from '../../src/common/errors.js';
-import { HEAD } from '../campaigns/scenario/read.js';
+import { readScenario } from '../../../src/campaigns/scenario/read.js';
+import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
+import { PkiLoadError } from '../../../src/common/errors.js';
+import { HEAD } from './read.js';
 
 const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
 const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
@@ -13,7 +13,7 @@ const REQUIRED = Object.freeze({ require: ['p99<200ms'] });
 
 /**
  * @param {string} text
- * @param {import('../../src/cli/search-options.js').AskedSearch | null} search
+ * @param {import('../../../src/campaigns/search/search-options.js').AskedSearch | null} search
  * @param {Record<string, unknown>} [flags]
  */
 const plan = async (text, search, flags = {}) =>
@@ -213,7 +213,7 @@ describe('a search is refused, and its remedy is not:', () => {
   }
 });
 
-/** @param {readonly import('../../src/cli/scenario-run.js').Step[]} steps */
+/** @param {readonly import('../../../src/campaigns/scenario/scenario-steps.js').Step[]} steps */
 const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
 
 describe('what is required of stages', () => {
@@ -253,7 +253,7 @@ describe('every run of an example can be searched:', () => {
   for (const name of ['cerberus', 'vault-ocsp-load-test']) {
     for (const search of [RATE, FLIGHT]) {
       test(`${name}, for ${search.of}`, async () => {
-        const text = readFileSync(new URL(`../../examples/${name}.yaml`, import.meta.url), 'utf8');
+        const text = readFileSync(new URL(`../../../examples/${name}.yaml`, import.meta.url), 'utf8');
         const { length } = (await readScenario(text, `${name}.yaml`, {})).runs;
         const steps = await plan(text, search, REQUIRED);
         assert.deepEqual(

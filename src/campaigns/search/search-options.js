@@ -1,14 +1,13 @@
 /** Flags that make of a run a search, and what they leave of the others. */
 
-import { usageError } from '../common/errors.js';
-import { commonOptions } from '../plan/common-options.js';
+import { usageError } from '../../common/errors.js';
+import { commonOptions } from '../../plan/common-options.js';
 
 const GROUP = 'Search';
 
 /** Where the doubling begins, unless --rate says otherwise. */
 const START_RATE = 50;
 
-/** As --rate. */
 const MOST_RATE = 1e6;
 
 /** Unless --duration says how long a step takes, and --pause what is between them. */
@@ -18,10 +17,9 @@ const RECOVER_MS = 1000;
 /** The confirmation is so many times as long as a step. */
 const CONFIRMATION = 3;
 
-/** What only an open loop has. */
 const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
 export const searchOptions = {
   'find-max-rate': {
     type: 'flag',
@@ -91,7 +89,7 @@ export function plannedForSearch(search, planned) {
     : { ...planned, concurrency: planned.concurrency ?? planned.threads ?? start };
 }
 
-/** @param {AskedSearch} search @returns {number} where it begins, unless somebody says so */
+/** @param {AskedSearch} search @returns {number} the default start of the search */
 export function startOf({ of, highest }) {
   return of === 'rate' ? Math.min(START_RATE, highest) : 1;
 }
@@ -113,10 +111,10 @@ export function refuseOpenLoop({ of }, flags) {
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
+ * @param {import('../../plan/plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
- * @param {{duration?: unknown, concurrency?: unknown}} said of the load by whoever asks; what was not said is chosen to fit
- * @returns {import('../campaigns/search/step-plan.js').SearchSettings}
+ * @param {{duration?: unknown, concurrency?: unknown}} said options of the load as given; the search chooses the others
+ * @returns {import('./step-plan.js').SearchSettings}
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);

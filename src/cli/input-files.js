@@ -1,8 +1,10 @@
 /** What groups of files are called: as the user says, else by what the names of their files have in common. */
+
+import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
+import { isResult, isRunSet, kindOf } from '../result/document.js';
 
-/** Where the files have nothing in common. */
 const NAMELESS = 'runs';
 
 /**
@@ -71,4 +73,58 @@ function commonPart(files) {
   // Not `run1` of run1 and run10: a number is common as a whole or not at all.
   if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/\d+$/, '');
   return common.replace(/[-_.\s]+$/, '');
+}
+
+/** What stands for standard input, and what leads to the file that it is, where there is one. */
+const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
+
+/**
+ * @param {readonly string[]} outputs paths of `--out`
+ * @param {readonly string[]} inputs paths of what will be read; `-` is standard input
+ * @throws {import('../common/errors.js').PkiLoadError} code `out_is_input`, where a path of both leads to one file
+ */
+export function refuseOverwrite(outputs, inputs) {
+  const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
+  for (const path of outputs) {
+    const file = realFile(path);
+    const input = file === null ? undefined : read.get(file);
+    if (input === undefined) continue;
+    throw usageError(
+      'out_is_input',
+      input === path
+        ? `--out ${path} is one of the files to read, and would be overwritten.`
+        : `--out ${path} is the same file as ${input === STDIN ? 'standard input' : input}, which is to be read, and would be overwritten.`,
+      'Write to another file.',
+    );
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {string | null} absolute, whatever links lead to it; null: not found, or not a regular file
+ */
+function realFile(path) {
+  try {
+    return statSync(path).isFile() ? realpathSync.native(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {import('../result/read-document.js').ReadDocument[]} read
+ * @param {string} code of the error where a document holds no runs
+ * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
+ * @returns {Promise<import('../result/runs/run-metrics.js').NamedRun[][]>} the runs of each document
+ */
+export async function runsIn(read, code, refused) {
+  const { namedRuns } = await import('../result/runs/run-metrics.js');
+  return read.map(({ name, document }) => {
+    if (isResult(document)) return [{ name, result: document }];
+    if (isRunSet(document)) {
+      return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
+    }
+    const [problem, remedy] = refused[kindOf(document)];
+    throw usageError(code, `${name} is ${problem}.`, remedy);
+  });
 }

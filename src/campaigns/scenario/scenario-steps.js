@@ -1,19 +1,24 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked where it is to be searched. */
 
-import { planRun } from '../campaigns/scenario/scenario-plan.js';
-import { checkSearched, notJudged, saidOfLoad } from '../campaigns/scenario/searched.js';
-import { usageError } from '../common/errors.js';
-import { readEnvironment } from '../vault/environment.js';
-import { remarksOf } from './remarks.js';
-import { refuseOpenLoop, searchSettings, startOf } from './search-options.js';
-
-/** @typedef {import('./scenario-run.js').Step} Step */
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
+import { usageError } from '../../common/errors.js';
+import { readEnvironment } from '../../vault/environment.js';
+import { refuseOpenLoop, searchSettings, startOf } from '../search/search-options.js';
+import { checkSearched, notJudged, planRun, saidOfLoad } from './scenario-plan.js';
 
 /**
- * @param {Pick<import('../campaigns/scenario/read.js').ReadScenario, 'runs' | 'targets'>} scenario
+ * @typedef {object} PlannedStep
+ * @property {string | null} token a secret
+ * @property {string | null} tokenEnv environment variable that holds it
+ * @property {import('../search/step-plan.js').SearchSettings | null} asked null: a run, not a search
+ * @property {string[]} notJudged requirements on its stages, where it has none
+ * @property {string[]} remarks sentences for its reports
+ */
+/** @typedef {import('./run-scenario.js').Step & PlannedStep} Step */
+
+/**
+ * @param {Pick<import('./read.js').ReadScenario, 'runs' | 'targets'>} scenario
  * @param {Record<string, unknown>} flags
- * @param {Pick<RunSettings, 'search' | 'pauseMs'>} settings
+ * @param {{search?: import('../search/search-options.js').AskedSearch | null, pauseMs: number}} settings
  * @returns {Promise<Step[]>} all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {
@@ -62,4 +67,16 @@ function tokenIn(variable) {
     `The environment variable ${variable} (token-env) is not set.`,
     `Set ${variable}.`,
   );
+}
+
+/**
+ * @param {{run: string, notJudged: readonly string[]}} step `notJudged`: what is required of its stages, where it does without
+ * @returns {string[]} sentences; the same for all targets of a run
+ */
+export function remarksOf({ run, notJudged }) {
+  return notJudged.length === 0
+    ? []
+    : [
+        `${run}: its stages are left out, and what is required of them is not judged: ${notJudged.join(', ')}.`,
+      ];
 }
