@@ -1,6 +1,6 @@
 /** `teardown`: takes away what `setup` has made, and nothing else. */
 import { EXIT } from '../common/errors.js';
-import { nameOption } from '../vault/setup/setup-options.js';
+import { nameOption } from '../vault/setup/setup-plan.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =

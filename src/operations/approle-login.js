@@ -6,8 +6,9 @@ import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { longestRunMs } from '../plan/expected.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
-import { apiHeaders, apiPath } from './issuance.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiHeaders, apiPath } from './request-parts.js';
 
 const GROUP = 'AppRole';
 const ROLE = 'load';
@@ -38,7 +39,7 @@ const options = {
   },
 };
 
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
+/** @typedef {import('./prepare.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {

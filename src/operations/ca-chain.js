@@ -1,11 +1,11 @@
 /** `ca-chain`: the issuer's certificate and those above it (`MOUNT/ca_chain`). No token. */
 import { X509Certificate } from 'node:crypto';
 import { parseCertificate } from '../pki/certificate-der.js';
-import { pemBlocks } from '../pki/pem.js';
-import { checkIssuer, checkMount } from '../vault/preflight.js';
-import { apiPath } from './issuance.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { failed, passed, prepareCalls } from './vault-call.js';
+import { pemBlocks } from '../pki/text.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
+import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath } from './request-parts.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;

@@ -3,10 +3,10 @@ import { X509Certificate } from 'node:crypto';
 import { formatCount, formatDuration } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { parseCrl, verifyCrl } from '../pki/crl.js';
-import { checkIssuer, checkMount } from '../vault/preflight.js';
-import { apiPath } from './issuance.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { failed, passed, prepareCalls } from './vault-call.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
+import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath } from './request-parts.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;

@@ -1,9 +1,9 @@
 /** `health`: `sys/health`, as load balancers ask it. No token. */
 import { PkiLoadError } from '../common/errors.js';
 import { parseTargetUrl } from '../http/request.js';
-import { apiHeaders } from './issuance.js';
-import { REFUSAL_OUTCOMES } from './refusals.js';
-import { createJsonClassifier, prepareCalls } from './vault-call.js';
+import { createJsonClassifier, REFUSAL_OUTCOMES } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiHeaders } from './request-parts.js';
 
 const GROUP = 'Health';
 

@@ -1,10 +1,8 @@
-/** `http`: any request, for what is not listed, and for traffic that should be refused: each has the status that it should get. */
+/** `http`: any request, for what is not listed, and for traffic that should be refused; the user names the expected statuses. */
 import { readFileSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
-import { checkPathOf } from './http-path.js';
-import { apiHeaders } from './issuance.js';
-import { expandName, hasPlaceholder } from './names.js';
-import { prepareCalls } from './vault-call.js';
+import { prepareCalls } from './prepare.js';
+import { apiHeaders, expandName, hasPlaceholder } from './request-parts.js';
 
 const GROUP = 'Request';
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
@@ -70,7 +68,7 @@ const NOT_TO_SET = new Set([
   'expect',
 ]);
 
-/** @typedef {import('./vault-call.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
+/** @typedef {import('./prepare.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -195,4 +193,18 @@ function fileOf(path) {
       error,
     );
   }
+}
+
+/**
+ * @param {string} path
+ * @param {string} flag
+ * @throws {import('../common/errors.js').PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
+ */
+export function checkPathOf(path, flag) {
+  if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
+  throw usageError(
+    'bad_option',
+    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as /v1/sys/health.`,
+    'Begin it with a slash, and percent-encode what is not printable ASCII.',
+  );
 }

@@ -6,14 +6,10 @@ import { isIP } from 'node:net';
 import { usageError } from '../common/errors.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
-import { decodePem, encodePem } from '../pki/pem.js';
-import { serialHex } from '../pki/serial.js';
-import { DEFAULT_POOL, KEY_TYPES } from './csrs.js';
-import { certificateParameters } from './issuance.js';
-import { openKeepFile } from './keep.js';
-import { hasPlaceholder, namesOf } from './names.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { MAX_SERIALS, openSerialSet } from './serial-set.js';
+import { decodePem, encodePem, serialHex } from '../pki/text.js';
+import { DEFAULT_POOL, KEY_TYPES, MAX_SERIALS, openKeepFile, openSerialSet } from './issue-parts.js';
+import { REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { certificateParameters, hasPlaceholder, namesOf } from './request-parts.js';
 
 const GROUP = 'Certificates';
 
@@ -100,7 +96,7 @@ const OUTCOMES = Object.freeze({
 
 /**
  * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: import('./csrs.js').PooledCsr[] | null}} IssueFixture
+ *   csrs: import('./issue-parts.js').PooledCsr[] | null}} IssueFixture
  */
 
 /** @type {import('./index.js').Operation} */

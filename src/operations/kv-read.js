@@ -11,9 +11,9 @@ import {
   secretPath,
   valueIn,
 } from './kv.js';
-import { manyCalls } from './many-calls.js';
-import { secretValue } from './secret-value.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { manyCalls, prepareCalls } from './prepare.js';
+import { secretValue } from './request-parts.js';
 
 /** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {

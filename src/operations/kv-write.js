@@ -1,9 +1,9 @@
 /** `kv-write`: random secrets into a key-value store, made for the run or there already. */
-
 import { allRequests, expectedRequests } from '../plan/expected.js';
 import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
-import { secretValue } from './secret-value.js';
-import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { secretValue } from './request-parts.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {

@@ -4,8 +4,7 @@
  */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
-import { apiPath } from './issuance.js';
-import { MOST_BYTES } from './secret-value.js';
+import { apiPath, MOST_BYTES } from './request-parts.js';
 
 export const GROUP = 'Secrets';
 
@@ -14,7 +13,7 @@ const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {'1' | '2'} KvVersion */
 /** @typedef {{mount: string, version: KvVersion}} Store */
-/** @typedef {import('./vault-call.js').CallFixture & Store} KvFixture */
+/** @typedef {import('./prepare.js').CallFixture & Store} KvFixture */
 
 /** @type {Record<string, import('../common/options.js').OptionSpec>} */
 export const kvOptions = {

@@ -3,10 +3,8 @@
  * alone, so that every thread and every machine says the same.
  */
 import { targetError } from '../common/errors.js';
-import { createChooser } from './chooser.js';
 import { loadOperation } from './index.js';
-
-export { createChooser } from './chooser.js';
+import { createChooser } from './request-parts.js';
 
 /** @typedef {import('../plan/plan.js').Plan} Plan */
 /** @typedef {import('./index.js').Fixture} Fixture */

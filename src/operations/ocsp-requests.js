@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
-import { parseCertId } from '../pki/ocsp-fields.js';
 import { createCertId, createOcspRequestTemplate } from '../pki/ocsp-request.js';
+import { parseCertId } from '../pki/ocsp-response.js';
 
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;

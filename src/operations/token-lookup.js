@@ -1,6 +1,7 @@
 /** `token-lookup`: `auth/token/lookup-self`, the cheapest request that a token is needed for. */
-import { apiPath } from './issuance.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath } from './request-parts.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {

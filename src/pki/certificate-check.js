@@ -7,10 +7,10 @@
 import { createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
-import { decodePem } from './pem.js';
 import { matchPrivateKey } from './private-key.js';
 import { Remembered } from './remembered.js';
 import { verifySignature } from './signature.js';
+import { decodePem } from './text.js';
 
 /**
  * @typedef {import('./certificate-der.js').CertificateFields} CertificateFields

@@ -3,7 +3,7 @@
  * `X509Certificate`, and it gives the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm, readName } from './ocsp-fields.js';
+import { readAlgorithm, readName } from './fields.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',

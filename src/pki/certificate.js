@@ -3,10 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
 import { DerError, DerReader, TAG } from './der.js';
-import { pemBlocks } from './pem.js';
 import { verifySignature } from './signature.js';
-
-export { parseSerial, serialHex } from './serial.js';
+import { pemBlocks } from './text.js';
 
 /**
  * @typedef {object} Certificate

@@ -1,6 +1,6 @@
 /** Certificate revocation lists (RFC 5280, section 5): what a relying party must find in order, and how large and old they are. */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm, readName } from './ocsp-fields.js';
+import { readAlgorithm, readName } from './fields.js';
 import { verifySignature } from './signature.js';
 
 const CRL_NUMBER = '2.5.29.20';

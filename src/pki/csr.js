@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { usageError } from '../common/errors.js';
 import { OID } from './certificate-der.js';
 import { dnsForm, emailForm, ipBytes } from './names.js';
-import { encodePem } from './pem.js';
+import { encodePem } from './text.js';
 
 const generate = promisify(generateKeyPair);
 const signAsync = promisify(sign);

@@ -5,7 +5,7 @@
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { DerReader, oidText, TAG } from './der.js';
-import { decodePem } from './pem.js';
+import { decodePem } from './text.js';
 
 const PRIVATE_KEY = /^(?:RSA |EC )?PRIVATE KEY$/;
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';

@@ -1,4 +1,4 @@
-/** Mounts that a run makes for itself: under a name that is nobody else's, with a mark, and gone when it is over. */
+/** Mounts that a run makes for itself, under a random name and with a mark, and removes at its end. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
@@ -136,3 +136,34 @@ const EARLY = new Set([
   'vault_unavailable',
   'vault_unsupported',
 ]);
+
+const TRIES = 50;
+const PAUSE_MS = 100;
+
+/**
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {(ms: number) => Promise<unknown>} [pause]
+ * @returns {Promise<T>}
+ */
+export async function waitUntilReady(ask, pause = sleep) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries === TRIES || !isEarly(error)) throw error;
+      await pause(PAUSE_MS);
+    }
+  }
+}
+
+/** @param {unknown} error */
+function isEarly(error) {
+  if (!(error instanceof PkiLoadError)) return false;
+  // "Upgrading from non-versioned to versioned data": a key-value store of version 2; no route: a standby that has not heard of it.
+  return (
+    error.code === 'vault_no_route' ||
+    error.code === 'vault_not_replicated' ||
+    (error.code === 'vault_bad_request' && /upgrading/i.test(error.message))
+  );
+}

@@ -5,8 +5,8 @@ import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../../src/pki/cert
 import { commonNameOf, hasExtendedKeyUsage, isCa, parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerReader, TAG } from '../../src/pki/der.js';
 import { ipBytes } from '../../src/pki/names.js';
-import { encodePem } from '../../src/pki/pem.js';
 import { matchPrivateKey } from '../../src/pki/private-key.js';
+import { encodePem } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
 import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, signed, TestCa } from './test-ca.js';
 

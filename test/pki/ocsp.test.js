@@ -6,7 +6,7 @@ import { createAuthorities } from '../../src/dev/authority.js';
 import { createResponder } from '../../src/dev/ocsp-responder.js';
 import { Store } from '../../src/dev/store.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
-import { createOcspChecker, DEFAULT_SKEW_MS } from '../../src/pki/ocsp-check.js';
+import { createOcspChecker, DEFAULT_SKEW_MS, isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-check.js';
 import {
   buildOcspRequest,
   chooseOcspMethod,
@@ -15,7 +15,6 @@ import {
   ocspGetPath,
 } from '../../src/pki/ocsp-request.js';
 import { OcspParseError, parseCertId, parseOcspResponse } from '../../src/pki/ocsp-response.js';
-import { isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-verdicts.js';
 import {
   buildResponse,
   bytesOf,

@@ -1,10 +1,8 @@
 /** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
-
 import { readOptions } from '../../common/options.js';
 import { operations } from '../../operations/index.js';
 import { reporterForFile } from '../../report/index.js';
-import { readSetupOptions } from '../../vault/setup/setup-options.js';
-import { checkName } from '../../vault/setup/setup-plan.js';
+import { checkName, readSetupOptions } from '../../vault/setup/setup-plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
 import { homeOf } from './homes.js';
 import { firstProblem } from './problems.js';

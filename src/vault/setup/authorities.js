@@ -1,8 +1,8 @@
 /** The CAs of a set-up: a root, and an intermediate that it signed, with the URLs that certificates name, and roles. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../../common/errors.js';
+import { waitUntilReady } from '../own-mount.js';
 import { otherName } from './setup-plan.js';
-import { waitUntilReady } from './wait-until-ready.js';
 
 /** @typedef {import('../client.js').VaultClient} VaultClient */
 /** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */

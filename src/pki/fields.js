@@ -1,9 +1,45 @@
+/** Parts of many messages: AlgorithmIdentifier, Name, and ANY, with what DER demands of its contents. */
+import {
+  checkInteger,
+  DerError,
+  DerReader,
+  oidText,
+  parseGeneralizedTime,
+  parseUtcTime,
+  TAG,
+} from './der.js';
+
+/** @param {DerReader} reader */
+export function readAlgorithm(reader) {
+  const algorithm = reader.enter(TAG.sequence);
+  const oid = algorithm.readOid();
+  const parameters = algorithm.atEnd ? null : readAny(algorithm);
+  algorithm.finish();
+  return { oid, parameters };
+}
+
 /**
- * What DER demands of an element that nobody reads further (ANY in a name, the parameters of an algorithm): sound lengths
- * to the last level, constructed where and only where its type is, and contents that its type can have.
+ * Name (RFC 5280 section 4.1.2.4): an RDNSequence whose values may be of any kind.
+ *
+ * @param {DerReader} reader
+ * @returns {Buffer} raw
  */
-import { DerReader, TAG } from './der.js';
-import { checkInteger, DerError, oidText, parseGeneralizedTime, parseUtcTime } from './der-values.js';
+export function readName(reader) {
+  const start = reader.pos;
+  const names = reader.enter(TAG.sequence);
+  const raw = reader.bytes.subarray(start, reader.to);
+  while (!names.atEnd) {
+    const set = names.enter(TAG.set);
+    set.demandSome();
+    while (!set.atEnd) {
+      const attribute = set.enter(TAG.sequence);
+      attribute.readOid();
+      readAny(attribute);
+      attribute.finish();
+    }
+  }
+  return raw;
+}
 
 const CONSTRUCTED = 0x20;
 /** Tags below it are of the class universal. */

@@ -1,12 +1,51 @@
-/** What operations on Vault's JSON API share: the checks before a run, the headers, and how an answer is read. */
-import { parseTargetUrl } from '../http/request.js';
-import { expectedRequests, longestRunMs } from '../plan/expected.js';
-import { checkHealth, checkToken } from '../vault/preflight.js';
-import { apiHeaders } from './issuance.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
+/** Outcomes that operations share: HTTP statuses that are refusals, and checks of JSON bodies. */
+
+/** @type {Readonly<Record<string, string>>} */
+export const REFUSAL_OUTCOMES = Object.freeze({
+  redirected: 'HTTP 3xx: the server points elsewhere; not followed under load',
+  bad_request: 'HTTP 400: the server did not accept what was asked',
+  permission_denied: 'HTTP 403: the token may not do this, or is no longer valid',
+  not_found: 'HTTP 404: no such mount, role or path',
+  rate_limited: 'HTTP 429: a rate limit quota refused the request',
+  standby: 'HTTP 472 or 473: a standby node refused',
+  server_error: 'HTTP 500: an error inside the server',
+  bad_gateway: 'HTTP 502 or 504: a proxy in between got no answer',
+  unavailable: 'HTTP 503: sealed, overloaded or without a leader',
+  http_error: 'another HTTP status that is no success',
+});
+
+/** @type {Record<number, string>} */
+const BY_STATUS = {
+  400: 'bad_request',
+  403: 'permission_denied',
+  404: 'not_found',
+  429: 'rate_limited',
+  472: 'standby',
+  473: 'standby',
+  500: 'server_error',
+  502: 'bad_gateway',
+  503: 'unavailable',
+  504: 'bad_gateway',
+};
+
+/** @type {Record<string, import('./index.js').Verdict>} */
+const VERDICTS = Object.fromEntries(
+  Object.keys(REFUSAL_OUTCOMES).map((outcome) => [
+    outcome,
+    Object.freeze({ outcome, success: false, verification: null }),
+  ]),
+);
+
+/**
+ * @param {number} status not 2xx
+ * @returns {import('./index.js').Verdict}
+ */
+export function refusal(status) {
+  if (status >= 300 && status < 400) return VERDICTS.redirected;
+  return VERDICTS[BY_STATUS[status] ?? 'http_error'];
+}
 
 /** @typedef {import('./index.js').Verdict} Verdict */
-/** @typedef {import('./index.js').Fixture & {basePath: string, headers: Record<string, string>}} CallFixture `headers` may hold the token */
 
 /** @type {Readonly<Record<string, string>>} */
 export const CALL_OUTCOMES = Object.freeze({
@@ -14,40 +53,6 @@ export const CALL_OUTCOMES = Object.freeze({
   error_body: 'HTTP 2xx, but the body reports errors',
   ...REFUSAL_OUTCOMES,
 });
-
-/**
- * @param {import('./index.js').PrepareContext} context
- * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; how often
- *   it is used, where it can be used so often only: in preparing, and whether requests under load use it
- * @returns {Promise<CallFixture>}
- * @throws {import('../common/errors.js').PkiLoadError} where the target cannot be used
- */
-export async function prepareCalls(
-  { plan, client, token, keepAlive, warn },
-  { withToken = true, usesBefore = 0, usesInRun = true } = {},
-) {
-  const { namespace, url } = plan.target;
-  const { origin, basePath } = parseTargetUrl(url);
-  const health = await checkHealth(client, { namespace });
-  health.warnings.forEach(warn);
-  if (withToken) {
-    // In a mix the others use it too.
-    const inRun = usesInRun ? expectedRequests(plan.load) : 0;
-    const facts = await checkToken(client, {
-      neededMs: longestRunMs(plan.load),
-      neededRequests: inRun === null ? null : usesBefore + inRun,
-    });
-    if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
-    facts.warnings.forEach(warn);
-  }
-  return {
-    origin,
-    targetUrl: url,
-    target: { product: health.product, version: health.version },
-    basePath,
-    headers: apiHeaders(withToken ? token : null, namespace),
-  };
-}
 
 /**
  * @param {string} success outcome

@@ -1,6 +1,6 @@
 /**
  * Would a role allow this name? After ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
- * Says no only where Vault surely would: templates, display names and names in other scripts are left to Vault.
+ * Refuses only where Vault surely would: templates, display names and names in other scripts are left to Vault.
  */
 
 const LABEL = '([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
