@@ -131,11 +131,7 @@ async function removeEntity({ client }, entity) {
   }
 }
 
-/**
- * As many logins as will be, from anywhere.
- *
- * @param {import('../plan/plan.js').Plan} plan
- */
+/** As many logins as will be, from anywhere. @param {import('../plan/plan.js').Plan} plan */
 function roleFields({ load, options: { tokenType, tokenTtl } }) {
   const ttl = `${Math.round(tokenTtl / 1000)}s`;
   const secretIdMs = Math.max(SECRET_ID_MS, 2 * (longestRunMs(load) ?? 0));
@@ -150,10 +146,7 @@ function roleFields({ load, options: { tokenType, tokenTtl } }) {
   };
 }
 
-/**
- * @param {unknown} list
- * @param {readonly string[]} wanted
- */
+/** @param {unknown} list @param {readonly string[]} wanted */
 function isSameSet(list, wanted) {
   return Array.isArray(list) && list.length === wanted.length && wanted.every((one) => list.includes(one));
 }

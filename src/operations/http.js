@@ -152,10 +152,7 @@ const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, ve
 /** @type {import('./index.js').Verdict} */
 const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
 
-/**
- * @param {string} text
- * @returns {[name: string, value: string]}
- */
+/** @param {string} text @returns {[name: string, value: string]} */
 function headerOf(text) {
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t -~]*?)\s*$/.exec(text) ?? [];
   if (name === undefined) {

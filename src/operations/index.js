@@ -118,10 +118,7 @@ export const operations = {
   },
 };
 
-/**
- * @param {string} name
- * @returns {Promise<Operation>}
- */
+/** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
   if (!Object.hasOwn(operations, name)) {
     const known = Object.keys(operations).join(', ');

@@ -66,9 +66,7 @@ export function createSerialMemory() {
   return new SharedArrayBuffer((PLACES + 1) * 8);
 }
 
-/**
- * @param {SharedArrayBuffer} memory
- */
+/** @param {SharedArrayBuffer} memory */
 export function openSerialSet(memory) {
   const table = new BigInt64Array(memory, 8);
   const count = new Int32Array(memory, 0, 1);
@@ -100,11 +98,7 @@ export function openSerialSet(memory) {
   };
 }
 
-/**
- * FNV-1a over 64 bits as two 32-bit halves with different offsets; never zero.
- *
- * @param {Uint8Array} bytes
- */
+/** FNV-1a over 64 bits as two 32-bit halves with different offsets; never zero. @param {Uint8Array} bytes */
 function fingerprint(bytes) {
   let low = 0x811c9dc5;
   let high = 0xcbf29ce4;

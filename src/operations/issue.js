@@ -227,10 +227,7 @@ function readAnswer(body) {
   }
 }
 
-/**
- * @param {string} outcome
- * @returns {import('./index.js').Verdict}
- */
+/** @param {string} outcome @returns {import('./index.js').Verdict} */
 function failed(outcome) {
   return { outcome, success: false, verification: 'failed' };
 }

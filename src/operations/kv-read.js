@@ -95,10 +95,7 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
   return (index) => order[index % paths];
 }
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @param {import('./kv.js').Store} store
- */
+/** @param {import('./index.js').PrepareContext} context @param {import('./kv.js').Store} store */
 async function fill({ client, plan, progress, signal }, store) {
   const { dataSeed, size, paths } = plan.options;
   const label = 'Writing secrets to read';
@@ -136,10 +133,7 @@ async function checkFilled({ client, plan }, store) {
   }
 }
 
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} path
- */
+/** @param {import('../vault/client.js').VaultClient} client @param {string} path */
 async function readOrNull(client, path) {
   try {
     return (await client.read(path)).data;

@@ -61,10 +61,7 @@ export const kvOptions = {
   },
 };
 
-/**
- * @param {string} path
- * @param {string} flag
- */
+/** @param {string} path @param {string} flag */
 function checkMountPath(path, flag) {
   const segments = trimmed(path).split('/');
   if (!segments.some((segment) => ['', '.', '..'].includes(segment) || !/^[\x21-\x7e]+$/.test(segment)))

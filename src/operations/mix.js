@@ -14,9 +14,7 @@ import { createChooser } from './request-parts.js';
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
 
-/**
- * @param {Plan} plan
- */
+/** @param {Plan} plan */
 export async function loadMix(plan) {
   /** @type {Member[]} */
   const members = [];
@@ -27,10 +25,7 @@ export async function loadMix(plan) {
   return mixOf(plan, members);
 }
 
-/**
- * @param {Pick<Plan, 'mix' | 'load'>} plan
- * @param {Member[]} members
- */
+/** @param {Pick<Plan, 'mix' | 'load'>} plan @param {Member[]} members */
 export function mixOf(plan, members) {
   const memberOf =
     members.length === 1
@@ -50,10 +45,7 @@ export function mixOf(plan, members) {
     /** What outcomes mean: of one that several have, what the first of them says. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 
-    /**
-     * @param {import('./index.js').PrepareContext} context
-     * @returns {Promise<MixFixture>}
-     */
+    /** @param {import('./index.js').PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
       const told = onceEach(context);
@@ -97,10 +89,7 @@ export function mixOf(plan, members) {
       }));
     },
 
-    /**
-     * @param {MixFixture} fixture
-     * @returns {string[][]} of each member: see Operation
-     */
+    /** @param {MixFixture} fixture @returns {string[][]} of each member: see Operation */
     takeNotes(fixture) {
       const fixtures = fixturesOf(fixture);
       return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
@@ -162,10 +151,7 @@ async function cleanupAll(members, context, fixtures) {
   }
 }
 
-/**
- * @param {Plan} plan
- * @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]}
- */
+/** @param {Plan} plan @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]} */
 function entriesOf({ operation, options, mix }) {
   return mix ?? [{ name: operation, operation, weight: 1, options }];
 }

@@ -106,10 +106,7 @@ function inventSerial(serial, seed, index) {
   return serial;
 }
 
-/**
- * @param {RequestSet} set
- * @param {number} seed nonces follow from it and the index
- */
+/** @param {RequestSet} set @param {number} seed nonces follow from it and the index */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
   const expectations = Object.fromEntries(
     Object.entries(templates).map(([length, template]) => [length, blankExpectation(template)]),
@@ -124,10 +121,7 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
   return {
     /** @returns {boolean} every request is the same */
     constant: order.length === 1 && Object.values(templates)[0].nonceAt < 0,
-    /**
-     * @param {number} index
-     * @returns {Buffer} DER
-     */
+    /** @param {number} index @returns {Buffer} DER */
     request(index) {
       const serial = serialOf(index);
       const { request, serialAt, nonceAt } = templates[serial.length];

@@ -26,10 +26,7 @@ const MAX_SERIALS = 1_000_000;
 
 const REMEDY = 'Write the file with issue --keep FILE, or one serial a line.';
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<Subjects>}
- */
+/** @param {import('./index.js').PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials } = context.plan.options;
   if (serials !== null) return fromSerials(context, serials, '--serials');
@@ -72,10 +69,7 @@ async function issuerOf({ plan, client }, leaf, leafName, chain) {
   return issuer;
 }
 
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} mount
- */
+/** @param {import('../vault/client.js').VaultClient} client @param {string} mount */
 async function mountIssuer(client, mount) {
   const { pem } = await checkIssuer(client, mount);
   return readCertificates(Buffer.from(pem), `the CA of ${mount}`);
@@ -121,11 +115,7 @@ export async function fromSerials(context, file, flag) {
   return { serials, issuer, example };
 }
 
-/**
- * What is in --issuer, else the mount's.
- *
- * @param {import('./index.js').PrepareContext} context
- */
+/** What is in --issuer, else the mount's. @param {import('./index.js').PrepareContext} context */
 export async function issuersOf({ plan, client }) {
   const file = plan.options.issuer;
   const { mount } = plan.target;
@@ -207,10 +197,7 @@ async function fromNewCertificate(context) {
   return { serials: [leaf.serial], issuer, example: leaf };
 }
 
-/**
- * @param {string} path
- * @param {string} flag
- */
+/** @param {string} path @param {string} flag */
 function read(path, flag) {
   return readFile(path).catch((error) => {
     throw cannotRead(path, flag, error);
@@ -325,10 +312,7 @@ function isSameIssuer(one, other) {
   return one.subjectDer.equals(other.subjectDer) && one.spkiBits.equals(other.spkiBits);
 }
 
-/**
- * @param {Certificate} one
- * @param {Certificate} other
- */
+/** @param {Certificate} one @param {Certificate} other */
 function severalIssuers(one, other) {
   const [first, second] = [one, other].map(({ x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200));
   return usageError(

@@ -221,10 +221,7 @@ function createRequester({ load: { seed } }, fixture) {
   return (index) => requesters[kindOf(index)](index);
 }
 
-/**
- * @param {readonly AskedKind[]} kinds
- * @param {number} seed
- */
+/** @param {readonly AskedKind[]} kinds @param {number} seed */
 function kindChooser(kinds, seed) {
   return createChooser(
     kinds.map(({ weight }) => weight),

@@ -71,10 +71,7 @@ export function createJsonClassifier(success, check) {
   };
 }
 
-/**
- * @param {Uint8Array} body
- * @returns {Record<string, any> | null} null: it is no JSON object
- */
+/** @param {Uint8Array} body @returns {Record<string, any> | null} null: it is no JSON object */
 export function readJson(body) {
   try {
     const value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));

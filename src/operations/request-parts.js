@@ -40,10 +40,7 @@ export function certificateParameters({ commonName, altNames, ipSans, ttlMs }) {
 
 const PLACEHOLDER = /\{(n|random)\}/g;
 
-/**
- * @param {string} template
- * @returns {boolean} names made from it differ
- */
+/** @param {string} template @returns {boolean} names made from it differ */
 export function hasPlaceholder(template) {
   return new RegExp(PLACEHOLDER.source).test(template);
 }
@@ -74,10 +71,7 @@ export function namesOf({ cn, altNames, ipSans }, seed, index) {
   };
 }
 
-/**
- * @param {number} seed
- * @param {number} index
- */
+/** @param {number} seed @param {number} index */
 function randomHex(seed, index) {
   const high = hash32(seed, index, 101).toString(16).padStart(8, '0');
   return high + (hash32(seed, index, 102) >>> 16).toString(16).padStart(4, '0');

@@ -115,10 +115,7 @@ function defaultPool(load, owns) {
   return Math.min(MOST_POOL, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
 }
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<RevokeFixture>}
- */
+/** @param {import('./index.js').PrepareContext} context @returns {Promise<RevokeFixture>} */
 async function prepare(context) {
   const { plan, client, token, notice, owns } = context;
   const { target, load } = plan;

@@ -176,10 +176,7 @@ function createEncryptClassifier(length) {
   });
 }
 
-/**
- * @param {string} action
- * @returns {Making}
- */
+/** @param {string} action @returns {Making} */
 function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
@@ -206,10 +203,7 @@ function cannotDo(action, keyType, able) {
   );
 }
 
-/**
- * @param {string} keyType
- * @param {number} size
- */
+/** @param {string} keyType @param {number} size */
 function tooLong(keyType, size) {
   return usageError(
     'contradiction',
@@ -218,10 +212,7 @@ function tooLong(keyType, size) {
   );
 }
 
-/**
- * @param {number} size
- * @param {number} pool
- */
+/** @param {number} size @param {number} pool */
 function tooMuch(size, pool) {
   return usageError(
     'contradiction',
@@ -262,10 +253,7 @@ async function readPublicKey(client, mount) {
   return String(data?.keys?.[data.latest_version]?.public_key);
 }
 
-/**
- * @param {string} keyType
- * @returns {number} the longest text that it encrypts, bytes
- */
+/** @param {string} keyType @returns {number} the longest text that it encrypts, bytes */
 export function longestText(keyType) {
   const { modulusBytes } = ENCRYPT[keyType];
   return modulusBytes === undefined ? Number.POSITIVE_INFINITY : modulusBytes - OAEP_OVERHEAD;

@@ -44,10 +44,7 @@ export function readCertificates(bytes, name) {
   return [readDer(source, name)];
 }
 
-/**
- * @param {string} text
- * @param {string} name
- */
+/** @param {string} text @param {string} name */
 function readPem(text, name) {
   const certificates = [];
   let other = null;
@@ -84,10 +81,7 @@ function readDer(der, name) {
   }
 }
 
-/**
- * @param {string} name
- * @param {string} why
- */
+/** @param {string} name @param {string} why */
 function unreadable(name, why) {
   return usageError(
     'certificate_unreadable',
@@ -107,19 +101,13 @@ const OTHERS = Object.freeze({
   other: { code: 'no_certificate', text: 'something else' },
 });
 
-/**
- * @param {OtherKind} kind
- * @param {string} name
- */
+/** @param {OtherKind} kind @param {string} name */
 function notCertificate(kind, name) {
   const { code, text } = OTHERS[kind];
   return usageError(code, `${name} holds ${text}, not a certificate.`, REMEDY);
 }
 
-/**
- * @param {string} label
- * @returns {OtherKind}
- */
+/** @param {string} label @returns {OtherKind} */
 function kindOfLabel(label) {
   if (label.endsWith('PRIVATE KEY')) return 'key';
   if (label.endsWith('CERTIFICATE REQUEST')) return 'csr';
@@ -186,19 +174,10 @@ export function assertIssued(leaf, issuer, names) {
   throw usageError('wrong_issuer', message, remedy);
 }
 
-/**
- * @param {Certificate} leaf
- * @param {Certificate} issuer
- */
+/** @param {Certificate} leaf @param {Certificate} issuer */
 function isIssuedBy(leaf, issuer) {
   if (!leaf.issuerDer.equals(issuer.subjectDer)) return false;
-  const {
-    signatureOid: oid,
-    signatureParameters: parameters,
-    tbs: data,
-    signature,
-  } = parseCertificate(leaf.der);
-  return verifySignature({ oid, parameters, data, signature }, issuer.x509.publicKey) === 'valid';
+  return verifySignature(parseCertificate(leaf.der).signed, issuer.x509.publicKey) === 'valid';
 }
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */

@@ -77,10 +77,7 @@ export async function createCsr({ keyType, ...names }) {
   return { pem: encodePem('CERTIFICATE REQUEST', Buffer.from(csr.toSchema().toBER())), spki };
 }
 
-/**
- * @param {import('pkijs').CertificationRequest} csr
- * @param {CsrNames} names
- */
+/** @param {import('pkijs').CertificationRequest} csr @param {CsrNames} names */
 async function addNames(csr, { commonName = '', altNames = [], ipSans = [] }) {
   const { Attribute, AttributeTypeAndValue, Extension, Extensions, GeneralName, GeneralNames } = await import(
     'pkijs'

@@ -5,21 +5,14 @@
 
 /** The bytes are not the DER that was expected. The message says what and at which offset, never the bytes. */
 export class DerError extends Error {
-  /**
-   * @param {string} problem
-   * @param {number} [offset]
-   */
+  /** @param {string} problem @param {number} [offset] */
   constructor(problem, offset) {
     super(offset === undefined ? problem : `${problem} at offset ${offset}`);
     this.name = 'DerError';
   }
 }
 
-/**
- * The same memory as a Buffer.
- *
- * @param {Uint8Array} bytes
- */
+/** The same memory as a Buffer. @param {Uint8Array} bytes */
 export function asBuffer(bytes) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -221,11 +214,7 @@ export class DerReader {
     return this.pos >= this.end;
   }
 
-  /**
-   * Moves past one element, leaving its contents in `from`..`to`.
-   *
-   * @param {number} [tag] any when left out
-   */
+  /** Moves past one element, leaving its contents in `from`..`to`. @param {number} [tag] any when left out */
   next(tag) {
     const { bytes, end, pos } = this;
     if (pos + 2 > end) throw new DerError('Element is missing or cut off', pos);
@@ -247,19 +236,13 @@ export class DerReader {
     this.pos = this.to;
   }
 
-  /**
-   * @param {number} [tag]
-   * @returns {Buffer} contents
-   */
+  /** @param {number} [tag] @returns {Buffer} contents */
   read(tag) {
     this.next(tag);
     return this.bytes.subarray(this.from, this.to);
   }
 
-  /**
-   * @param {number} [tag]
-   * @returns {Buffer} the whole element: identifier, length and contents
-   */
+  /** @param {number} [tag] @returns {Buffer} the whole element: identifier, length and contents */
   readRaw(tag) {
     const start = this.pos;
     this.next(tag);

@@ -63,10 +63,7 @@ export const OCSP_FAILURES = Object.freeze({
 /** Every verdict with its description. @type {Readonly<Record<OcspVerdict, string>>} */
 export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES });
 
-/**
- * @param {OcspVerdict} verdict
- * @returns {verdict is OcspStatus}
- */
+/** @param {OcspVerdict} verdict @returns {verdict is OcspStatus} */
 export function isOcspStatus(verdict) {
   return Object.hasOwn(OCSP_STATUSES, verdict);
 }
@@ -136,10 +133,7 @@ export function createOcspChecker({
   };
 }
 
-/**
- * @param {RememberedBytes<Known>} remembered
- * @param {Uint8Array} bytes
- */
+/** @param {RememberedBytes<Known>} remembered @param {Uint8Array} bytes */
 function recall(remembered, bytes) {
   const known = remembered.get(bytes);
   if (known !== undefined) return known;
@@ -158,7 +152,7 @@ function read(bytes) {
   try {
     const response = parseOcspResponse(bytes);
     if (response.status !== 'successful') return { verdict: REFUSALS[response.status] };
-    if (response.tbs === null) return { verdict: 'ocsp_wrong_type' };
+    if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
     return { verdict: null, response, signed: null };
   } catch (error) {
     const code = error instanceof OcspParseError ? error.code : 'malformed';
@@ -191,10 +185,7 @@ function judge(known, findSigner, { certId, nonce, nowMs }, skewMs) {
   return single.status;
 }
 
-/**
- * @param {BasicResponse['responses']} responses
- * @param {Uint8Array} askedRaw
- */
+/** @param {BasicResponse['responses']} responses @param {Uint8Array} askedRaw */
 function findSingle(responses, askedRaw) {
   for (const single of responses) if (isSameCertId(single.certId, askedRaw)) return single;
   return undefined;

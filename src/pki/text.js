@@ -6,10 +6,7 @@ const MAX_LABEL = 64;
 
 /** @typedef {{label: string, body: string | null}} PemBlock `body` is base64, null where the END line is missing */
 
-/**
- * @param {string} text
- * @returns {Generator<PemBlock>} in time linear in the text
- */
+/** @param {string} text @returns {Generator<PemBlock>} in time linear in the text */
 export function* pemBlocks(text) {
   let at = text.indexOf(BEGIN);
   while (at >= 0) {

@@ -62,10 +62,7 @@ async function readRole(client, mount, name) {
   }
 }
 
-/**
- * @param {import('./client.js').VaultClient} client
- * @param {string} mount
- */
+/** @param {import('./client.js').VaultClient} client @param {string} mount */
 async function otherRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
@@ -100,10 +97,7 @@ export async function checkPermission(client, path) {
   );
 }
 
-/**
- * @param {Record<string, any>} role
- * @param {RoleQuestion} question
- */
+/** @param {Record<string, any>} role @param {RoleQuestion} question */
 function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = [] }) {
   if (!commonName && role.require_cn) {
     throw targetError(
@@ -131,10 +125,7 @@ function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = 
   }
 }
 
-/**
- * @param {Record<string, any>} role
- * @param {RoleQuestion} question
- */
+/** @param {Record<string, any>} role @param {RoleQuestion} question */
 function checkKey(role, { role: roleName, operation, keyType, keyBits }) {
   if (operation !== 'sign' || !keyType || !role.key_type || role.key_type === 'any') return;
   const bits = Number(role.key_bits ?? 0);
@@ -203,10 +194,7 @@ function certificates(role, count, mount) {
   return sentences;
 }
 
-/**
- * @param {Record<string, any> | null} role
- * @returns {string[]}
- */
+/** @param {Record<string, any> | null} role @returns {string[]} */
 function leases(role) {
   if (role?.generate_lease !== true) return [];
   return [

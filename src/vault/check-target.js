@@ -167,10 +167,7 @@ async function answersAsPki(client, mount) {
   }
 }
 
-/**
- * @param {string} mount
- * @returns {MountFacts}
- */
+/** @param {string} mount @returns {MountFacts} */
 function notChecked(mount) {
   const text = `The token may not see the settings of the mount ${mount}; it answers as a PKI mount does.`;
   return { checked: false, defaultTtlMs: null, maxTtlMs: null, warnings: [text] };

@@ -219,10 +219,7 @@ function warn(why) {
   return { code: 'token_renewal_failed', text: `The token could not be renewed: ${why.replace(/\.$/, '')}.` };
 }
 
-/**
- * @param {() => void} callback
- * @param {number} ms
- */
+/** @param {() => void} callback @param {number} ms */
 function unreferencedTimer(callback, ms) {
   return setTimeout(callback, Math.min(ms, 2 ** 31 - 1)).unref();
 }

@@ -80,10 +80,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     ) => call('POST', path, data, timeoutMs, onHead),
     remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
       call('DELETE', path, undefined, within),
-    /**
-     * @param {string} path
-     * @returns {Promise<string[]>} empty when there is nothing (Vault answers 404)
-     */
+    /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
     async list(path) {
       try {
         return (await call('GET', `${path}?list=true`)).data?.keys ?? [];
@@ -148,10 +145,7 @@ function shown({ origin, pathname }, asked) {
   return redact(origin + pathname, [asked.headers?.['x-vault-token']]);
 }
 
-/**
- * @param {string} origin
- * @param {string} what
- */
+/** @param {string} origin @param {string} what */
 export function notVault(origin, what) {
   return targetError(
     'not_vault',
@@ -160,10 +154,7 @@ export function notVault(origin, what) {
   );
 }
 
-/**
- * @param {Buffer} body
- * @returns {Json | null} null: not a JSON object
- */
+/** @param {Buffer} body @returns {Json | null} null: not a JSON object */
 function parseJson(body) {
   try {
     const value = JSON.parse(body.toString('utf8'));
@@ -250,10 +241,7 @@ const BY_STATUS = {
   },
 };
 
-/**
- * @param {Refusal} refusal
- * @returns {import('../common/errors.js').PkiLoadError}
- */
+/** @param {Refusal} refusal @returns {import('../common/errors.js').PkiLoadError} */
 export function apiError(refusal) {
   const said = spoken(refusal);
   const { code, text, remedy } = classify(refusal.status, said);
@@ -265,10 +253,7 @@ export function apiError(refusal) {
   );
 }
 
-/**
- * @param {number} status
- * @param {string} said
- */
+/** @param {number} status @param {string} said */
 function classify(status, said) {
   if (status === 503 && /sealed/i.test(said)) {
     return {
@@ -301,10 +286,7 @@ function classify(status, said) {
   );
 }
 
-/**
- * @param {Refusal} refusal
- * @returns {string} Vault's own words, one line, without its list marks
- */
+/** @param {Refusal} refusal @returns {string} Vault's own words, one line, without its list marks */
 function spoken({ json, token }) {
   const errors = Array.isArray(json?.errors) ? json.errors.filter((each) => typeof each === 'string') : [];
   const text = errors.join('; ').replace(/\d+ errors? occurred:\s*/g, '');

@@ -53,10 +53,7 @@ export async function checkAuthorities(client, plan, present) {
   return keyTypes;
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan whose intermediate is there
- */
+/** @param {VaultClient} client @param {SetupPlan} plan whose intermediate is there */
 async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSettings }) {
   if (!keepsSettings || autoRebuild === null) return;
   const { data } = await client.read(`${intermediate}/config/crl`);
@@ -193,10 +190,7 @@ async function makeRoles(client, { intermediate, roles }, made, found) {
   }
 }
 
-/**
- * @param {VaultClient} client
- * @param {string} mount
- */
+/** @param {VaultClient} client @param {string} mount */
 async function hasCa(client, mount) {
   const { data } = await waitUntilReady(() => client.read(`${mount}/config/issuers`));
   return Boolean(data?.default);

@@ -91,10 +91,7 @@ export function rightsToLook(name) {
   ];
 }
 
-/**
- * @param {import('./setup-plan.js').SetupPlan} plan
- * @returns {Right[]} beside those to look
- */
+/** @param {import('./setup-plan.js').SetupPlan} plan @returns {Right[]} beside those to look */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
   const paths = (/** @type {string} */ mount, /** @type {Record<string, string[]>} */ rights) =>
     Object.entries(rights).map(([path, able]) => ({ path: `${mount}/${path}`, able }));

@@ -138,10 +138,7 @@ export function planSetup(options = {}) {
   };
 }
 
-/**
- * @param {string} name
- * @returns {Mount[]} all that a set-up of this name can have
- */
+/** @param {string} name @returns {Mount[]} all that a set-up of this name can have */
 export function possibleMounts(name) {
   const description = describe(name);
   const pki = (/** @type {string} */ suffix) => ({

@@ -182,20 +182,14 @@ const APPROLE_PARAMETERS = Object.freeze({
   secret_id_ttl: [],
 });
 
-/**
- * @param {import('./setup-plan.js').SetupPlan} plan
- * @returns {string} HCL
- */
+/** @param {import('./setup-plan.js').SetupPlan} plan @returns {string} HCL */
 export function policyText({ name, intermediate, mounts }) {
   const beside = mounts.filter(({ type }) => type !== 'pki');
   const rules = [...pkiRules(intermediate), ...beside.flatMap(mountRules), ...beside.flatMap(ownMountRules)];
   return [`# ${describe(name)}`, ...rules.map(ruleText), ''].join('\n');
 }
 
-/**
- * @param {string} mount
- * @returns {Rule[]}
- */
+/** @param {string} mount @returns {Rule[]} */
 function pkiRules(mount) {
   return [
     { path: `${mount}/issue/+`, able: ['update'] },

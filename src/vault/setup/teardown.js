@@ -73,10 +73,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   return report;
 }
 
-/**
- * @param {import('./inspect.js').FoundMount} a
- * @param {import('./inspect.js').FoundMount} b
- */
+/** @param {import('./inspect.js').FoundMount} a @param {import('./inspect.js').FoundMount} b */
 function teardownOrder(a, b) {
   const rank = (/** @type {import('./inspect.js').FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
