@@ -8,9 +8,8 @@ import { longestRunMs } from '../plan/expected.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiHeaders, apiPath } from './request-parts.js';
+import { apiHeaders, apiPath, inGroup, sendAlways } from './request-parts.js';
 
-const GROUP = 'AppRole';
 const ROLE = 'load';
 
 /** What a login's token may do: as good as nothing. */
@@ -19,25 +18,22 @@ const POLICIES = Object.freeze(['default']);
 /** The secret ID outlives the run, and several that share it; but not for ever, should the method be left behind. */
 const SECRET_ID_MS = 24 * 3_600_000;
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('AppRole', {
   'token-type': {
     type: 'choice',
-    group: GROUP,
     choices: ['service', 'batch'],
     default: 'service',
     describe: 'Token type; Vault stores service tokens, not batch tokens',
   },
   'token-ttl': {
     type: 'duration',
-    group: GROUP,
     placeholder: 'TIME',
     default: '5m',
     min: 1000,
     max: 86_400_000,
     describe: 'Lifetime of the tokens',
   },
-};
+});
 
 /** @typedef {import('./prepare.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
 
@@ -87,14 +83,8 @@ export const operation = {
     };
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = {
-      method: 'POST',
-      path: apiPath(basePath, 'auth', mount, 'login'),
-      headers,
-      body: JSON.stringify(credentials),
-    };
-    return () => request;
+    const path = apiPath(basePath, 'auth', mount, 'login');
+    return sendAlways({ method: 'POST', path, headers, body: JSON.stringify(credentials) });
   },
   createClassifier({ options: { tokenTtl, tokenType } }) {
     const seconds = Math.round(tokenTtl / 1000);

@@ -5,7 +5,7 @@ import { pemBlocks } from '../pki/text.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiPath } from './request-parts.js';
+import { apiPath, sendAlways } from './request-parts.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
@@ -34,9 +34,7 @@ export const operation = {
     return { ...fixture, issuerPem: pem };
   },
   createRequester({ target: { mount } }, { basePath, headers }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = { method: 'GET', path: apiPath(basePath, mount, 'ca_chain'), headers, body: null };
-    return () => request;
+    return sendAlways({ path: apiPath(basePath, mount, 'ca_chain'), headers });
   },
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);

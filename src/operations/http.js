@@ -2,21 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 import { prepareCalls } from './prepare.js';
-import { apiHeaders, expandName, hasPlaceholder } from './request-parts.js';
+import { apiHeaders, expandName, hasPlaceholder, inGroup } from './request-parts.js';
 
-const GROUP = 'Request';
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
 /** A token that no server has given out: shaped like one, so that it is looked up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
-  method: { type: 'choice', group: GROUP, choices: METHODS, default: 'GET', describe: 'HTTP method' },
+const options = inGroup('Request', {
+  method: { type: 'choice', choices: METHODS, default: 'GET', describe: 'HTTP method' },
   path: {
     type: 'text',
-    group: GROUP,
     placeholder: 'PATH',
     default: '/v1/sys/health',
     describe: 'Path and query; {n} is the request number, {random} a random string',
@@ -24,39 +21,34 @@ const options = {
   },
   header: {
     type: 'text',
-    group: GROUP,
     placeholder: "'NAME: VALUE'",
     repeatable: true,
     describe: 'Header; stored in the result, so nothing secret; repeatable',
   },
   body: {
     type: 'text',
-    group: GROUP,
     placeholder: 'TEXT',
     describe: 'Body; stored in the result, so nothing secret; {n}, {random} work',
   },
-  'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File with the body' },
+  'body-file': { type: 'file', placeholder: 'FILE', describe: 'File with the body' },
   token: {
     type: 'choice',
-    group: GROUP,
     choices: TOKENS,
     default: 'own',
     describe: 'Your token, none, or an invalid one',
   },
   status: {
     type: 'list',
-    group: GROUP,
     placeholder: 'CODES',
     default: '200',
     describe: 'Statuses that count as success, such as 200,204',
   },
   contains: {
     type: 'text',
-    group: GROUP,
     placeholder: 'TEXT',
     describe: 'Text that the body must contain',
   },
-};
+});
 
 /** Of these the connection's own code takes care. */
 const NOT_TO_SET = new Set([

@@ -1,11 +1,10 @@
 /** `issue` before time zero: whether the run can work, what it will leave behind, and the CSRs. */
 import { usageError } from '../common/errors.js';
-import { parseTargetUrl } from '../http/request.js';
 import { expectedRequests, longestRunMs } from '../plan/expected.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { createSerialMemory, DEFAULT_POOL, KEY_TYPES, openKeepFile } from './issue-parts.js';
-import { checkIssuance } from './prepare.js';
-import { apiHeaders, apiPath, namesOf } from './request-parts.js';
+import { checkIssuance, fixtureOf } from './prepare.js';
+import { apiPath, namesOf } from './request-parts.js';
 
 /**
  * @param {import('./index.js').PrepareContext} context
@@ -13,10 +12,9 @@ import { apiHeaders, apiPath, namesOf } from './request-parts.js';
  */
 export async function prepare(context) {
   const { plan, token, notice, owns } = context;
-  const { mount, namespace, url } = plan.target;
+  const { mount } = plan.target;
   const { role, sign, keep } = plan.options;
   if (keep !== null) openKeepFile(keep).close();
-  const { origin, basePath } = parseTargetUrl(url);
   const { health, role: roleFields } = await checkIssuance(context, {
     ...question(plan),
     requests: expectedRequests(plan.load),
@@ -24,12 +22,10 @@ export async function prepare(context) {
   });
   const count = expectedRequests(plan.load, owns);
   if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
+  const fixture = fixtureOf(plan, health, token);
   return {
-    origin,
-    targetUrl: url,
-    target: { product: health.product, version: health.version },
-    path: apiPath(basePath, mount, sign ? 'sign' : 'issue', role),
-    headers: apiHeaders(token, namespace),
+    ...fixture,
+    path: apiPath(fixture.basePath, mount, sign ? 'sign' : 'issue', role),
     serials: createSerialMemory(),
     csrs: sign ? await makeCsrs(context, roleFields) : null,
   };

@@ -4,7 +4,7 @@
  */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
-import { apiPath, MOST_BYTES } from './request-parts.js';
+import { apiPath, inGroup, MOST_BYTES } from './request-parts.js';
 
 export const GROUP = 'Secrets';
 
@@ -15,11 +15,9 @@ const DEFAULT_DATA_SEED = 1;
 /** @typedef {{mount: string, version: KvVersion}} Store */
 /** @typedef {import('./prepare.js').CallFixture & Store} KvFixture */
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-export const kvOptions = {
+export const kvOptions = inGroup(GROUP, {
   'kv-mount': {
     type: 'text',
-    group: GROUP,
     placeholder: 'PATH',
     describe: 'Existing key-value store; secrets stay there',
     defaultText: 'one is created for the run',
@@ -27,14 +25,12 @@ export const kvOptions = {
   },
   'kv-version': {
     type: 'choice',
-    group: GROUP,
     choices: ['1', '2'],
     describe: 'Version of the key-value store',
     defaultText: '2, or that of --kv-mount',
   },
   size: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'BYTES',
     default: DEFAULT_SIZE,
     min: 1,
@@ -43,7 +39,6 @@ export const kvOptions = {
   },
   paths: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: 1000,
     min: 1,
@@ -52,14 +47,13 @@ export const kvOptions = {
   },
   'data-seed': {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: DEFAULT_DATA_SEED,
     min: 0,
     max: 0xffff_ffff,
     describe: 'Seed of paths and contents',
   },
-};
+});
 
 /** @param {string} path @param {string} flag */
 function checkMountPath(path, flag) {

@@ -8,55 +8,45 @@ import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import { ANSWERS, answerOutcomes, DEFAULT_POOL, KINDS, readKinds, verdictsOf } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser } from './request-parts.js';
+import { createChooser, inGroup } from './request-parts.js';
 
-const GROUP = 'OCSP';
-
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-export const options = {
+export const options = inGroup('OCSP', {
   cert: {
     type: 'file',
-    group: GROUP,
     placeholder: 'FILE',
     describe: 'Certificate, PEM or DER; a chain file includes its issuer',
     defaultText: 'issue one with --role',
   },
   issuer: {
     type: 'file',
-    group: GROUP,
     placeholder: 'FILE',
     describe: 'Issuer certificate',
     defaultText: "from --cert, or the mount's CA",
   },
   serials: {
     type: 'file',
-    group: GROUP,
     placeholder: 'FILE',
     describe: 'Many certificates: from issue --keep, or one serial per line, in seeded order',
   },
   role: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
     describe: 'Role to issue certificates with if no file is given',
   },
   cn: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
     describe: 'Common name of issued certificates',
   },
   about: {
     type: 'list',
-    group: GROUP,
     placeholder: 'KIND=WEIGHT,...',
     describe: `Kinds by weight: ${Object.keys(KINDS).join(', ')}`,
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     min: 1,
     max: 100_000,
@@ -65,49 +55,42 @@ export const options = {
   },
   'revoked-serials': {
     type: 'file',
-    group: GROUP,
     placeholder: 'FILE',
     describe: 'With --about: already revoked certificates, as for --serials',
   },
   'ocsp-url': {
     type: 'url',
-    group: GROUP,
     placeholder: 'URL',
     describe: 'Any OCSP responder',
     defaultText: 'URL/v1/MOUNT/ocsp',
   },
   'from-aia': {
     type: 'flag',
-    group: GROUP,
     describe: "Use the responder in the certificate's AIA",
   },
   method: {
     type: 'choice',
-    group: GROUP,
     choices: ['post', 'get', 'auto'],
     default: 'post',
     describe: 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)',
   },
   hash: {
     type: 'choice',
-    group: GROUP,
     choices: ['sha1', 'sha256'],
     default: 'sha1',
     describe: 'Hash of the CertID',
   },
   nonce: {
     type: 'flag',
-    group: GROUP,
     describe: 'Send a new 32-byte nonce with each request; Vault ignores it',
   },
   expect: {
     type: 'list',
-    group: GROUP,
     placeholder: 'ANSWER',
     describe: `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`,
     defaultText: "good; with --about, Vault's",
   },
-};
+});
 
 /** @param {Record<string, any>} given */
 export function checkOptions(given) {

@@ -21,8 +21,7 @@ export async function prepareCalls(
   { plan, client, token, keepAlive, warn },
   { withToken = true, usesBefore = 0, usesInRun = true } = {},
 ) {
-  const { namespace, url } = plan.target;
-  const { origin, basePath } = parseTargetUrl(url);
+  const { namespace } = plan.target;
   const health = await checkHealth(client, { namespace });
   health.warnings.forEach(warn);
   if (withToken) {
@@ -35,17 +34,23 @@ export async function prepareCalls(
     if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
     facts.warnings.forEach(warn);
   }
-  return {
-    origin,
-    targetUrl: url,
-    target: { product: health.product, version: health.version },
-    basePath,
-    headers: apiHeaders(withToken ? token : null, namespace),
-  };
+  return fixtureOf(plan, health, withToken ? token : null);
 }
 
 /**
- * Asks the target whether the run can work at all; the first thing that cannot throws, with the remedy.
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {{product: string | null, version: string | null}} health
+ * @param {string | null} token a secret
+ * @returns {CallFixture}
+ */
+export function fixtureOf({ target: { url, namespace } }, { product, version }, token) {
+  const { origin, basePath } = parseTargetUrl(url);
+  const headers = apiHeaders(token, namespace);
+  return { origin, targetUrl: url, target: { product, version }, basePath, headers };
+}
+
+/**
+ * Checks whether the run can work at all; the first failure throws, with the remedy.
  *
  * @param {import('./index.js').PrepareContext} context
  * @param {{operation: 'issue' | 'sign', role: string, commonName: string, altNames?: string[], ipSans?: string[],
@@ -56,7 +61,7 @@ export async function checkIssuance({ plan, client, keepAlive, warn }, { request
   const { mount, namespace } = plan.target;
   const health = await checkHealth(client, { namespace });
   const token = await checkToken(client, { neededMs, neededRequests: requests });
-  // At once: its life goes on through all that is checked and prepared from here to time zero.
+  // At once: its life runs out during the preparation, too.
   if (token.renewEveryMs !== null) keepAlive(token.renewEveryMs);
   const mountFacts = await checkMount(client, mount);
   const issuer = await checkIssuer(client, mount);
@@ -65,10 +70,7 @@ export async function checkIssuance({ plan, client, keepAlive, warn }, { request
   return { health, role: roleFacts.role, issuer };
 }
 
-/**
- * The client has one connection. While a call is under way on it the next one waits; more would wait so long that their time, which counts
- * from when they are asked, could run out.
- */
+/** The client has one connection, and a call's timeout counts from its beginning: more calls would time out while they wait for it. */
 const AT_ONCE = 2;
 
 /**
@@ -101,9 +103,6 @@ export async function manyCalls(size, { label, progress, signal }, work) {
 
 const HOUR_MS = 3_600_000;
 
-/** Of certificates for a run whose length is not known. */
-const LONG_MS = 24 * HOUR_MS;
-
 /** @typedef {{serial: string, certificate: string, issuingCa: string}} IssuedBefore `serial` as Vault writes it; PEM */
 
 /**
@@ -114,7 +113,7 @@ const LONG_MS = 24 * HOUR_MS;
  */
 export function lifetimeMs(load) {
   const runMs = longestRunMs(load);
-  return runMs === null ? LONG_MS : runMs + HOUR_MS;
+  return runMs === null ? 24 * HOUR_MS : runMs + HOUR_MS;
 }
 
 /** @param {import('../plan/plan.js').LoadPlan} load */

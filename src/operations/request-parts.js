@@ -118,3 +118,21 @@ export function createChooser(weights, seed, stream = CHOICE_STREAM) {
     return last;
   };
 }
+
+/** @typedef {import('../common/options.js').OptionSpec} OptionSpec */
+
+/** @param {string} group heading in `--help` @param {Record<string, Omit<OptionSpec, 'group'>>} specs @returns {Record<string, OptionSpec>} */
+export function inGroup(group, specs) {
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }]));
+}
+
+/** @typedef {import('../http/exchange.js').Request} Request */
+
+/**
+ * @param {Pick<Request, 'path' | 'headers'> & Partial<Request>} request
+ * @returns {() => Request} a requester that always sends this one
+ */
+export function sendAlways({ method = 'GET', path, headers, body = null }) {
+  const request = { method, path, headers, body };
+  return () => request;
+}

@@ -1,43 +1,36 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
 import { usageError } from '../common/errors.js';
-import { parseTargetUrl } from '../http/request.js';
 import { allRequests, expectedRequests, longestRunMs } from '../plan/expected.js';
 import { checkPermission } from '../vault/check-role.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
-import { checkIssuance, describeLifetime, issueBefore, lifetimeMs } from './prepare.js';
-import { apiHeaders, apiPath, expandName } from './request-parts.js';
-
-const GROUP = 'Revocation';
+import { checkIssuance, describeLifetime, fixtureOf, issueBefore, lifetimeMs } from './prepare.js';
+import { apiPath, expandName, inGroup } from './request-parts.js';
 
 /** Certificates that may be issued before a run. */
 export const MOST_POOL = 100_000;
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Revocation', {
   role: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
     describe: 'Role of the certificates; it must store them',
   },
   cn: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
     describe: 'Common name; {n} is the certificate number, {random} a random string',
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     min: 1,
     max: MOST_POOL,
     describe: 'Certificates to issue before the run',
     defaultText: 'one per request, or 1000',
   },
-};
+});
 
 const DEFAULT_POOL = 1000;
 
@@ -143,21 +136,18 @@ async function prepare(context) {
     `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL. What the run does not come to stays valid until then.`,
   );
   const issued = await issueBefore(context, { size, label: 'Issuing certificates to revoke' });
-  const { origin, basePath } = parseTargetUrl(target.url);
+  const fixture = fixtureOf(plan, health, token);
   return {
-    origin,
-    targetUrl: target.url,
-    target: { product: health.product, version: health.version },
-    path: apiPath(basePath, target.mount, 'revoke'),
-    headers: apiHeaders(token, target.namespace),
+    ...fixture,
+    path: apiPath(fixture.basePath, target.mount, 'revoke'),
     serials: issued.map(({ serial }) => serial),
     indexes,
   };
 }
 
-/** So many indexes are looked at, 50 ns each, or so many for each thing: whoever has next to no share of a mix gets fewer things. */
-const LOOKED_AT = 10_000_000;
-const LOOKED_AT_EACH = 1000;
+/** Indexes to examine at most, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
+const MAX_EXAMINED = 10_000_000;
+const MAX_EXAMINED_EACH = 1000;
 
 /**
  * @param {import('../plan/plan.js').LoadPlan} load
@@ -168,8 +158,8 @@ const LOOKED_AT_EACH = 1000;
  */
 export function ownIndexes(load, { owns = () => true, most }) {
   const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
-  const looks = Math.max(LOOKED_AT, LOOKED_AT_EACH * most);
-  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + looks * step);
+  const examined = Math.max(MAX_EXAMINED, MAX_EXAMINED_EACH * most);
+  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + examined * step);
   const found = [];
   for (let index = first; index < end && found.length < most; index += step) {
     if (owns(index)) found.push(index);

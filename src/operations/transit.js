@@ -4,7 +4,7 @@ import { targetError, usageError } from '../common/errors.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
-import { apiPath, MOST_BYTES, secretValue } from './request-parts.js';
+import { apiPath, inGroup, MOST_BYTES, secretValue } from './request-parts.js';
 
 /** A ciphertext holds its nonce and its tag: bytes more than the text. */
 const NONCE_AND_TAG = 12 + 16;
@@ -30,7 +30,6 @@ export const KEY_TYPES = Object.freeze({
   sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
 });
 
-const GROUP = 'Transit';
 const KEY = 'load';
 
 /** All texts together; every thread holds the bodies of all requests. */
@@ -38,25 +37,21 @@ const MOST_POOL_BYTES = 64 * 1024 * 1024;
 
 const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Transit', {
   action: {
     type: 'choice',
-    group: GROUP,
     choices: ACTIONS,
     default: 'encrypt',
     describe: 'Transit action; inputs are prepared before the run',
   },
   'key-type': {
     type: 'choice',
-    group: GROUP,
     choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
     describe: 'Type of the key',
     defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
   },
   size: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'BYTES',
     default: 64,
     min: 1,
@@ -65,14 +60,13 @@ const options = {
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: 100,
     min: 1,
     max: 100_000,
     describe: 'Different texts, used in turn',
   },
-};
+});
 
 /** @typedef {'encrypt' | 'sign'} Making the action that makes what another is about */
 /** @typedef {import('./prepare.js').CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
