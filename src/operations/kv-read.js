@@ -13,23 +13,22 @@ import {
 } from './kv.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
-import { secretValue } from './request-parts.js';
+import { inGroup, secretValue } from './request-parts.js';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   ...kvOptions,
-  filled: {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Read the secrets that kv-write left in --kv-mount',
-  },
-  pick: {
-    type: 'choice',
-    group: GROUP,
-    choices: ['random', 'in-turn'],
-    default: 'random',
-    describe: 'Order of reading; all are read before any is read again',
-  },
+  ...inGroup(GROUP, {
+    filled: {
+      type: 'flag',
+      describe: 'Read the secrets that kv-write left in --kv-mount',
+    },
+    pick: {
+      type: 'choice',
+      choices: ['random', 'in-turn'],
+      default: 'random',
+      describe: 'Order of reading; all are read before any is read again',
+    },
+  }),
 };
 
 /** @type {import('./index.js').Operation} */

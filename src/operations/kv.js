@@ -2,7 +2,9 @@
  * What `kv-write` and `kv-read` share: a key-value store, the run's own or one that is there, and secrets that follow from
  * --data-seed and their number, so that another run can read and check what one has left.
  */
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+
+import { targetError, usageError } from '../common/errors.js';
+import { lookUpMount } from '../vault/check-target.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { apiPath, inGroup, MOST_BYTES } from './request-parts.js';
 
@@ -93,7 +95,7 @@ export async function openStore(context) {
  * @returns {Promise<Store>}
  */
 async function findStore(client, mount, wanted) {
-  const found = await look(client, mount);
+  const found = await lookUpMount(client, mount);
   if (found === null || trimmed(String(found.path ?? mount)) !== mount) {
     throw targetError(
       'kv_mount_not_found',
@@ -118,22 +120,6 @@ async function findStore(client, mount, wanted) {
   }
   return { mount, version };
 }
-
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} mount
- * @returns {Promise<Record<string, any> | null>} null: not there, or hidden from the token; Vault answers both alike
- */
-async function look(client, mount) {
-  try {
-    return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
-  } catch (error) {
-    if (error instanceof PkiLoadError && HIDDEN.has(error.code)) return null;
-    throw error;
-  }
-}
-
-const HIDDEN = new Set(['vault_permission_denied', 'vault_not_found', 'vault_bad_request', 'vault_no_route']);
 
 /** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
 function base({ mount, version }) {

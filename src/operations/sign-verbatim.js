@@ -9,8 +9,6 @@ import { prepareCalls } from './prepare.js';
 import { apiPath } from './request-parts.js';
 import { operation as sign } from './sign.js';
 
-const GROUP = 'Certificates';
-
 const { role: _role, 'ip-sans': _ipSans, ...options } = sign.options;
 
 /**
@@ -34,7 +32,6 @@ export const operation = {
       name,
       {
         ...spec,
-        group: GROUP,
         ...(name === 'key-type' ? { default: 'ec-256', defaultText: undefined } : {}),
       },
     ]),

@@ -103,9 +103,28 @@ export const operation = {
   check({ action, keyType, size, pool }) {
     const making = makingOf(action);
     const type = keyTypeOf(making, keyType);
-    if (!KEY_TYPES[making].includes(type)) throw cannotDo(action, type, KEY_TYPES[making]);
-    if (making === 'encrypt' && size > longestText(type)) throw tooLong(type, size);
-    if (size * pool > MOST_POOL_BYTES) throw tooMuch(size, pool);
+    const able = KEY_TYPES[making];
+    if (!able.includes(type)) {
+      throw usageError(
+        'contradiction',
+        `--action ${action} cannot be done with a key of type ${type}.`,
+        `Use one of ${able.join(', ')}.`,
+      );
+    }
+    if (making === 'encrypt' && size > longestText(type)) {
+      throw usageError(
+        'contradiction',
+        `A key of type ${type} encrypts at most ${longestText(type)} bytes, but --size is ${size}.`,
+        `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
+      );
+    }
+    if (size * pool > MOST_POOL_BYTES) {
+      throw usageError(
+        'contradiction',
+        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
+        'Lower one of them.',
+      );
+    }
   },
   async prepare(context) {
     const { client, plan, signal } = context;
@@ -182,37 +201,6 @@ function makingOf(action) {
  */
 function keyTypeOf(making, given) {
   return given ?? KEY_TYPES[making][0];
-}
-
-/**
- * @param {string} action
- * @param {string} keyType
- * @param {readonly string[]} able
- */
-function cannotDo(action, keyType, able) {
-  return usageError(
-    'contradiction',
-    `--action ${action} cannot be done with a key of type ${keyType}.`,
-    `Use one of ${able.join(', ')}.`,
-  );
-}
-
-/** @param {string} keyType @param {number} size */
-function tooLong(keyType, size) {
-  return usageError(
-    'contradiction',
-    `A key of type ${keyType} encrypts at most ${longestText(keyType)} bytes, but --size is ${size}.`,
-    `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-  );
-}
-
-/** @param {number} size @param {number} pool */
-function tooMuch(size, pool) {
-  return usageError(
-    'contradiction',
-    `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
-    'Lower one of them.',
-  );
 }
 
 /**

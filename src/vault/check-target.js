@@ -116,7 +116,7 @@ function identify(json) {
  * @returns {Promise<MountFacts>}
  */
 export async function checkMount(client, mount, type = 'pki') {
-  const found = await look(client, mount);
+  const found = await lookUpMount(client, mount);
   if (found !== null) {
     if (`${mount}/` !== found.path && found.path !== undefined) throw await missing(client, mount, type);
     if (found.type !== type) throw await wrongType(client, mount, type, found.type);
@@ -135,7 +135,7 @@ export async function checkMount(client, mount, type = 'pki') {
  * @param {string} mount
  * @returns {Promise<Record<string, any> | null>}
  */
-async function look(client, mount) {
+export async function lookUpMount(client, mount) {
   try {
     return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
   } catch (error) {

@@ -16,7 +16,7 @@ import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
  * @property {boolean} [uncertain] the answer has not come, or said that Vault failed: it may be there
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
-/** @typedef {(item: Item, sentence: string) => void} Made */
+/** @typedef {ReturnType<typeof createRecorder>} Recorder */
 
 /** What the embedded server calls itself. */
 const DEV_PRODUCT = 'vault-pki-load dev';
@@ -42,17 +42,11 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   const whole = withPresent(plan, present);
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
-  /** @type {Made} */
-  const made = (item, sentence) => {
-    report.made.push(item);
-    say(sentence);
-  };
-  /** @param {Item} item */
-  const found = (item) => void report.there.push(item);
+  const recorder = createRecorder(report, say);
   await makeMounts(client, whole, present, report, say);
-  await makeAuthorities(client, whole, keyTypes, made, found);
-  await makeContents(client, whole, made, found);
-  await makePolicy(client, whole, there.policy?.text ?? null, made, found);
+  await makeAuthorities(client, whole, keyTypes, recorder);
+  await makeContents(client, whole, recorder);
+  await makePolicy(client, whole, there.policy?.text ?? null, recorder);
   return report;
 }
 
@@ -96,6 +90,21 @@ async function makeMounts(client, plan, present, report, say) {
   }
 }
 
+/** @param {SetupReport} report to be filled @param {(text: string) => void} say */
+function createRecorder(report, say) {
+  return {
+    /** @type {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} */
+    async ensure(item, isPresent, make, sentence) {
+      if (isPresent) report.there.push(item);
+      else {
+        await make();
+        report.made.push(item);
+        say(sentence);
+      }
+    },
+  };
+}
+
 /** @param {SetupPlan['mounts'][number]} mount @returns {Item} */
 function itemOf(mount) {
   return { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type };
@@ -111,31 +120,30 @@ function isUncertain(error) {
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function makeContents(client, { mounts, policy }, made, found) {
+async function makeContents(client, { mounts, policy }, recorder) {
   for (const mount of mounts) {
     const path = fullPath(mount);
     // A version 2 store refuses everything for a moment after it was mounted.
     if (mount.type === 'kv') await waitUntilReady(() => client.read(`${path}/config`));
     if (mount.type === 'transit') {
-      /** @type {Item} */
-      const item = { kind: 'key', path: `${path}/keys/${KEY}` };
-      if ((await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
-      else {
-        await client.write(item.path, { type: 'aes256-gcm96' });
-        made(item, `Made the key ${KEY} of ${path} (aes256-gcm96).`);
-      }
+      const key = `${path}/keys/${KEY}`;
+      await recorder.ensure(
+        { kind: 'key', path: key },
+        (await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY),
+        () => client.write(key, { type: 'aes256-gcm96' }),
+        `Made the key ${KEY} of ${path} (aes256-gcm96).`,
+      );
     }
     if (mount.type === 'approle') {
-      /** @type {Item} */
-      const item = { kind: 'role', path: `${path}/role/${ROLE}` };
-      if ((await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
-      else {
-        await client.write(item.path, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' });
-        made(item, `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`);
-      }
+      const role = `${path}/role/${ROLE}`;
+      await recorder.ensure(
+        { kind: 'role', path: role },
+        (await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE),
+        () => client.write(role, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' }),
+        `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`,
+      );
     }
   }
 }
@@ -144,18 +152,16 @@ async function makeContents(client, { mounts, policy }, made, found) {
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {string | null} present its text
- * @param {Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function makePolicy(client, plan, present, made, found) {
-  /** @type {Item} */
-  const item = { kind: 'policy', path: plan.policy };
+async function makePolicy(client, plan, present, recorder) {
   const text = policyText(plan);
-  if (present === text) found(item);
-  else {
-    await client.write(`sys/policies/acl/${plan.policy}`, { policy: text });
-    made(item, `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`);
-  }
+  await recorder.ensure(
+    { kind: 'policy', path: plan.policy },
+    present === text,
+    () => client.write(`sys/policies/acl/${plan.policy}`, { policy: text }),
+    `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`,
+  );
 }
 
 /** @param {string} origin */
