@@ -12,7 +12,7 @@ import { apiHeaders, apiPath, inGroup, sendAlways } from './request-parts.js';
 
 const ROLE = 'load';
 
-/** What a login's token may do: as good as nothing. */
+/** Of the tokens. */
 const POLICIES = Object.freeze(['default']);
 
 /** The secret ID outlives the run, and several that share it; but not for ever, should the method be left behind. */
@@ -59,7 +59,7 @@ export const operation = {
     const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context, { usesInRun: false });
     const identity = { entity: '' };
-    // Said before the method is made, so that it is done when no login can make another.
+    // Before the method: it runs after the method's removal, when no login can create another entity.
     context.onEnd(() => removeEntity(context, identity.entity));
     const mount = await makeOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
@@ -76,7 +76,6 @@ export const operation = {
     }
     return {
       ...fixture,
-      // Whoever logs in has no token yet.
       headers: apiHeaders(null, plan.target.namespace),
       mount,
       credentials,
@@ -91,7 +90,7 @@ export const operation = {
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (typeof auth?.client_token !== 'string' || auth.client_token === '') return 'no_token';
       if (auth.token_type !== tokenType || !isSameSet(auth.policies, POLICIES)) return 'other_token';
-      // Vault gives batch tokens none.
+      // Batch tokens have no accessor.
       if (tokenType === 'service' && !(typeof auth.accessor === 'string' && auth.accessor !== ''))
         return 'no_accessor';
       return auth.lease_duration === seconds ? null : 'other_lease';
@@ -121,7 +120,7 @@ async function removeEntity({ client }, entity) {
   }
 }
 
-/** As many logins as will be, from anywhere. @param {import('../plan/plan.js').Plan} plan */
+/** Allows any number of logins, from anywhere. @param {import('../plan/plan.js').Plan} plan */
 function roleFields({ load, options: { tokenType, tokenTtl } }) {
   const ttl = `${Math.round(tokenTtl / 1000)}s`;
   const secretIdMs = Math.max(SECRET_ID_MS, 2 * (longestRunMs(load) ?? 0));

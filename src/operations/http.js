@@ -7,7 +7,7 @@ import { apiHeaders, expandName, hasPlaceholder, inGroup } from './request-parts
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
-/** A token that no server has given out: shaped like one, so that it is looked up. */
+/** Has the shape of a token, so that the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
 const options = inGroup('Request', {
@@ -50,7 +50,7 @@ const options = inGroup('Request', {
   },
 });
 
-/** Of these the connection's own code takes care. */
+/** The connection sets these. */
 const NOT_TO_SET = new Set([
   'connection',
   'content-length',

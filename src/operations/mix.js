@@ -40,9 +40,9 @@ export function mixOf(plan, members) {
     members,
     /** @type {(index: number) => number} which of them request `index` is */
     memberOf,
-    /** What its members' answers are called, by their names. */
+    /** Units by member name. */
     things: Object.fromEntries(members.map(({ name, operation }) => [name, operation.things])),
-    /** What outcomes mean: of one that several have, what the first of them says. */
+    /** Meanings of outcomes; the first member with one defines it. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 
     /** @param {import('./index.js').PrepareContext} context @returns {Promise<MixFixture>} */
@@ -109,7 +109,7 @@ export function mixOf(plan, members) {
     },
 
     /**
-     * Removes what preparing and sending have made. What cannot be removed is said; nothing is thrown.
+     * Removes what preparing and sending made. Failures become warnings; never throws.
      *
      * @param {import('./index.js').CleanupContext} context
      * @param {MixFixture} fixture
@@ -119,7 +119,7 @@ export function mixOf(plan, members) {
 }
 
 /**
- * What several members find out alike, such as that the token ends soon, is said once.
+ * Several members may warn alike, such as that the token ends soon: each text is passed on once.
  *
  * @param {import('./index.js').PrepareContext} context
  * @returns {import('./index.js').PrepareContext}
@@ -157,7 +157,7 @@ function entriesOf({ operation, options, mix }) {
 }
 
 /**
- * A connection goes to one server: what is mixed must be there.
+ * A connection goes to one server, so all members must.
  *
  * @param {Member[]} members
  * @param {Fixture[]} fixtures

@@ -9,7 +9,7 @@ import { createRequestSet } from './ocsp-requests.js';
 import { findSubjects, findSubjectsOfKinds } from './ocsp-subjects.js';
 import { apiPath } from './request-parts.js';
 
-/** A longer answer is no right one; warming up with it would take memory and time. */
+/** A longer response cannot be right; a warm-up with it would cost memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
@@ -91,7 +91,7 @@ async function checkVault({ client, plan }) {
   return health;
 }
 
-/** First answers that no responder gives, however busy it is. */
+/** No responder responds so, however busy it is. */
 const NO_RESPONDER = new Set([
   'not_ocsp',
   'bad_request',
@@ -101,7 +101,7 @@ const NO_RESPONDER = new Set([
   'http_error',
 ]);
 
-/** A first answer may take its time: a time-out meant for the load is no reason to call the target unreachable. */
+/** A first response may be slow: the load's timeout does not apply to it. */
 const MIN_TIMEOUT_MS = 5000;
 
 /**

@@ -38,7 +38,7 @@ const SERIAL_STREAM = 300;
  * @param {Uint32Array} options.order
  * @param {'sha1' | 'sha256'} options.hash
  * @param {boolean} options.nonce
- * @param {boolean} [options.otherIssuer] asks about an issuer that nobody knows
+ * @param {boolean} [options.otherIssuer] asks about an invented issuer
  * @returns {Promise<RequestSet>}
  */
 export async function createRequestSet({ issuerDer, serials, order, hash, nonce, otherIssuer = false }) {

@@ -34,7 +34,7 @@ const options = inGroup('Revocation', {
 
 const DEFAULT_POOL = 1000;
 
-/** In the result of a run whose certificates did not last. */
+/** A note in the result. */
 export const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
 
@@ -83,7 +83,7 @@ export const operation = {
       if (placeOf(indexes, index) >= 0) return first(status, body, index);
       hasAgain = true;
       const verdict = judgeAgain(status, body, index);
-      // Cheaper than a revocation: it must not make a rate look better.
+      // Cheaper than a revocation: it must not raise the rate.
       return verdict.success ? { ...verdict, success: false, verification: null } : verdict;
     };
     classify.notes = () => (hasAgain ? [USED_UP] : []);
@@ -98,7 +98,7 @@ function whyNotRevoked({ data }) {
 }
 
 /**
- * A closed loop's warm-up sends as many as are answered, beside those that are counted.
+ * A closed loop's warm-up sends requests, too.
  *
  * @param {import('../plan/plan.js').LoadPlan} load
  * @param {((index: number) => boolean) | undefined} owns

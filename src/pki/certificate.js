@@ -16,7 +16,6 @@ import { pemBlocks } from './text.js';
  * @property {Buffer} spkiBits contents of the public key's BIT STRING
  */
 
-/** More than every root of a browser, several times over. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.';
@@ -116,7 +115,7 @@ function kindOfLabel(label) {
 }
 
 /**
- * What DER looks like by the tags of its first elements.
+ * A guess by the tags of the first elements.
  *
  * @param {Buffer} der
  * @returns {OtherKind | null} null: perhaps a certificate

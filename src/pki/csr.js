@@ -1,6 +1,6 @@
 /**
  * Certificate signing requests (RFC 2986), built by pkijs, which is loaded on first use. They are signed by `node:crypto`,
- * not by WebCrypto, for which pkijs 4 knows no Ed25519. The private key is dropped at once: nobody will use the certificate.
+ * not by WebCrypto, for which pkijs 4 knows no Ed25519. The private key is dropped at once: it is never needed.
  */
 import { generateKeyPair, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';

@@ -56,7 +56,7 @@ export function createSignerFinder(issuerDer, onVerify) {
 }
 
 /**
- * Whoever answers to the responderId: the issuer first, then the certificates that came along.
+ * Signers with the responderId: the issuer first, then the enclosed certificates.
  *
  * @param {BasicResponse} response
  * @param {Signer} issuer

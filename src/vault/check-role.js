@@ -74,7 +74,7 @@ async function otherRoles(client, mount) {
 }
 
 /**
- * `sys/capabilities-self` is in the default policy; where it is not allowed, nothing is known and nothing is said.
+ * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
  *
  * @param {import('./client.js').VaultClient} client
  * @param {string} path

@@ -113,7 +113,7 @@ function judgeTtl(data, neededMs, nowMs) {
   const renewable = data.renewable === true;
   const lastMs = explicitMax(data, nowMs);
   const facts = { checked: true, ttlMs, renewable, type: data.type ?? null };
-  // Preparing may take long. Where it does not, the run is over before there is anything to renew, and nobody is told.
+  // Renewal only matters if preparing takes long; otherwise the run ends before the first renewal.
   if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS) {
     const afterMs = Math.max(renewAfterMs(ttlMs), neededMs + MARGIN_MS / 2);
     return { ...facts, renewEveryMs: renewable ? afterMs : null, warnings: [] };
@@ -151,10 +151,10 @@ function explicitMax(data, nowMs) {
   return max > 0 ? (Number(data.creation_time) + max) * 1000 - nowMs : Number.POSITIVE_INFINITY;
 }
 
-/** Vault counts TTLs in whole seconds; renewing more often helps nobody. */
+/** Vault counts TTLs in whole seconds. */
 const MIN_RENEWAL_MS = 1000;
 
-/** What comes round so much sooner is a shorter life, not the same one that was first let grow older. */
+/** A renewal due earlier than this share of the last interval means a shorter life, not an older token. */
 const NO_SHORTER = 0.6;
 
 /** @param {number} ttlMs */

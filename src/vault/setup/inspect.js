@@ -82,7 +82,7 @@ async function readPolicy(client, name) {
 
 /** @typedef {{path: string, able: string[]}} Right all of them */
 
-/** To see what is there. @param {string} name @returns {Right[]} */
+/** To find what exists. @param {string} name @returns {Right[]} */
 export function rightsToLook(name) {
   return [
     { path: 'sys/mounts', able: ['read'] },
