@@ -11,7 +11,7 @@ import { compileForText } from '../campaigns/scenario/schema-check.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
   ...['bin', 'src', 'package.json', 'README.md', 'docs', 'examples'],
-  ...['test/docs.test.js', 'test/json-schema.js', 'test/cli', 'test/scenario'],
+  ...['test/docs.test.js', 'test/json-schema.js', 'test/cli', 'test/campaigns/scenario'],
 ];
 
 const DESCRIBE = 'Take secrets away from a key-value store';
