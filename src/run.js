@@ -14,8 +14,8 @@ import { plannedWindow } from './engine/window.js';
 import { loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
+import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
-import { startRenewal } from './vault/preflight.js';
 
 /** @typedef {import('./plan/plan.js').Plan} Plan */
 /** @typedef {import('./result/schema.js').Result} Result */

@@ -1,12 +1,11 @@
 /** Runs that never were: results made by the code that makes those of real runs, from samples that follow from the plan's seed. */
-
 import { uniform } from '../src/common/random.js';
 import { arrivalsOf } from '../src/engine/pacing/pacer.js';
 import { createRecorder } from '../src/engine/recording/recorder.js';
 import { createRunSeconds } from '../src/engine/recording/seconds.js';
 import { createCells } from '../src/engine/shard.js';
 import { plannedWindow } from '../src/engine/window.js';
-import { createChooser } from '../src/operations/mix.js';
+import { createChooser } from '../src/operations/request-parts.js';
 import { parseRequirement } from '../src/plan/requirements.js';
 import { shardOfThread } from '../src/plan/shard-part.js';
 import { conclude } from '../src/result/conclude.js';

@@ -1,7 +1,7 @@
 /** `setup`: a PKI fit for testing on a real Vault. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { teardownCommand } from '../vault/setup/command.js';
-import { nameOption, readSetupOptions, setupOptions } from '../vault/setup/setup-options.js';
+import { nameOption, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
 const EPILOGUE =

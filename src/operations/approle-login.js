@@ -6,39 +6,36 @@ import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { longestRunMs } from '../plan/expected.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
-import { apiHeaders, apiPath } from './issuance.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiHeaders, apiPath, inGroup, sendAlways } from './request-parts.js';
 
-const GROUP = 'AppRole';
 const ROLE = 'load';
 
-/** What a login's token may do: as good as nothing. */
+/** Of the tokens. */
 const POLICIES = Object.freeze(['default']);
 
 /** The secret ID outlives the run, and several that share it; but not for ever, should the method be left behind. */
 const SECRET_ID_MS = 24 * 3_600_000;
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('AppRole', {
   'token-type': {
     type: 'choice',
-    group: GROUP,
     choices: ['service', 'batch'],
     default: 'service',
     describe: 'Token type; Vault stores service tokens, not batch tokens',
   },
   'token-ttl': {
     type: 'duration',
-    group: GROUP,
     placeholder: 'TIME',
     default: '5m',
     min: 1000,
     max: 86_400_000,
     describe: 'Lifetime of the tokens',
   },
-};
+});
 
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
+/** @typedef {import('./prepare.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -62,7 +59,7 @@ export const operation = {
     const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context, { usesInRun: false });
     const identity = { entity: '' };
-    // Said before the method is made, so that it is done when no login can make another.
+    // Before the method: it runs after the method's removal, when no login can create another entity.
     context.onEnd(() => removeEntity(context, identity.entity));
     const mount = await makeOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
@@ -79,28 +76,21 @@ export const operation = {
     }
     return {
       ...fixture,
-      // Whoever logs in has no token yet.
       headers: apiHeaders(null, plan.target.namespace),
       mount,
       credentials,
     };
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = {
-      method: 'POST',
-      path: apiPath(basePath, 'auth', mount, 'login'),
-      headers,
-      body: JSON.stringify(credentials),
-    };
-    return () => request;
+    const path = apiPath(basePath, 'auth', mount, 'login');
+    return sendAlways({ method: 'POST', path, headers, body: JSON.stringify(credentials) });
   },
   createClassifier({ options: { tokenTtl, tokenType } }) {
     const seconds = Math.round(tokenTtl / 1000);
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (typeof auth?.client_token !== 'string' || auth.client_token === '') return 'no_token';
       if (auth.token_type !== tokenType || !isSameSet(auth.policies, POLICIES)) return 'other_token';
-      // Vault gives batch tokens none.
+      // Batch tokens have no accessor.
       if (tokenType === 'service' && !(typeof auth.accessor === 'string' && auth.accessor !== ''))
         return 'no_accessor';
       return auth.lease_duration === seconds ? null : 'other_lease';
@@ -130,11 +120,7 @@ async function removeEntity({ client }, entity) {
   }
 }
 
-/**
- * As many logins as will be, from anywhere.
- *
- * @param {import('../plan/plan.js').Plan} plan
- */
+/** Allows any number of logins, from anywhere. @param {import('../plan/plan.js').Plan} plan */
 function roleFields({ load, options: { tokenType, tokenTtl } }) {
   const ttl = `${Math.round(tokenTtl / 1000)}s`;
   const secretIdMs = Math.max(SECRET_ID_MS, 2 * (longestRunMs(load) ?? 0));
@@ -149,10 +135,7 @@ function roleFields({ load, options: { tokenType, tokenTtl } }) {
   };
 }
 
-/**
- * @param {unknown} list
- * @param {readonly string[]} wanted
- */
+/** @param {unknown} list @param {readonly string[]} wanted */
 function isSameSet(list, wanted) {
   return Array.isArray(list) && list.length === wanted.length && wanted.every((one) => list.includes(one));
 }

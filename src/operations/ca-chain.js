@@ -1,11 +1,11 @@
 /** `ca-chain`: the issuer's certificate and those above it (`MOUNT/ca_chain`). No token. */
 import { X509Certificate } from 'node:crypto';
 import { parseCertificate } from '../pki/certificate-der.js';
-import { pemBlocks } from '../pki/pem.js';
-import { checkIssuer, checkMount } from '../vault/preflight.js';
-import { apiPath } from './issuance.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { failed, passed, prepareCalls } from './vault-call.js';
+import { pemBlocks } from '../pki/text.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
+import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath, sendAlways } from './request-parts.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
@@ -34,9 +34,7 @@ export const operation = {
     return { ...fixture, issuerPem: pem };
   },
   createRequester({ target: { mount } }, { basePath, headers }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = { method: 'GET', path: apiPath(basePath, mount, 'ca_chain'), headers, body: null };
-    return () => request;
+    return sendAlways({ path: apiPath(basePath, mount, 'ca_chain'), headers });
   },
   createClassifier(_plan, { issuerPem }) {
     const issuer = new X509Certificate(issuerPem);

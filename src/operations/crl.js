@@ -3,10 +3,10 @@ import { X509Certificate } from 'node:crypto';
 import { formatCount, formatDuration } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
 import { parseCrl, verifyCrl } from '../pki/crl.js';
-import { checkIssuer, checkMount } from '../vault/preflight.js';
-import { apiPath } from './issuance.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { failed, passed, prepareCalls } from './vault-call.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
+import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath, sendAlways } from './request-parts.js';
 
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
@@ -39,9 +39,7 @@ export const operation = {
     return { ...fixture, issuerPem: pem, most: new SharedArrayBuffer(3 * 8) };
   },
   createRequester({ target: { mount } }, { basePath, headers }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = { method: 'GET', path: apiPath(basePath, mount, 'crl'), headers, body: null };
-    return () => request;
+    return sendAlways({ path: apiPath(basePath, mount, 'crl'), headers });
   },
   createClassifier(_plan, { issuerPem, most }) {
     const issuer = new X509Certificate(issuerPem);

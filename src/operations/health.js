@@ -1,20 +1,16 @@
 /** `health`: `sys/health`, as load balancers ask it. No token. */
+
 import { PkiLoadError } from '../common/errors.js';
-import { parseTargetUrl } from '../http/request.js';
-import { apiHeaders } from './issuance.js';
-import { REFUSAL_OUTCOMES } from './refusals.js';
-import { createJsonClassifier, prepareCalls } from './vault-call.js';
+import { createJsonClassifier, REFUSAL_OUTCOMES } from './outcomes.js';
+import { fixtureOf, prepareCalls } from './prepare.js';
+import { inGroup, sendAlways } from './request-parts.js';
 
-const GROUP = 'Health';
-
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Health', {
   'standby-ok': {
     type: 'flag',
-    group: GROUP,
     describe: 'Accept standby nodes (status 429, 472 or 473)',
   },
-};
+});
 
 /** https://developer.hashicorp.com/vault/api-docs/system/health: what these statuses mean here alone. @type {Record<number, string>} */
 const BY_STATUS = {
@@ -54,17 +50,12 @@ export const operation = {
     } catch (error) {
       const isStandby = error instanceof PkiLoadError && STANDBY.has(error.code);
       if (!isStandby || !context.plan.options.standbyOk) throw error;
-      const { namespace, url } = context.plan.target;
-      const { origin, basePath } = parseTargetUrl(url);
-      // Which product it is, a standby is not asked.
-      const target = { product: null, version: null };
-      return { origin, targetUrl: url, target, basePath, headers: apiHeaders(null, namespace) };
+      // A standby does not reveal which product it is.
+      return fixtureOf(context.plan, { product: null, version: null }, null);
     }
   },
   createRequester(_plan, { basePath, headers }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = { method: 'GET', path: `${basePath}/v1/sys/health`, headers, body: null };
-    return () => request;
+    return sendAlways({ path: `${basePath}/v1/sys/health`, headers });
   },
   createClassifier({ options: { standbyOk } }) {
     const classify = createJsonClassifier('active', (json) =>

@@ -1,24 +1,19 @@
-/** `http`: any request, for what is not listed, and for traffic that should be refused: each has the status that it should get. */
+/** `http`: any request, for what is not listed, and for traffic that should be refused; the user names the expected statuses. */
 import { readFileSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
-import { checkPathOf } from './http-path.js';
-import { apiHeaders } from './issuance.js';
-import { expandName, hasPlaceholder } from './names.js';
-import { prepareCalls } from './vault-call.js';
+import { prepareCalls } from './prepare.js';
+import { apiHeaders, expandName, hasPlaceholder, inGroup } from './request-parts.js';
 
-const GROUP = 'Request';
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
-/** A token that no server has given out: shaped like one, so that it is looked up. */
+/** Has the shape of a token, so that the server looks it up. */
 const BAD_TOKEN = 'hvs.vault-pki-load-sends-this-to-be-refused';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
-  method: { type: 'choice', group: GROUP, choices: METHODS, default: 'GET', describe: 'HTTP method' },
+const options = inGroup('Request', {
+  method: { type: 'choice', choices: METHODS, default: 'GET', describe: 'HTTP method' },
   path: {
     type: 'text',
-    group: GROUP,
     placeholder: 'PATH',
     default: '/v1/sys/health',
     describe: 'Path and query; {n} is the request number, {random} a random string',
@@ -26,41 +21,36 @@ const options = {
   },
   header: {
     type: 'text',
-    group: GROUP,
     placeholder: "'NAME: VALUE'",
     repeatable: true,
     describe: 'Header; stored in the result, so nothing secret; repeatable',
   },
   body: {
     type: 'text',
-    group: GROUP,
     placeholder: 'TEXT',
     describe: 'Body; stored in the result, so nothing secret; {n}, {random} work',
   },
-  'body-file': { type: 'file', group: GROUP, placeholder: 'FILE', describe: 'File with the body' },
+  'body-file': { type: 'file', placeholder: 'FILE', describe: 'File with the body' },
   token: {
     type: 'choice',
-    group: GROUP,
     choices: TOKENS,
     default: 'own',
     describe: 'Your token, none, or an invalid one',
   },
   status: {
     type: 'list',
-    group: GROUP,
     placeholder: 'CODES',
     default: '200',
     describe: 'Statuses that count as success, such as 200,204',
   },
   contains: {
     type: 'text',
-    group: GROUP,
     placeholder: 'TEXT',
     describe: 'Text that the body must contain',
   },
-};
+});
 
-/** Of these the connection's own code takes care. */
+/** The connection sets these. */
 const NOT_TO_SET = new Set([
   'connection',
   'content-length',
@@ -70,7 +60,7 @@ const NOT_TO_SET = new Set([
   'expect',
 ]);
 
-/** @typedef {import('./vault-call.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
+/** @typedef {import('./prepare.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -154,10 +144,7 @@ const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, ve
 /** @type {import('./index.js').Verdict} */
 const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
 
-/**
- * @param {string} text
- * @returns {[name: string, value: string]}
- */
+/** @param {string} text @returns {[name: string, value: string]} */
 function headerOf(text) {
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t -~]*?)\s*$/.exec(text) ?? [];
   if (name === undefined) {
@@ -195,4 +182,18 @@ function fileOf(path) {
       error,
     );
   }
+}
+
+/**
+ * @param {string} path
+ * @param {string} flag
+ * @throws {import('../common/errors.js').PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
+ */
+export function checkPathOf(path, flag) {
+  if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;
+  throw usageError(
+    'bad_option',
+    `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as /v1/sys/health.`,
+    'Begin it with a slash, and percent-encode what is not printable ASCII.',
+  );
 }

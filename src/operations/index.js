@@ -1,7 +1,4 @@
-/**
- * The operations, a line each. An operation knows how to ask and how to judge an answer; it knows nothing of clocks,
- * sockets or histograms. A new one is a new file and a line here: its command, flags and help follow.
- */
+/** The operations, one line each, and their interface. A new one is a new file and a line here: its command, flags and help follow. */
 import { usageError } from '../common/errors.js';
 
 /**
@@ -11,8 +8,8 @@ import { usageError } from '../common/errors.js';
  * @property {string | null} token a secret: goes into request headers, nowhere else
  * @property {import('../http/tls.js').Tls} tls
  * @property {(everyMs: number) => void} keepAlive renews the token that often, from now to the end of the run
- * @property {(end: () => Promise<void>) => void} onEnd what takes away what preparing makes; called once, the last first, whether or not
- *   preparing came to its end. Say it before asking for what is made, so that an interruption in between leaves nothing
+ * @property {(end: () => Promise<void>) => void} onEnd removes what `prepare` made; called once, the last first, even if preparing fails.
+ *   Call it before the request that makes something, so that an interruption in between leaves nothing behind
  * @property {(text: string) => void} notice what the user should know before the run
  * @property {(text: string) => void} warn
  * @property {(label: string, done: number, total: number) => void} progress of long preparations
@@ -24,15 +21,15 @@ import { usageError } from '../common/errors.js';
  * @property {string} origin scheme, host and port that requests go to
  * @property {string} targetUrl what the result names as the target
  * @property {{product: string | null, version: string | null}} target
- * @property {FirstAnswer} [firstAnswer] what the target answered before the run, where it was asked: the warm-up is with it
+ * @property {FirstAnswer} [firstAnswer] the target's response before the run, if one was requested: the warm-up uses it
  */
 /** @typedef {{status: number, body: Uint8Array}} FirstAnswer */
 /**
- * @typedef {object} Verdict what an operation says of one answer
+ * @typedef {object} Verdict an operation's judgement of one response
  * @property {string} outcome
  * @property {boolean} success
- * @property {'passed' | 'failed' | null} verification null: there was nothing to verify, e.g. an HTTP 503
- * @property {unknown} [kept] something the user asked to keep of it, e.g. a serial; plain data
+ * @property {'passed' | 'failed' | null} verification null: nothing to verify, e.g. an HTTP 503
+ * @property {unknown} [kept] what the user asked to keep, e.g. a serial; plain data
  */
 /** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
  *   notes?: () => string[]}} Classify `byStatus`: of an answer whose body was not kept, where the status tells enough, else null; without it
@@ -46,8 +43,8 @@ import { usageError } from '../common/errors.js';
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
- * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target when the run is over, a phrase; null or
- *   without it: nothing
+ * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target after the run, a phrase; null or absent:
+ *   nothing
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
  * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
  * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => Classify} createClassifier
@@ -118,10 +115,7 @@ export const operations = {
   },
 };
 
-/**
- * @param {string} name
- * @returns {Promise<Operation>}
- */
+/** @param {string} name @returns {Promise<Operation>} */
 export async function loadOperation(name) {
   if (!Object.hasOwn(operations, name)) {
     const known = Object.keys(operations).join(', ');

@@ -1,13 +1,10 @@
 /** `issue` before time zero: whether the run can work, what it will leave behind, and the CSRs. */
-import { parseTargetUrl } from '../http/request.js';
+import { usageError } from '../common/errors.js';
 import { expectedRequests, longestRunMs } from '../plan/expected.js';
-import { describeFootprint } from '../vault/preflight.js';
-import { describeKeyType, makeCsrs } from './csrs.js';
-import { apiHeaders, apiPath } from './issuance.js';
-import { checkIssuance } from './issuance-check.js';
-import { openKeepFile } from './keep.js';
-import { namesOf } from './names.js';
-import { createSerialMemory } from './serial-set.js';
+import { describeFootprint } from '../vault/check-role.js';
+import { createSerialMemory, DEFAULT_POOL, KEY_TYPES, openKeepFile } from './issue-parts.js';
+import { checkIssuance, fixtureOf } from './prepare.js';
+import { apiPath, namesOf } from './request-parts.js';
 
 /**
  * @param {import('./index.js').PrepareContext} context
@@ -15,10 +12,9 @@ import { createSerialMemory } from './serial-set.js';
  */
 export async function prepare(context) {
   const { plan, token, notice, owns } = context;
-  const { mount, namespace, url } = plan.target;
+  const { mount } = plan.target;
   const { role, sign, keep } = plan.options;
   if (keep !== null) openKeepFile(keep).close();
-  const { origin, basePath } = parseTargetUrl(url);
   const { health, role: roleFields } = await checkIssuance(context, {
     ...question(plan),
     requests: expectedRequests(plan.load),
@@ -26,12 +22,10 @@ export async function prepare(context) {
   });
   const count = expectedRequests(plan.load, owns);
   if (!plan.dev) describeFootprint({ role: roleFields, count, mount, health }).forEach(notice);
+  const fixture = fixtureOf(plan, health, token);
   return {
-    origin,
-    targetUrl: url,
-    target: { product: health.product, version: health.version },
-    path: apiPath(basePath, mount, sign ? 'sign' : 'issue', role),
-    headers: apiHeaders(token, namespace),
+    ...fixture,
+    path: apiPath(fixture.basePath, mount, sign ? 'sign' : 'issue', role),
     serials: createSerialMemory(),
     csrs: sign ? await makeCsrs(context, roleFields) : null,
   };
@@ -45,5 +39,57 @@ function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
     ...namesOf(names, load.seed, 0),
     ttl: ttl === null ? null : `${Math.round(ttl / 1000)}s`,
     ...describeKeyType(keyType),
+  };
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {Record<string, any> | null} role as Vault returns it
+ * @returns {Promise<import('./issue-parts.js').PooledCsr[]>}
+ */
+export async function makeCsrs({ plan, progress, signal }, role) {
+  const { createCsrPool } = await import('../pki/csr.js');
+  const { keyType, pool } = plan.options;
+  const size = pool ?? DEFAULT_POOL;
+  const names = Array.from({ length: size }, (_, i) => namesOf(plan.options, plan.load.seed, i));
+  const csrs = await createCsrPool({
+    keyType: keyType ?? keyTypeOf(role),
+    size,
+    makeName: (i) => names[i],
+    onProgress: (done, total) => progress('Making CSRs', done, total),
+    signal,
+  });
+  return csrs.map(({ pem, spki }, i) => {
+    const { commonName, altNames } = names[i];
+    return { pem, spki, commonName, altNames };
+  });
+}
+
+/**
+ * @param {Record<string, any> | null} role
+ * @returns {'rsa-2048' | 'ec-256' | 'ed25519'} a key that the role takes; P-256 where it takes any or is not known
+ */
+function keyTypeOf(role) {
+  const { key_type: type = 'any', key_bits: bits = 0 } = role ?? {};
+  if (type === 'ed25519') return 'ed25519';
+  if (type === 'rsa' && (bits === 2048 || bits === 0)) return 'rsa-2048';
+  if (type === 'any' || (type === 'ec' && (bits === 256 || bits === 0))) return 'ec-256';
+  throw usageError(
+    'unsupported_key_type',
+    `The role takes only ${type} keys of ${bits} bits, and --sign makes ${KEY_TYPES.join(', ')}.`,
+    'Name another role with --role.',
+  );
+}
+
+/**
+ * @param {string | null} keyType
+ * @returns {{keyType: 'rsa' | 'ec' | 'ed25519' | null, keyBits: number | null}} as Vault names them
+ */
+export function describeKeyType(keyType) {
+  if (keyType === null) return { keyType: null, keyBits: null };
+  const [kind, bits] = keyType.split('-');
+  return {
+    keyType: /** @type {'rsa' | 'ec' | 'ed25519'} */ (kind),
+    keyBits: bits === undefined ? null : Number(bits),
   };
 }

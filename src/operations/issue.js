@@ -6,48 +6,36 @@ import { isIP } from 'node:net';
 import { usageError } from '../common/errors.js';
 import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
-import { decodePem, encodePem } from '../pki/pem.js';
-import { serialHex } from '../pki/serial.js';
-import { DEFAULT_POOL, KEY_TYPES } from './csrs.js';
-import { certificateParameters } from './issuance.js';
-import { openKeepFile } from './keep.js';
-import { hasPlaceholder, namesOf } from './names.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
-import { MAX_SERIALS, openSerialSet } from './serial-set.js';
+import { decodePem, encodePem, serialHex } from '../pki/text.js';
+import { DEFAULT_POOL, KEY_TYPES, MAX_SERIALS, openKeepFile, openSerialSet } from './issue-parts.js';
+import { failed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { certificateParameters, hasPlaceholder, inGroup, namesOf } from './request-parts.js';
 
-const GROUP = 'Certificates';
-
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Certificates', {
   role: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
     describe: 'Role of the certificates',
   },
   cn: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
     describe: 'Common name; {n} is the request number (with --sign: CSR number), {random} a random string',
   },
   'alt-names': {
     type: 'list',
-    group: GROUP,
     placeholder: 'NAMES',
     describe: 'DNS names or e-mail addresses, comma-separated; {n} and {random} work, too',
   },
   'ip-sans': {
     type: 'list',
-    group: GROUP,
     placeholder: 'IPS',
     describe: 'IP addresses, comma-separated',
   },
   ttl: {
     type: 'duration',
-    group: GROUP,
     placeholder: 'TIME',
     min: 1000,
     describe: 'Requested lifetime',
@@ -55,19 +43,16 @@ const options = {
   },
   sign: {
     type: 'flag',
-    group: GROUP,
     describe: 'Send CSRs to sign/ROLE; their keys are made before the run',
   },
   'key-type': {
     type: 'choice',
-    group: GROUP,
     choices: KEY_TYPES,
     describe: 'With --sign: key type of the CSRs',
     defaultText: "the role's",
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     min: 1,
     max: 100_000,
@@ -76,11 +61,10 @@ const options = {
   },
   keep: {
     type: 'file',
-    group: GROUP,
     placeholder: 'FILE',
     describe: 'Append serials and certificates, for ocsp --serials',
   },
-};
+});
 
 const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
 
@@ -100,7 +84,7 @@ const OUTCOMES = Object.freeze({
 
 /**
  * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: import('./csrs.js').PooledCsr[] | null}} IssueFixture
+ *   csrs: import('./issue-parts.js').PooledCsr[] | null}} IssueFixture
  */
 
 /** @type {import('./index.js').Operation} */
@@ -229,12 +213,4 @@ function readAnswer(body) {
   } catch {
     return 'not_json';
   }
-}
-
-/**
- * @param {string} outcome
- * @returns {import('./index.js').Verdict}
- */
-function failed(outcome) {
-  return { outcome, success: false, verification: 'failed' };
 }

@@ -11,25 +11,24 @@ import {
   secretPath,
   valueIn,
 } from './kv.js';
-import { manyCalls } from './many-calls.js';
-import { secretValue } from './secret-value.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { manyCalls, prepareCalls } from './prepare.js';
+import { inGroup, secretValue } from './request-parts.js';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
 const options = {
   ...kvOptions,
-  filled: {
-    type: 'flag',
-    group: GROUP,
-    describe: 'Read the secrets that kv-write left in --kv-mount',
-  },
-  pick: {
-    type: 'choice',
-    group: GROUP,
-    choices: ['random', 'in-turn'],
-    default: 'random',
-    describe: 'Order of reading; all are read before any is read again',
-  },
+  ...inGroup(GROUP, {
+    filled: {
+      type: 'flag',
+      describe: 'Read the secrets that kv-write left in --kv-mount',
+    },
+    pick: {
+      type: 'choice',
+      choices: ['random', 'in-turn'],
+      default: 'random',
+      describe: 'Order of reading; all are read before any is read again',
+    },
+  }),
 };
 
 /** @type {import('./index.js').Operation} */
@@ -95,10 +94,7 @@ function createPick({ options: { paths, pick }, load: { seed } }) {
   return (index) => order[index % paths];
 }
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @param {import('./kv.js').Store} store
- */
+/** @param {import('./index.js').PrepareContext} context @param {import('./kv.js').Store} store */
 async function fill({ client, plan, progress, signal }, store) {
   const { dataSeed, size, paths } = plan.options;
   const label = 'Writing secrets to read';
@@ -136,10 +132,7 @@ async function checkFilled({ client, plan }, store) {
   }
 }
 
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} path
- */
+/** @param {import('../vault/client.js').VaultClient} client @param {string} path */
 async function readOrNull(client, path) {
   try {
     return (await client.read(path)).data;

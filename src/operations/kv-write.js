@@ -1,9 +1,9 @@
 /** `kv-write`: random secrets into a key-value store, made for the run or there already. */
-
 import { allRequests, expectedRequests } from '../plan/expected.js';
 import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './kv.js';
-import { secretValue } from './secret-value.js';
-import { CALL_OUTCOMES, createJsonClassifier, passed, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { secretValue } from './request-parts.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -26,14 +26,14 @@ export const operation = {
   async prepare(context) {
     const fixture = await prepareCalls(context);
     const { owns, plan } = context;
-    // A closed loop's warm-up writes as many as are answered, beside those that are counted.
+    // A closed loop's warm-up writes secrets, too.
     const requests = allRequests(plan.load) === null ? null : expectedRequests(plan.load, owns);
     return {
       ...fixture,
       ...(await openStore(context)),
       most: Math.min(plan.options.paths, requests ?? Number.POSITIVE_INFINITY),
       isKnown: requests !== null,
-      // Others take indexes in between, and with them the secrets of their numbers.
+      // Other operations or parts take the indexes in between.
       hasGaps: owns !== undefined || plan.load.shard !== null,
     };
   },

@@ -2,10 +2,11 @@
  * What `kv-write` and `kv-read` share: a key-value store, the run's own or one that is there, and secrets that follow from
  * --data-seed and their number, so that another run can read and check what one has left.
  */
-import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+
+import { targetError, usageError } from '../common/errors.js';
+import { lookUpMount } from '../vault/check-target.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
-import { apiPath } from './issuance.js';
-import { MOST_BYTES } from './secret-value.js';
+import { apiPath, inGroup, MOST_BYTES } from './request-parts.js';
 
 export const GROUP = 'Secrets';
 
@@ -14,13 +15,11 @@ const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {'1' | '2'} KvVersion */
 /** @typedef {{mount: string, version: KvVersion}} Store */
-/** @typedef {import('./vault-call.js').CallFixture & Store} KvFixture */
+/** @typedef {import('./prepare.js').CallFixture & Store} KvFixture */
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-export const kvOptions = {
+export const kvOptions = inGroup(GROUP, {
   'kv-mount': {
     type: 'text',
-    group: GROUP,
     placeholder: 'PATH',
     describe: 'Existing key-value store; secrets stay there',
     defaultText: 'one is created for the run',
@@ -28,14 +27,12 @@ export const kvOptions = {
   },
   'kv-version': {
     type: 'choice',
-    group: GROUP,
     choices: ['1', '2'],
     describe: 'Version of the key-value store',
     defaultText: '2, or that of --kv-mount',
   },
   size: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'BYTES',
     default: DEFAULT_SIZE,
     min: 1,
@@ -44,7 +41,6 @@ export const kvOptions = {
   },
   paths: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: 1000,
     min: 1,
@@ -53,19 +49,15 @@ export const kvOptions = {
   },
   'data-seed': {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: DEFAULT_DATA_SEED,
     min: 0,
     max: 0xffff_ffff,
     describe: 'Seed of paths and contents',
   },
-};
+});
 
-/**
- * @param {string} path
- * @param {string} flag
- */
+/** @param {string} path @param {string} flag */
 function checkMountPath(path, flag) {
   const segments = trimmed(path).split('/');
   if (!segments.some((segment) => ['', '.', '..'].includes(segment) || !/^[\x21-\x7e]+$/.test(segment)))
@@ -103,7 +95,7 @@ export async function openStore(context) {
  * @returns {Promise<Store>}
  */
 async function findStore(client, mount, wanted) {
-  const found = await look(client, mount);
+  const found = await lookUpMount(client, mount);
   if (found === null || trimmed(String(found.path ?? mount)) !== mount) {
     throw targetError(
       'kv_mount_not_found',
@@ -128,22 +120,6 @@ async function findStore(client, mount, wanted) {
   }
   return { mount, version };
 }
-
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} mount
- * @returns {Promise<Record<string, any> | null>} null: not there, or hidden from the token; Vault answers both alike
- */
-async function look(client, mount) {
-  try {
-    return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
-  } catch (error) {
-    if (error instanceof PkiLoadError && HIDDEN.has(error.code)) return null;
-    throw error;
-  }
-}
-
-const HIDDEN = new Set(['vault_permission_denied', 'vault_not_found', 'vault_bad_request', 'vault_no_route']);
 
 /** @param {Store} store @returns {string} where secrets are written and read, below `/v1/` */
 function base({ mount, version }) {

@@ -3,10 +3,8 @@
  * alone, so that every thread and every machine says the same.
  */
 import { targetError } from '../common/errors.js';
-import { createChooser } from './chooser.js';
 import { loadOperation } from './index.js';
-
-export { createChooser } from './chooser.js';
+import { createChooser } from './request-parts.js';
 
 /** @typedef {import('../plan/plan.js').Plan} Plan */
 /** @typedef {import('./index.js').Fixture} Fixture */
@@ -16,9 +14,7 @@ export { createChooser } from './chooser.js';
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
 
-/**
- * @param {Plan} plan
- */
+/** @param {Plan} plan */
 export async function loadMix(plan) {
   /** @type {Member[]} */
   const members = [];
@@ -29,10 +25,7 @@ export async function loadMix(plan) {
   return mixOf(plan, members);
 }
 
-/**
- * @param {Pick<Plan, 'mix' | 'load'>} plan
- * @param {Member[]} members
- */
+/** @param {Pick<Plan, 'mix' | 'load'>} plan @param {Member[]} members */
 export function mixOf(plan, members) {
   const memberOf =
     members.length === 1
@@ -47,15 +40,12 @@ export function mixOf(plan, members) {
     members,
     /** @type {(index: number) => number} which of them request `index` is */
     memberOf,
-    /** What its members' answers are called, by their names. */
+    /** Units by member name. */
     things: Object.fromEntries(members.map(({ name, operation }) => [name, operation.things])),
-    /** What outcomes mean: of one that several have, what the first of them says. */
+    /** Meanings of outcomes; the first member with one defines it. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 
-    /**
-     * @param {import('./index.js').PrepareContext} context
-     * @returns {Promise<MixFixture>}
-     */
+    /** @param {import('./index.js').PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
       const told = onceEach(context);
@@ -99,10 +89,7 @@ export function mixOf(plan, members) {
       }));
     },
 
-    /**
-     * @param {MixFixture} fixture
-     * @returns {string[][]} of each member: see Operation
-     */
+    /** @param {MixFixture} fixture @returns {string[][]} of each member: see Operation */
     takeNotes(fixture) {
       const fixtures = fixturesOf(fixture);
       return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
@@ -122,7 +109,7 @@ export function mixOf(plan, members) {
     },
 
     /**
-     * Removes what preparing and sending have made. What cannot be removed is said; nothing is thrown.
+     * Removes what preparing and sending made. Failures become warnings; never throws.
      *
      * @param {import('./index.js').CleanupContext} context
      * @param {MixFixture} fixture
@@ -132,7 +119,7 @@ export function mixOf(plan, members) {
 }
 
 /**
- * What several members find out alike, such as that the token ends soon, is said once.
+ * Several members may warn alike, such as that the token ends soon: each text is passed on once.
  *
  * @param {import('./index.js').PrepareContext} context
  * @returns {import('./index.js').PrepareContext}
@@ -164,16 +151,13 @@ async function cleanupAll(members, context, fixtures) {
   }
 }
 
-/**
- * @param {Plan} plan
- * @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]}
- */
+/** @param {Plan} plan @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]} */
 function entriesOf({ operation, options, mix }) {
   return mix ?? [{ name: operation, operation, weight: 1, options }];
 }
 
 /**
- * A connection goes to one server: what is mixed must be there.
+ * A connection goes to one server, so all members must.
  *
  * @param {Member[]} members
  * @param {Fixture[]} fixtures

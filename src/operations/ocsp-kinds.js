@@ -4,10 +4,10 @@
  * and the index alone.
  */
 import { usageError } from '../common/errors.js';
-import { OCSP_VERDICTS } from '../pki/ocsp-verdicts.js';
+import { OCSP_VERDICTS } from '../pki/ocsp-check.js';
 
 /** @typedef {import('./index.js').Verdict} Verdict */
-/** @typedef {import('../pki/ocsp-verdicts.js').OcspVerdict} OcspVerdict */
+/** @typedef {import('../pki/ocsp-check.js').OcspVerdict} OcspVerdict */
 /** @typedef {'good' | 'revoked' | 'unknown' | 'unauthorized'} ExpectedAnswer */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
@@ -29,6 +29,9 @@ export const KINDS = Object.freeze({
 export const ANSWERS = Object.freeze(
   /** @type {ExpectedAnswer[]} */ (['good', 'revoked', 'unknown', 'unauthorized']),
 );
+
+/** Certificates of each kind that are issued without --pool. */
+export const DEFAULT_POOL = 10;
 
 const NAMES = Object.freeze(/** @type {KindName[]} */ (Object.keys(KINDS)));
 const EXAMPLE = 'Write it as good=90,revoked=5,never-issued=3,wrong-issuer=2.';

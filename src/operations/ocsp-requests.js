@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { fillBytes } from '../common/random.js';
-import { parseCertId } from '../pki/ocsp-fields.js';
 import { createCertId, createOcspRequestTemplate } from '../pki/ocsp-request.js';
+import { parseCertId } from '../pki/ocsp-response.js';
 
 const NONCE_LENGTH = 32;
 const NONCE_STREAM = 200;
@@ -38,7 +38,7 @@ const SERIAL_STREAM = 300;
  * @param {Uint32Array} options.order
  * @param {'sha1' | 'sha256'} options.hash
  * @param {boolean} options.nonce
- * @param {boolean} [options.otherIssuer] asks about an issuer that nobody knows
+ * @param {boolean} [options.otherIssuer] asks about an invented issuer
  * @returns {Promise<RequestSet>}
  */
 export async function createRequestSet({ issuerDer, serials, order, hash, nonce, otherIssuer = false }) {
@@ -106,10 +106,7 @@ function inventSerial(serial, seed, index) {
   return serial;
 }
 
-/**
- * @param {RequestSet} set
- * @param {number} seed nonces follow from it and the index
- */
+/** @param {RequestSet} set @param {number} seed nonces follow from it and the index */
 export function openRequestSet({ serials, offsets, order, templates }, seed) {
   const expectations = Object.fromEntries(
     Object.entries(templates).map(([length, template]) => [length, blankExpectation(template)]),
@@ -124,10 +121,7 @@ export function openRequestSet({ serials, offsets, order, templates }, seed) {
   return {
     /** @returns {boolean} every request is the same */
     constant: order.length === 1 && Object.values(templates)[0].nonceAt < 0,
-    /**
-     * @param {number} index
-     * @returns {Buffer} DER
-     */
+    /** @param {number} index @returns {Buffer} DER */
     request(index) {
       const serial = serialOf(index);
       const { request, serialAt, nonceAt } = templates[serial.length];

@@ -1,15 +1,17 @@
-/** Which certificates `ocsp` asks about, and who issued them: from files, or one issued for the purpose. */
+/** Which certificates `ocsp` asks about, and their issuer: from files, or issued (and revoked) for the purpose. */
 import { createReadStream } from 'node:fs';
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { usageError } from '../common/errors.js';
-import { assertIssued, parseSerial, readCertificates } from '../pki/certificate.js';
+import { assertIssued, readCertificates } from '../pki/certificate.js';
 import { parseCertificate } from '../pki/certificate-der.js';
-import { decodePem } from '../pki/pem.js';
+import { decodePem, parseSerial } from '../pki/text.js';
 import { longestRunMs } from '../plan/expected.js';
-import { checkIssuer } from '../vault/preflight.js';
-import { certificateParameters } from './issuance.js';
-import { checkIssuance } from './issuance-check.js';
+import { checkPermission } from '../vault/check-role.js';
+import { checkIssuer } from '../vault/check-target.js';
+import { DEFAULT_POOL } from './ocsp-kinds.js';
+import { checkIssuance, describeLifetime, issueBefore, lifetimeMs, revokeBefore } from './prepare.js';
+import { certificateParameters, expandName } from './request-parts.js';
 
 /** @typedef {import('../pki/certificate.js').Certificate} Certificate */
 /**
@@ -24,10 +26,7 @@ const MAX_SERIALS = 1_000_000;
 
 const REMEDY = 'Write the file with issue --keep FILE, or one serial a line.';
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<Subjects>}
- */
+/** @param {import('./index.js').PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials } = context.plan.options;
   if (serials !== null) return fromSerials(context, serials, '--serials');
@@ -70,10 +69,7 @@ async function issuerOf({ plan, client }, leaf, leafName, chain) {
   return issuer;
 }
 
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} mount
- */
+/** @param {import('../vault/client.js').VaultClient} client @param {string} mount */
 async function mountIssuer(client, mount) {
   const { pem } = await checkIssuer(client, mount);
   return readCertificates(Buffer.from(pem), `the CA of ${mount}`);
@@ -119,11 +115,7 @@ export async function fromSerials(context, file, flag) {
   return { serials, issuer, example };
 }
 
-/**
- * What is in --issuer, else the mount's.
- *
- * @param {import('./index.js').PrepareContext} context
- */
+/** What is in --issuer, else the mount's. @param {import('./index.js').PrepareContext} context */
 export async function issuersOf({ plan, client }) {
   const file = plan.options.issuer;
   const { mount } = plan.target;
@@ -205,10 +197,7 @@ async function fromNewCertificate(context) {
   return { serials: [leaf.serial], issuer, example: leaf };
 }
 
-/**
- * @param {string} path
- * @param {string} flag
- */
+/** @param {string} path @param {string} flag */
 function read(path, flag) {
   return readFile(path).catch((error) => {
     throw cannotRead(path, flag, error);
@@ -240,4 +229,95 @@ function cannotRead(path, flag, error) {
   const why =
     code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
   return usageError('cannot_read', `${flag} ${path} ${why}.`, 'Check the path.', error);
+}
+
+/** Preparing takes no longer for this many certificates. */
+const PREPARING_MS = 60_000;
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {import('./ocsp-kinds.js').Kind[]} kinds
+ * @returns {Promise<Subjects & {revoked: Uint8Array[]}>} `serials` are good; either is empty where nothing asks for it
+ */
+export async function findSubjectsOfKinds(context, kinds) {
+  const { cert, serials, revokedSerials } = context.plan.options;
+  const asks = (/** @type {string} */ name) => kinds.some((kind) => kind.name === name);
+  const isGiven = cert !== null || serials !== null;
+  const given = isGiven ? await findSubjects(context) : null;
+  const known =
+    revokedSerials === null ? null : await fromSerials(context, revokedSerials, '--revoked-serials');
+  const toIssue = { good: asks('good') && given === null, revoked: asks('revoked') && known === null };
+  const made = toIssue.good || toIssue.revoked ? await issueAndRevoke(context, toIssue) : null;
+  const issuers = [given, known, made].flatMap((one) => (one === null ? [] : [one.issuer]));
+  const [issuer = (await issuersOf(context)).issuers[0]] = issuers;
+  const other = issuers.find((one) => !isSameIssuer(one, issuer));
+  if (other !== undefined) throw severalIssuers(issuer, other);
+  return {
+    serials: given?.serials ?? made?.good ?? [],
+    revoked: known?.serials ?? made?.revoked ?? [],
+    issuer,
+    example: given?.example ?? made?.example ?? known?.example ?? null,
+  };
+}
+
+/**
+ * @param {import('./index.js').PrepareContext} context
+ * @param {{good: boolean, revoked: boolean}} toIssue
+ * @returns {Promise<{good: Uint8Array[], revoked: Uint8Array[], issuer: Certificate, example: Certificate}>}
+ */
+async function issueAndRevoke(context, toIssue) {
+  const { plan, notice } = context;
+  const { role, cn, pool } = plan.options;
+  const each = pool ?? DEFAULT_POOL;
+  const size = each * (toIssue.good && toIssue.revoked ? 2 : 1);
+  await checkIssuance(context, {
+    operation: 'issue',
+    role,
+    commonName: expandName(cn, plan.load.seed, 0),
+    ttl: `${Math.round(lifetimeMs(plan.load) / 1000)}s`,
+    requests: size * 2,
+    neededMs: PREPARING_MS,
+  });
+  if (toIssue.revoked) await checkPermission(context.client, `${plan.target.mount}/revoke`);
+  const fates = [
+    ...(toIssue.good ? [`${each} to be asked about`] : []),
+    ...(toIssue.revoked ? [`${each} to be revoked at once and asked about`] : []),
+  ];
+  notice(
+    `Issues with role ${role} ${fates.join(' and ')}, ${describeLifetime(plan.load)}; until they are tidied after that they stay in storage${toIssue.revoked ? ', and what is revoked on the CRL' : ''}.`,
+  );
+  const issued = await issueBefore(context, { size, label: 'Issuing certificates to ask about' });
+  const toRevoke = toIssue.revoked ? issued.slice(-each) : [];
+  const [{ certificate, issuingCa }] = issued;
+  const [example] = readCertificates(Buffer.from(certificate), 'a certificate that was issued');
+  const [issuer] = readCertificates(Buffer.from(issuingCa), "the issuing CA's certificate");
+  const names = { leaf: 'a certificate that was issued', issuer: 'the issuing_ca it came with' };
+  assertIssued(example, issuer, names);
+  await revokeBefore(context, toRevoke);
+  return {
+    good: toIssue.good ? issued.slice(0, each).map(({ serial }) => parseSerial(serial)) : [],
+    revoked: toRevoke.map(({ serial }) => parseSerial(serial)),
+    issuer,
+    example,
+  };
+}
+
+/**
+ * CertIDs of both have the same hashes.
+ *
+ * @param {Certificate} one
+ * @param {Certificate} other
+ */
+function isSameIssuer(one, other) {
+  return one.subjectDer.equals(other.subjectDer) && one.spkiBits.equals(other.spkiBits);
+}
+
+/** @param {Certificate} one @param {Certificate} other */
+function severalIssuers(one, other) {
+  const [first, second] = [one, other].map(({ x509 }) => x509.subject.replace(/\n/g, ', ').slice(0, 200));
+  return usageError(
+    'several_issuers',
+    `What is asked about was issued by ${first} and by ${second}${first === second ? ', whose keys differ' : ''}.`,
+    'Ask about the certificates of one issuer at a time.',
+  );
 }

@@ -1,15 +1,141 @@
 /**
- * `ocsp`: certificate status from an OCSP responder, every answer judged by the rules of RFC 6960, 3.2. What happens before the
- * run is loaded for it: neither `--help` nor the threads that judge answers need it.
+ * `ocsp`: certificate status from an OCSP responder, every response judged by the rules of RFC 6960, 3.2. `ocsp-prepare.js` is loaded
+ * on use: neither `--help` nor the threads that judge responses need it.
  */
-import { createOcspChecker } from '../pki/ocsp-check.js';
+import { usageError } from '../common/errors.js';
+import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-check.js';
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
-import { isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-verdicts.js';
-import { createChooser } from './chooser.js';
-import { answerOutcomes, readKinds, verdictsOf } from './ocsp-kinds.js';
-import { checkOptions, options } from './ocsp-options.js';
+import { ANSWERS, answerOutcomes, DEFAULT_POOL, KINDS, readKinds, verdictsOf } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
-import { REFUSAL_OUTCOMES, refusal } from './refusals.js';
+import { REFUSAL_OUTCOMES, refusal } from './outcomes.js';
+import { createChooser, inGroup } from './request-parts.js';
+
+export const options = inGroup('OCSP', {
+  cert: {
+    type: 'file',
+    placeholder: 'FILE',
+    describe: 'Certificate, PEM or DER; a chain file includes its issuer',
+    defaultText: 'issue one with --role',
+  },
+  issuer: {
+    type: 'file',
+    placeholder: 'FILE',
+    describe: 'Issuer certificate',
+    defaultText: "from --cert, or the mount's CA",
+  },
+  serials: {
+    type: 'file',
+    placeholder: 'FILE',
+    describe: 'Many certificates: from issue --keep, or one serial per line, in seeded order',
+  },
+  role: {
+    type: 'text',
+    placeholder: 'NAME',
+    default: 'example-dot-com',
+    describe: 'Role to issue certificates with if no file is given',
+  },
+  cn: {
+    type: 'text',
+    placeholder: 'NAME',
+    default: 'localhost',
+    describe: 'Common name of issued certificates',
+  },
+  about: {
+    type: 'list',
+    placeholder: 'KIND=WEIGHT,...',
+    describe: `Kinds by weight: ${Object.keys(KINDS).join(', ')}`,
+  },
+  pool: {
+    type: 'integer',
+    placeholder: 'N',
+    min: 1,
+    max: 100_000,
+    describe: 'With --about: good certificates to issue, and as many to revoke',
+    defaultText: String(DEFAULT_POOL),
+  },
+  'revoked-serials': {
+    type: 'file',
+    placeholder: 'FILE',
+    describe: 'With --about: already revoked certificates, as for --serials',
+  },
+  'ocsp-url': {
+    type: 'url',
+    placeholder: 'URL',
+    describe: 'Any OCSP responder',
+    defaultText: 'URL/v1/MOUNT/ocsp',
+  },
+  'from-aia': {
+    type: 'flag',
+    describe: "Use the responder in the certificate's AIA",
+  },
+  method: {
+    type: 'choice',
+    choices: ['post', 'get', 'auto'],
+    default: 'post',
+    describe: 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)',
+  },
+  hash: {
+    type: 'choice',
+    choices: ['sha1', 'sha256'],
+    default: 'sha1',
+    describe: 'Hash of the CertID',
+  },
+  nonce: {
+    type: 'flag',
+    describe: 'Send a new 32-byte nonce with each request; Vault ignores it',
+  },
+  expect: {
+    type: 'list',
+    placeholder: 'ANSWER',
+    describe: `Expected status: ${ANSWERS.join(', ')}; with --about KIND=STATUS,...`,
+    defaultText: "good; with --about, Vault's",
+  },
+});
+
+/** @param {Record<string, any>} given */
+export function checkOptions(given) {
+  const kinds = readKinds(given.about, given.expect);
+  const asks = (/** @type {string} */ name) => kinds.some((kind) => kind.name === name);
+  const isGiven = given.cert !== null || given.serials !== null;
+  const issues = given.about.length > 0 ? asks('good') && !isGiven : !isGiven;
+  const revokes = asks('revoked') && given.revokedSerials === null;
+  /** @type {[boolean, string, string][]} */
+  const clashes = [
+    [
+      given.cert !== null && given.serials !== null,
+      '--cert and --serials are both given.',
+      'Give one of them.',
+    ],
+    [
+      given.ocspUrl !== null && given.fromAia,
+      '--ocsp-url and --from-aia both name a responder.',
+      'Give one of them.',
+    ],
+    [
+      isGiven && revokes,
+      `--about asks about revoked certificates, but with ${given.cert !== null ? '--cert' : '--serials'} none is issued, and none that is given is revoked.`,
+      'Name some that are revoked already with --revoked-serials, or leave the file out, so that they are issued and revoked.',
+    ],
+    [
+      given.revokedSerials !== null && !asks('revoked'),
+      '--revoked-serials is given, but nothing asks about revoked certificates.',
+      'Add --about revoked=WEIGHT, or name the file with --serials and --expect revoked.',
+    ],
+    [
+      given.issuer !== null && (issues || revokes),
+      `--issuer is given, but ${given.about.length > 0 ? 'certificates to ask about are issued' : 'neither --cert nor --serials'}.`,
+      'Name the certificate with --cert, or the serials with --serials (revoked ones with --revoked-serials).',
+    ],
+    [
+      given.pool !== null && (given.about.length === 0 || !(issues || revokes)),
+      '--pool is given, but no such certificates are issued.',
+      'Leave it out, or ask about some with --about good=WEIGHT,revoked=WEIGHT and without files.',
+    ],
+  ];
+  for (const [clash, message, remedy] of clashes) {
+    if (clash) throw usageError('contradiction', message, remedy);
+  }
+}
 
 /** Keeps the choice of a kind apart from what else is drawn, such as the choice of this operation in a mix. */
 const KIND_STREAM = 60;
@@ -78,10 +204,7 @@ function createRequester({ load: { seed } }, fixture) {
   return (index) => requesters[kindOf(index)](index);
 }
 
-/**
- * @param {readonly AskedKind[]} kinds
- * @param {number} seed
- */
+/** @param {readonly AskedKind[]} kinds @param {number} seed */
 function kindChooser(kinds, seed) {
   return createChooser(
     kinds.map(({ weight }) => weight),

@@ -1,50 +1,40 @@
 /** `revoke`: certificates that are issued before the run, each revoked once. */
 import { usageError } from '../common/errors.js';
-import { parseTargetUrl } from '../http/request.js';
 import { allRequests, expectedRequests, longestRunMs } from '../plan/expected.js';
-import { checkPermission } from '../vault/preflight.js';
-import { apiHeaders, apiPath } from './issuance.js';
-import { checkIssuance } from './issuance-check.js';
-import { describeLifetime, issueBefore, lifetimeMs } from './issued-before.js';
-import { expandName } from './names.js';
-import { ownIndexes, placeOf } from './one-each.js';
-import { CALL_OUTCOMES, createJsonClassifier } from './vault-call.js';
-
-const GROUP = 'Revocation';
+import { checkPermission } from '../vault/check-role.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { checkIssuance, describeLifetime, fixtureOf, issueBefore, lifetimeMs } from './prepare.js';
+import { apiPath, expandName, inGroup } from './request-parts.js';
 
 /** Certificates that may be issued before a run. */
 export const MOST_POOL = 100_000;
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Revocation', {
   role: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'example-dot-com',
     describe: 'Role of the certificates; it must store them',
   },
   cn: {
     type: 'text',
-    group: GROUP,
     placeholder: 'NAME',
     default: 'localhost',
     describe: 'Common name; {n} is the certificate number, {random} a random string',
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     min: 1,
     max: MOST_POOL,
     describe: 'Certificates to issue before the run',
     defaultText: 'one per request, or 1000',
   },
-};
+});
 
 const DEFAULT_POOL = 1000;
 
-/** In the result of a run whose certificates did not last. */
+/** A note in the result. */
 export const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
 
@@ -93,7 +83,7 @@ export const operation = {
       if (placeOf(indexes, index) >= 0) return first(status, body, index);
       hasAgain = true;
       const verdict = judgeAgain(status, body, index);
-      // Cheaper than a revocation: it must not make a rate look better.
+      // Cheaper than a revocation: it must not raise the rate.
       return verdict.success ? { ...verdict, success: false, verification: null } : verdict;
     };
     classify.notes = () => (hasAgain ? [USED_UP] : []);
@@ -108,7 +98,7 @@ function whyNotRevoked({ data }) {
 }
 
 /**
- * A closed loop's warm-up sends as many as are answered, beside those that are counted.
+ * A closed loop's warm-up sends requests, too.
  *
  * @param {import('../plan/plan.js').LoadPlan} load
  * @param {((index: number) => boolean) | undefined} owns
@@ -118,10 +108,7 @@ function defaultPool(load, owns) {
   return Math.min(MOST_POOL, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
 }
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<RevokeFixture>}
- */
+/** @param {import('./index.js').PrepareContext} context @returns {Promise<RevokeFixture>} */
 async function prepare(context) {
   const { plan, client, token, notice, owns } = context;
   const { target, load } = plan;
@@ -149,14 +136,50 @@ async function prepare(context) {
     `Issues ${size === 1 ? 'a certificate' : `${size} certificates`} with role ${role} to revoke, ${describeLifetime(load)}; until they are tidied after that they stay in storage and, revoked, on the CRL. What the run does not come to stays valid until then.`,
   );
   const issued = await issueBefore(context, { size, label: 'Issuing certificates to revoke' });
-  const { origin, basePath } = parseTargetUrl(target.url);
+  const fixture = fixtureOf(plan, health, token);
   return {
-    origin,
-    targetUrl: target.url,
-    target: { product: health.product, version: health.version },
-    path: apiPath(basePath, target.mount, 'revoke'),
-    headers: apiHeaders(token, target.namespace),
+    ...fixture,
+    path: apiPath(fixture.basePath, target.mount, 'revoke'),
     serials: issued.map(({ serial }) => serial),
     indexes,
   };
+}
+
+/** Indexes to examine at most, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
+const MAX_EXAMINED = 10_000_000;
+const MAX_EXAMINED_EACH = 1000;
+
+/**
+ * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {object} what
+ * @param {(index: number) => boolean} [what.owns] which requests are about these things; none: all
+ * @param {number} what.most things
+ * @returns {Float64Array} ascending indexes of the requests that get a thing of their own: the first ones of this part of the plan
+ */
+export function ownIndexes(load, { owns = () => true, most }) {
+  const { index: first, of: step } = load.shard ?? { index: 0, of: 1 };
+  const examined = Math.max(MAX_EXAMINED, MAX_EXAMINED_EACH * most);
+  const end = Math.min(allRequests(load) ?? Number.POSITIVE_INFINITY, first + examined * step);
+  const found = [];
+  for (let index = first; index < end && found.length < most; index += step) {
+    if (owns(index)) found.push(index);
+  }
+  return Float64Array.from(found);
+}
+
+/**
+ * @param {Float64Array} indexes ascending
+ * @param {number} index
+ * @returns {number} where it stands among them; -1: nowhere
+ */
+export function placeOf(indexes, index) {
+  let low = 0;
+  let high = indexes.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (indexes[middle] === index) return middle;
+    if (indexes[middle] < index) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
 }

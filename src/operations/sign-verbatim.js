@@ -1,16 +1,13 @@
 /** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
-
 import { expectedRequests } from '../plan/expected.js';
-import { checkIssuer, checkMount, checkPermission, describeFootprint } from '../vault/preflight.js';
-import { makeCsrs } from './csrs.js';
-import { apiPath } from './issuance.js';
+import { checkPermission, describeFootprint } from '../vault/check-role.js';
+import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { operation as issue } from './issue.js';
-import { openKeepFile } from './keep.js';
-import { createSerialMemory } from './serial-set.js';
+import { createSerialMemory, openKeepFile } from './issue-parts.js';
+import { makeCsrs } from './issue-prepare.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath } from './request-parts.js';
 import { operation as sign } from './sign.js';
-import { prepareCalls } from './vault-call.js';
-
-const GROUP = 'Certificates';
 
 const { role: _role, 'ip-sans': _ipSans, ...options } = sign.options;
 
@@ -35,7 +32,6 @@ export const operation = {
       name,
       {
         ...spec,
-        group: GROUP,
         ...(name === 'key-type' ? { default: 'ec-256', defaultText: undefined } : {}),
       },
     ]),

@@ -1,6 +1,7 @@
 /** `token-lookup`: `auth/token/lookup-self`, the cheapest request that a token is needed for. */
-import { apiPath } from './issuance.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { prepareCalls } from './prepare.js';
+import { apiPath, sendAlways } from './request-parts.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {
@@ -15,9 +16,7 @@ export const operation = {
   }),
   prepare: (context) => prepareCalls(context),
   createRequester(_plan, { basePath, headers }) {
-    /** @type {import('../http/exchange.js').Request} */
-    const request = { method: 'GET', path: apiPath(basePath, 'auth/token/lookup-self'), headers, body: null };
-    return () => request;
+    return sendAlways({ path: apiPath(basePath, 'auth/token/lookup-self'), headers });
   },
   createClassifier(_plan, { headers }) {
     const token = headers['x-vault-token'];

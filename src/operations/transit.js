@@ -1,13 +1,35 @@
-/** `transit`: encryption as a service, with a key that is made for the run; what comes back is held against what was sent. */
+/** `transit`: encryption as a service, with a key made for the run; each response is compared with the request. */
+import { constants, createPublicKey, verify } from 'node:crypto';
 import { targetError, usageError } from '../common/errors.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
-import { apiPath } from './issuance.js';
-import { manyCalls } from './many-calls.js';
-import { MOST_BYTES, secretValue } from './secret-value.js';
-import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES, longestText } from './transit-keys.js';
-import { CALL_OUTCOMES, createJsonClassifier, prepareCalls } from './vault-call.js';
+import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
+import { manyCalls, prepareCalls } from './prepare.js';
+import { apiPath, inGroup, MOST_BYTES, secretValue } from './request-parts.js';
 
-const GROUP = 'Transit';
+/** A ciphertext holds its nonce and its tag: bytes more than the text. */
+const NONCE_AND_TAG = 12 + 16;
+
+/** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that are no text. */
+const OAEP_OVERHEAD = 2 * 32 + 2;
+
+/** @typedef {{modulusBytes?: number}} EncryptionKey */
+
+/** @type {Readonly<Record<string, EncryptionKey>>} */
+const ENCRYPT = Object.freeze({
+  'aes256-gcm96': {},
+  'aes128-gcm96': {},
+  'chacha20-poly1305': {},
+  'rsa-2048': { modulusBytes: 256 },
+  'rsa-3072': { modulusBytes: 384 },
+  'rsa-4096': { modulusBytes: 512 },
+});
+
+/** By what they can do; the first is the default. */
+export const KEY_TYPES = Object.freeze({
+  encrypt: Object.keys(ENCRYPT),
+  sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],
+});
+
 const KEY = 'load';
 
 /** All texts together; every thread holds the bodies of all requests. */
@@ -15,25 +37,21 @@ const MOST_POOL_BYTES = 64 * 1024 * 1024;
 
 const ACTIONS = Object.freeze(['encrypt', 'decrypt', 'sign', 'verify']);
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
-const options = {
+const options = inGroup('Transit', {
   action: {
     type: 'choice',
-    group: GROUP,
     choices: ACTIONS,
     default: 'encrypt',
     describe: 'Transit action; inputs are prepared before the run',
   },
   'key-type': {
     type: 'choice',
-    group: GROUP,
     choices: [...new Set([...KEY_TYPES.encrypt, ...KEY_TYPES.sign])],
     describe: 'Type of the key',
     defaultText: `${KEY_TYPES.encrypt[0]}, or ${KEY_TYPES.sign[0]} to sign and verify`,
   },
   size: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'BYTES',
     default: 64,
     min: 1,
@@ -42,17 +60,16 @@ const options = {
   },
   pool: {
     type: 'integer',
-    group: GROUP,
     placeholder: 'N',
     default: 100,
     min: 1,
     max: 100_000,
     describe: 'Different texts, used in turn',
   },
-};
+});
 
 /** @typedef {'encrypt' | 'sign'} Making the action that makes what another is about */
-/** @typedef {import('./vault-call.js').CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
+/** @typedef {import('./prepare.js').CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
  *   `dataSeed`: what the texts follow from, also where several runs share them; `made`: ciphertexts or signatures, by number of the text */
 
 /** What the answer holds, and what the text is called that is sent. @type {Record<Making, {field: string, textField: string}>} */
@@ -86,9 +103,28 @@ export const operation = {
   check({ action, keyType, size, pool }) {
     const making = makingOf(action);
     const type = keyTypeOf(making, keyType);
-    if (!KEY_TYPES[making].includes(type)) throw cannotDo(action, type, KEY_TYPES[making]);
-    if (making === 'encrypt' && size > longestText(type)) throw tooLong(type, size);
-    if (size * pool > MOST_POOL_BYTES) throw tooMuch(size, pool);
+    const able = KEY_TYPES[making];
+    if (!able.includes(type)) {
+      throw usageError(
+        'contradiction',
+        `--action ${action} cannot be done with a key of type ${type}.`,
+        `Use one of ${able.join(', ')}.`,
+      );
+    }
+    if (making === 'encrypt' && size > longestText(type)) {
+      throw usageError(
+        'contradiction',
+        `A key of type ${type} encrypts at most ${longestText(type)} bytes, but --size is ${size}.`,
+        `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
+      );
+    }
+    if (size * pool > MOST_POOL_BYTES) {
+      throw usageError(
+        'contradiction',
+        `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
+        'Lower one of them.',
+      );
+    }
   },
   async prepare(context) {
     const { client, plan, signal } = context;
@@ -153,10 +189,7 @@ function createEncryptClassifier(length) {
   });
 }
 
-/**
- * @param {string} action
- * @returns {Making}
- */
+/** @param {string} action @returns {Making} */
 function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
@@ -168,43 +201,6 @@ function makingOf(action) {
  */
 function keyTypeOf(making, given) {
   return given ?? KEY_TYPES[making][0];
-}
-
-/**
- * @param {string} action
- * @param {string} keyType
- * @param {readonly string[]} able
- */
-function cannotDo(action, keyType, able) {
-  return usageError(
-    'contradiction',
-    `--action ${action} cannot be done with a key of type ${keyType}.`,
-    `Use one of ${able.join(', ')}.`,
-  );
-}
-
-/**
- * @param {string} keyType
- * @param {number} size
- */
-function tooLong(keyType, size) {
-  return usageError(
-    'contradiction',
-    `A key of type ${keyType} encrypts at most ${longestText(keyType)} bytes, but --size is ${size}.`,
-    `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`,
-  );
-}
-
-/**
- * @param {number} size
- * @param {number} pool
- */
-function tooMuch(size, pool) {
-  return usageError(
-    'contradiction',
-    `--pool ${pool} texts of --size ${size} bytes are more than ${MOST_POOL_BYTES / 1024 / 1024} MiB, which every thread would hold.`,
-    'Lower one of them.',
-  );
 }
 
 /**
@@ -237,4 +233,67 @@ async function makeAll({ client, plan, progress, signal }, mount, making) {
 async function readPublicKey(client, mount) {
   const { data } = await client.read(`${mount}/keys/${KEY}`);
   return String(data?.keys?.[data.latest_version]?.public_key);
+}
+
+/** @param {string} keyType @returns {number} the longest text that it encrypts, bytes */
+export function longestText(keyType) {
+  const { modulusBytes } = ENCRYPT[keyType];
+  return modulusBytes === undefined ? Number.POSITIVE_INFINITY : modulusBytes - OAEP_OVERHEAD;
+}
+
+/**
+ * @param {string} keyType
+ * @param {number} size of the text, bytes
+ * @returns {number} bytes of its ciphertext
+ */
+export function ciphertextBytes(keyType, size) {
+  return ENCRYPT[keyType].modulusBytes ?? size + NONCE_AND_TAG;
+}
+
+/**
+ * @param {unknown} text of an answer
+ * @returns {Buffer | null} what follows the version of the key; null: it is no such text
+ */
+export function bytesOf(text) {
+  const [, base64] = (typeof text === 'string' && /^vault:v\d+:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
+  return base64 === undefined ? null : Buffer.from(base64, 'base64');
+}
+
+/**
+ * The defaults of transit/sign: SHA-256 before it signs (not for Ed25519), ECDSA signatures as ASN.1, RSA padded by PSS with a salt
+ * as long as can be.
+ *
+ * @param {Buffer} text
+ * @param {Buffer} signature
+ * @param {string} publicKey as Vault shows it: PEM; base64 of the bare key for Ed25519
+ */
+export function isSignature(text, signature, publicKey) {
+  try {
+    const key = keyOf(publicKey);
+    const type = key.asymmetricKeyType;
+    if (type === 'ed25519') return verify(null, text, key, signature);
+    if (type === 'ec') return verify('sha256', text, key, signature);
+    const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+    return verify('sha256', text, { key, ...pss }, signature);
+  } catch {
+    return false;
+  }
+}
+
+/** @type {Map<string, import('node:crypto').KeyObject>} */
+const known = new Map();
+
+/** SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the key itself. */
+const ED25519_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** @param {string} publicKey */
+function keyOf(publicKey) {
+  const before = known.get(publicKey);
+  if (before !== undefined) return before;
+  const der = () => Buffer.concat([ED25519_HEAD, Buffer.from(publicKey, 'base64')]);
+  const key = publicKey.startsWith('-----')
+    ? createPublicKey(publicKey)
+    : createPublicKey({ key: der(), format: 'der', type: 'spki' });
+  known.set(publicKey, key);
+  return key;
 }

@@ -7,10 +7,10 @@
 import { createPublicKey } from 'node:crypto';
 import { commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { includesIp, includesName, readAlternativeNames } from './names.js';
-import { decodePem } from './pem.js';
 import { matchPrivateKey } from './private-key.js';
 import { Remembered } from './remembered.js';
 import { verifySignature } from './signature.js';
+import { decodePem } from './text.js';
 
 /**
  * @typedef {import('./certificate-der.js').CertificateFields} CertificateFields
@@ -53,7 +53,7 @@ export const DEFAULT_SKEW_MS = 5000;
 /** @typedef {{fields: CertificateFields, key: import('node:crypto').KeyObject} | null} IssuingCa null: unreadable */
 
 /** Issuing CAs by their text. A mount has a few; an answer repeats the text each time. */
-const issuingCas = /** @type {Remembered<{ca: IssuingCa}>} */ (new Remembered(16));
+const issuingCas = /** @type {Remembered<string, {ca: IssuingCa}>} */ (new Remembered(16));
 
 /**
  * @param {IssuedAnswer} answer
@@ -99,25 +99,18 @@ function checkIssuer(certificate, issuingCaPem) {
   const ca = readIssuingCa(issuingCaPem);
   if (ca === null) return 'issuing_ca_unreadable';
   if (!certificate.issuer.equals(ca.fields.subject)) return 'wrong_issuer';
-  const { signatureOid: oid, signatureParameters: parameters, tbs: data, signature } = certificate;
-  const result = verifySignature({ oid, parameters, data, signature }, ca.key);
+  const result = verifySignature(certificate.signed, ca.key);
   if (result === 'unsupported') return 'unsupported_signature_algorithm';
   return result === 'bad' ? 'bad_signature' : null;
 }
 
-/**
- * @param {string} pem
- * @returns {IssuingCa}
- */
+/** @param {string} pem @returns {IssuingCa} */
 function readIssuingCa(pem) {
   const known = issuingCas.get(pem) ?? issuingCas.set(pem, { ca: parseIssuingCa(pem) });
   return known.ca;
 }
 
-/**
- * @param {string} pem
- * @returns {IssuingCa}
- */
+/** @param {string} pem @returns {IssuingCa} */
 function parseIssuingCa(pem) {
   try {
     const der = decodePem(pem, /^CERTIFICATE$/);

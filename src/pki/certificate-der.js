@@ -3,7 +3,7 @@
  * `X509Certificate`, and it gives the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm, readName } from './ocsp-fields.js';
+import { demandSameAlgorithm, readAlgorithm, readExtensions, readName, readSigned } from './fields.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -17,7 +17,6 @@ export const OID = Object.freeze({
 
 /**
  * @typedef {object} CertificateFields
- * @property {Buffer} tbs raw tbsCertificate: what is signed
  * @property {Buffer} serial raw INTEGER contents
  * @property {Buffer} issuer raw Name
  * @property {number} notBefore epoch ms
@@ -26,9 +25,7 @@ export const OID = Object.freeze({
  * @property {Buffer} spki raw SubjectPublicKeyInfo
  * @property {Buffer} spkiBits contents of its BIT STRING
  * @property {Map<string, Buffer>} extensions extnValue contents by OID
- * @property {string} signatureOid
- * @property {Buffer | null} signatureParameters raw
- * @property {Buffer} signature
+ * @property {import('./fields.js').Signed} signed
  */
 
 /**
@@ -37,32 +34,10 @@ export const OID = Object.freeze({
  * @throws {import('./der.js').DerError}
  */
 export function parseCertificate(der) {
-  const outer = new DerReader(der);
-  const certificate = outer.enter(TAG.sequence);
-  outer.finish();
-  const tbs = certificate.readRaw(TAG.sequence);
-  const rawAlgorithm = certificate.readRaw(TAG.sequence);
-  const algorithm = readAlgorithm(new DerReader(rawAlgorithm));
-  const signature = certificate.readBitString();
-  certificate.finish();
-  const fields = readTbs(new DerReader(tbs).enter(TAG.sequence), rawAlgorithm);
-  return {
-    tbs,
-    ...fields,
-    signatureOid: algorithm.oid,
-    signatureParameters: algorithm.parameters,
-    signature,
-  };
-}
-
-/**
- * @param {DerReader} tbs
- * @param {Buffer} rawAlgorithm that must be the same inside (RFC 5280 section 4.1.2.3)
- */
-function readTbs(tbs, rawAlgorithm) {
+  const { signed, tbs, rawAlgorithm } = readSigned(der);
   checkVersion(tbs.enterOptional(contextTag(0)));
   const serial = tbs.readInteger();
-  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
+  demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const validity = tbs.enter(TAG.sequence);
   const notBefore = validity.readTime();
@@ -75,7 +50,7 @@ function readTbs(tbs, rawAlgorithm) {
   tbs.enterOptional(contextTag(2, false));
   const extensions = readExtensionValues(tbs);
   tbs.finish();
-  return { serial, issuer, notBefore, notAfter, subject, spki, spkiBits, extensions };
+  return { serial, issuer, notBefore, notAfter, subject, spki, spkiBits, extensions, signed };
 }
 
 /** @param {DerReader | null} explicit */
@@ -99,21 +74,14 @@ export function publicKeyBits(spki) {
 
 /** @param {DerReader} tbs */
 function readExtensionValues(tbs) {
+  /** @type {Map<string, Buffer>} */
   const values = new Map();
   const explicit = tbs.enterOptional(contextTag(3));
   if (explicit === null) return values;
   const list = explicit.enter(TAG.sequence);
   explicit.finish();
   list.demandSome();
-  while (!list.atEnd) {
-    const extension = list.enter(TAG.sequence);
-    const oid = extension.readOid();
-    if (extension.tag === TAG.boolean) extension.readBoolean();
-    const value = extension.read(TAG.octetString);
-    extension.finish();
-    if (values.has(oid)) throw new DerError('Extension occurs twice');
-    values.set(oid, value);
-  }
+  readExtensions(list, (oid, value) => values.set(oid, value));
   return values;
 }
 
@@ -175,10 +143,7 @@ export function commonNameOf(name) {
   return found;
 }
 
-/**
- * @param {DerReader} attribute
- * @returns {string} a DirectoryString, RFC 5280 section 4.1.2.4
- */
+/** @param {DerReader} attribute @returns {string} a DirectoryString, RFC 5280 section 4.1.2.4 */
 function directoryString(attribute) {
   const tag = attribute.tag;
   const value = attribute.read();

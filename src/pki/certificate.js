@@ -3,10 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { ocspAddresses, parseCertificate } from './certificate-der.js';
 import { DerError, DerReader, TAG } from './der.js';
-import { pemBlocks } from './pem.js';
 import { verifySignature } from './signature.js';
-
-export { parseSerial, serialHex } from './serial.js';
+import { pemBlocks } from './text.js';
 
 /**
  * @typedef {object} Certificate
@@ -18,7 +16,6 @@ export { parseSerial, serialHex } from './serial.js';
  * @property {Buffer} spkiBits contents of the public key's BIT STRING
  */
 
-/** More than every root of a browser, several times over. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.';
@@ -46,10 +43,7 @@ export function readCertificates(bytes, name) {
   return [readDer(source, name)];
 }
 
-/**
- * @param {string} text
- * @param {string} name
- */
+/** @param {string} text @param {string} name */
 function readPem(text, name) {
   const certificates = [];
   let other = null;
@@ -86,10 +80,7 @@ function readDer(der, name) {
   }
 }
 
-/**
- * @param {string} name
- * @param {string} why
- */
+/** @param {string} name @param {string} why */
 function unreadable(name, why) {
   return usageError(
     'certificate_unreadable',
@@ -109,19 +100,13 @@ const OTHERS = Object.freeze({
   other: { code: 'no_certificate', text: 'something else' },
 });
 
-/**
- * @param {OtherKind} kind
- * @param {string} name
- */
+/** @param {OtherKind} kind @param {string} name */
 function notCertificate(kind, name) {
   const { code, text } = OTHERS[kind];
   return usageError(code, `${name} holds ${text}, not a certificate.`, REMEDY);
 }
 
-/**
- * @param {string} label
- * @returns {OtherKind}
- */
+/** @param {string} label @returns {OtherKind} */
 function kindOfLabel(label) {
   if (label.endsWith('PRIVATE KEY')) return 'key';
   if (label.endsWith('CERTIFICATE REQUEST')) return 'csr';
@@ -130,7 +115,7 @@ function kindOfLabel(label) {
 }
 
 /**
- * What DER looks like by the tags of its first elements.
+ * A guess by the tags of the first elements.
  *
  * @param {Buffer} der
  * @returns {OtherKind | null} null: perhaps a certificate
@@ -188,19 +173,10 @@ export function assertIssued(leaf, issuer, names) {
   throw usageError('wrong_issuer', message, remedy);
 }
 
-/**
- * @param {Certificate} leaf
- * @param {Certificate} issuer
- */
+/** @param {Certificate} leaf @param {Certificate} issuer */
 function isIssuedBy(leaf, issuer) {
   if (!leaf.issuerDer.equals(issuer.subjectDer)) return false;
-  const {
-    signatureOid: oid,
-    signatureParameters: parameters,
-    tbs: data,
-    signature,
-  } = parseCertificate(leaf.der);
-  return verifySignature({ oid, parameters, data, signature }, issuer.x509.publicKey) === 'valid';
+  return verifySignature(parseCertificate(leaf.der).signed, issuer.x509.publicKey) === 'valid';
 }
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */

@@ -1,6 +1,6 @@
 /** Certificate revocation lists (RFC 5280, section 5): what a relying party must find in order, and how large and old they are. */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm, readName } from './ocsp-fields.js';
+import { demandSameAlgorithm, readExtensions, readName, readSigned } from './fields.js';
 import { verifySignature } from './signature.js';
 
 const CRL_NUMBER = '2.5.29.20';
@@ -14,7 +14,7 @@ const CRL_NUMBER = '2.5.29.20';
  * @property {Buffer | null} number contents of the INTEGER in cRLNumber (5.2.3), where there is one
  * @property {string | null} critical OID of a critical extension, of the list or of an entry: none is understood here, neither that of a
  *   delta CRL (5.2.4) nor that of a part of a list (5.2.5), so such a list must not be relied on (5.2, 5.3)
- * @property {{oid: string, parameters: Uint8Array | null, data: Uint8Array, signature: Uint8Array}} signed
+ * @property {import('./fields.js').Signed} signed
  */
 
 /**
@@ -24,17 +24,8 @@ const CRL_NUMBER = '2.5.29.20';
  * @throws {DerError} where it is none
  */
 export function parseCrl(der, onEntry = () => {}) {
-  const outer = new DerReader(der);
-  const list = outer.enter(TAG.sequence);
-  outer.finish();
-  const data = list.readRaw(TAG.sequence);
-  const rawAlgorithm = list.readRaw(TAG.sequence);
-  const signature = list.readBitString();
-  list.finish();
-  const { oid, parameters } = readAlgorithm(new DerReader(rawAlgorithm));
-  const tbs = new DerReader(data).enter(TAG.sequence);
-  const fields = readTbs(tbs, rawAlgorithm, onEntry);
-  return { ...fields, signed: { oid, parameters, data, signature } };
+  const { signed, tbs, rawAlgorithm } = readSigned(der);
+  return { ...readTbs(tbs, rawAlgorithm, onEntry), signed };
 }
 
 /**
@@ -47,7 +38,7 @@ function readTbs(tbs, rawAlgorithm, onEntry) {
   // Version 2 says so, version 1 says nothing and has no extensions (5.1.2.1).
   const isV2 = tbs.tag === TAG.integer;
   if (isV2 && tbs.readSmallNumber(TAG.integer) !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
-  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
+  demandSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const thisUpdateMs = tbs.readTime();
   const nextUpdateMs = isTime(tbs.tag) ? tbs.readTime() : null;
@@ -56,7 +47,7 @@ function readTbs(tbs, rawAlgorithm, onEntry) {
   const revoked = readEntries(tbs.enterOptional(TAG.sequence), isV2, critical, onEntry);
   const explicit = tbs.enterOptional(contextTag(0));
   tbs.finish();
-  const extensions = explicit === null ? null : readExtensions(explicit, isV2, critical);
+  const extensions = explicit === null ? null : readExtensionValues(explicit, isV2, critical);
   explicit?.finish();
   const number = extensions?.get(CRL_NUMBER) ?? null;
   const [first = null] = critical;
@@ -89,7 +80,7 @@ function readEntries(entries, isV2, critical, onEntry) {
   while (entries !== null && !entries.atEnd) {
     const entry = entries.enter(TAG.sequence);
     onEntry(entry.readInteger(), entry.readTime());
-    if (!entry.atEnd) readExtensions(entry, isV2, critical);
+    if (!entry.atEnd) readExtensionValues(entry, isV2, critical);
     entry.finish();
     count++;
   }
@@ -97,27 +88,20 @@ function readEntries(entries, isV2, critical, onEntry) {
 }
 
 /**
- * Extensions (4.2): each at most once.
- *
  * @param {DerReader} reader
  * @param {boolean} isV2
  * @param {Set<string>} critical filled
- * @returns {Map<string, Buffer>} values by OID
  */
-function readExtensions(reader, isV2, critical) {
+function readExtensionValues(reader, isV2, critical) {
   if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
   const list = reader.enter(TAG.sequence);
   list.demandSome();
+  /** @type {Map<string, Buffer>} by OID */
   const values = new Map();
-  while (!list.atEnd) {
-    const extension = list.enter(TAG.sequence);
-    const oid = extension.readOid();
-    if (extension.tag === TAG.boolean && extension.readBoolean()) critical.add(oid);
-    const value = extension.read(TAG.octetString);
-    extension.finish();
-    if (values.has(oid)) throw new DerError('Extension occurs twice', list.pos);
+  readExtensions(list, (oid, value, isCritical) => {
+    if (isCritical) critical.add(oid);
     values.set(oid, value);
-  }
+  });
   return values;
 }
 

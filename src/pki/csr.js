@@ -1,6 +1,6 @@
 /**
  * Certificate signing requests (RFC 2986), built by pkijs, which is loaded on first use. They are signed by `node:crypto`,
- * not by WebCrypto, for which pkijs 4 knows no Ed25519. The private key is dropped at once: nobody will use the certificate.
+ * not by WebCrypto, for which pkijs 4 knows no Ed25519. The private key is dropped at once: it is never needed.
  */
 import { generateKeyPair, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { usageError } from '../common/errors.js';
 import { OID } from './certificate-der.js';
 import { dnsForm, emailForm, ipBytes } from './names.js';
-import { encodePem } from './pem.js';
+import { encodePem } from './text.js';
 
 const generate = promisify(generateKeyPair);
 const signAsync = promisify(sign);
@@ -77,10 +77,7 @@ export async function createCsr({ keyType, ...names }) {
   return { pem: encodePem('CERTIFICATE REQUEST', Buffer.from(csr.toSchema().toBER())), spki };
 }
 
-/**
- * @param {import('pkijs').CertificationRequest} csr
- * @param {CsrNames} names
- */
+/** @param {import('pkijs').CertificationRequest} csr @param {CsrNames} names */
 async function addNames(csr, { commonName = '', altNames = [], ipSans = [] }) {
   const { Attribute, AttributeTypeAndValue, Extension, Extensions, GeneralName, GeneralNames } = await import(
     'pkijs'

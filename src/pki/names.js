@@ -102,10 +102,7 @@ export function includesName(names, asked) {
   return asked.includes('@') ? names.email.includes(emailForm(asked)) : names.dns.includes(dnsForm(asked));
 }
 
-/**
- * @param {AlternativeNames} names
- * @param {string} asked
- */
+/** @param {AlternativeNames} names @param {string} asked */
 export function includesIp(names, asked) {
   const bytes = ipBytes(asked);
   return bytes !== null && names.ip.includes(bytes.toString('hex'));

@@ -45,15 +45,7 @@ export function createSignerFinder(issuerDer, onVerify) {
         continue;
       }
       onVerify('response');
-      const result = verifySignature(
-        {
-          oid: response.signatureOid,
-          parameters: response.signatureParameters,
-          data: response.tbs,
-          signature: response.signature,
-        },
-        candidate.signer.key,
-      );
+      const result = verifySignature(response.signed, candidate.signer.key);
       if (result === 'valid') {
         return { failure: null, signer: candidate.signer === issuer ? null : candidate.signer };
       }
@@ -64,7 +56,7 @@ export function createSignerFinder(issuerDer, onVerify) {
 }
 
 /**
- * Whoever answers to the responderId: the issuer first, then the certificates that came along.
+ * Signers with the responderId: the issuer first, then the enclosed certificates.
  *
  * @param {BasicResponse} response
  * @param {Signer} issuer
@@ -80,10 +72,7 @@ function* candidates(response, issuer, assessCert) {
   }
 }
 
-/**
- * @param {Signer} signer
- * @param {BasicResponse['responderId']} responderId
- */
+/** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
 function isNamed(signer, responderId) {
   return responderId.value.equals(responderId.kind === 'name' ? signer.name : signer.keyHash);
 }
@@ -118,15 +107,7 @@ function assessResponder(der, issuer, onVerify) {
       return { failure: 'responder_not_authorized', signer };
     }
     onVerify('certificate');
-    const result = verifySignature(
-      {
-        oid: certificate.signatureOid,
-        parameters: certificate.signatureParameters,
-        data: certificate.tbs,
-        signature: certificate.signature,
-      },
-      issuer.key,
-    );
+    const result = verifySignature(certificate.signed, issuer.key);
     if (result === 'unsupported') return { failure: 'unsupported_signature_algorithm', signer };
     return { failure: result === 'valid' ? null : 'responder_not_authorized', signer };
   } catch {

@@ -5,7 +5,7 @@
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { DerReader, oidText, TAG } from './der.js';
-import { decodePem } from './pem.js';
+import { decodePem } from './text.js';
 
 const PRIVATE_KEY = /^(?:RSA |EC )?PRIVATE KEY$/;
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
@@ -37,10 +37,7 @@ export function matchPrivateKey(pem, spki) {
   }
 }
 
-/**
- * @param {Buffer} der
- * @param {Buffer} spki
- */
+/** @param {Buffer} der @param {Buffer} spki */
 function matches(der, spki) {
   const publicKey = new DerReader(spki).enter(TAG.sequence);
   const algorithm = publicKey.enter(TAG.sequence);
@@ -55,11 +52,7 @@ function matches(der, spki) {
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
 }
 
-/**
- * The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are.
- *
- * @param {Buffer} der
- */
+/** The key inside PKCS#8 (RFC 5208 section 5), or the bytes as they are. @param {Buffer} der */
 function unwrap(der) {
   const outer = new DerReader(der);
   const fields = outer.enter(TAG.sequence);

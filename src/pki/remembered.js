@@ -1,10 +1,8 @@
-/** Maps that forget their oldest entry when they are full: by text, and by bytes. */
+/** Maps that forget their oldest entry when they are full. */
 
-/**
- * @template V
- */
+/** @template K, V */
 export class Remembered {
-  /** @type {Map<string, V>} */
+  /** @type {Map<K, V>} */
   #entries = new Map();
   #max;
 
@@ -13,16 +11,12 @@ export class Remembered {
     this.#max = max;
   }
 
-  /** @param {string} key */
+  /** @param {K} key */
   get(key) {
     return this.#entries.get(key);
   }
 
-  /**
-   * @param {string} key
-   * @param {V} value
-   * @returns {V} value
-   */
+  /** @param {K} key @param {V} value @returns {V} value */
   set(key, value) {
     if (this.#max <= 0) return value;
     if (this.#entries.size >= this.#max && !this.#entries.has(key)) {
@@ -34,24 +28,25 @@ export class Remembered {
   }
 }
 
-/** Octets from one that goes into the hash to the next. */
+/** The hash covers one octet in so many: a signature differs everywhere. */
 const STRIDE = 8;
 
 /**
- * By bytes, for the same answers coming again and again: finding one makes nothing. Bytes are compared in full; the hash
- * looks at one octet in eight, since a signature differs everywhere. Of two with one hash the later stays.
+ * By bytes, for the same responses again and again: a look-up allocates nothing. Bytes are compared in full; of two with one hash the
+ * later stays.
  *
  * @template V
  */
 export class RememberedBytes {
-  /** @type {Map<number, {bytes: Buffer, value: V}>} */
-  #entries = new Map();
-  #max;
-  /** What was found or set last. @type {{bytes: Buffer, value: V} | undefined} */
+  /** @type {Remembered<number, {bytes: Buffer, value: V}>} */
+  #entries;
+  /** Found or set last. @type {{bytes: Buffer, value: V} | undefined} */
   #last;
+  #max;
 
   /** @param {number} max entries; 0 remembers nothing */
   constructor(max) {
+    this.#entries = new Remembered(max);
     this.#max = max;
   }
 
@@ -64,29 +59,14 @@ export class RememberedBytes {
     return entry.value;
   }
 
-  /**
-   * @param {Buffer} bytes that nobody changes any more
-   * @param {V} value
-   * @returns {V} value
-   */
+  /** @param {Buffer} bytes that never change again @param {V} value @returns {V} value */
   set(bytes, value) {
-    if (this.#max <= 0) return value;
-    const hash = hashOf(bytes);
-    if (this.#entries.size >= this.#max && !this.#entries.has(hash)) {
-      const oldest = this.#entries.keys().next();
-      if (!oldest.done) this.#entries.delete(oldest.value);
-    }
-    this.#last = { bytes, value };
-    this.#entries.set(hash, this.#last);
+    if (this.#max > 0) this.#last = this.#entries.set(hashOf(bytes), { bytes, value });
     return value;
   }
 }
 
-/**
- * FNV-1a (Fowler, Noll, Vo) over some of the octets.
- *
- * @param {Uint8Array} bytes
- */
+/** FNV-1a (Fowler, Noll, Vo) over some of the octets. @param {Uint8Array} bytes */
 function hashOf(bytes) {
   let hash = 0x811c9dc5 ^ bytes.length;
   for (let i = bytes.length - 1; i >= 0; i -= STRIDE) hash = Math.imul(hash ^ bytes[i], 0x01000193);

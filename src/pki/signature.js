@@ -1,7 +1,7 @@
 /** Signatures by algorithm identifier, verified with `node:crypto` over the raw bytes that were signed. */
 import { constants, verify } from 'node:crypto';
 import { contextTag, DerError, DerReader, TAG } from './der.js';
-import { readAlgorithm } from './ocsp-fields.js';
+import { readAlgorithm } from './fields.js';
 
 /**
  * `family` is the only type of key that may be used with the algorithm: without that a swapped identifier would do.

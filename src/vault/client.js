@@ -1,12 +1,11 @@
 /**
- * Vault's JSON API for the few calls before and after a run. Standby redirects are followed, within limits; what Vault
- * refuses becomes a PkiLoadError with a remedy.
+ * Vault's JSON API for the few calls before and after a run. Standby redirects are followed, within limits; a refusal becomes a
+ * PkiLoadError with a remedy.
  */
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkToken } from './environment.js';
 import { redact } from './redact.js';
-import { apiError } from './refusals.js';
 
 /** @typedef {Record<string, any>} Json */
 /**
@@ -81,10 +80,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
     ) => call('POST', path, data, timeoutMs, onHead),
     remove: (/** @type {string} */ path, /** @type {number | undefined} */ within = undefined) =>
       call('DELETE', path, undefined, within),
-    /**
-     * @param {string} path
-     * @returns {Promise<string[]>} empty when there is nothing (Vault answers 404)
-     */
+    /** @param {string} path @returns {Promise<string[]>} empty when there is nothing (Vault answers 404) */
     async list(path) {
       try {
         return (await call('GET', `${path}?list=true`)).data?.keys ?? [];
@@ -149,10 +145,7 @@ function shown({ origin, pathname }, asked) {
   return redact(origin + pathname, [asked.headers?.['x-vault-token']]);
 }
 
-/**
- * @param {string} origin
- * @param {string} what
- */
+/** @param {string} origin @param {string} what */
 export function notVault(origin, what) {
   return targetError(
     'not_vault',
@@ -161,10 +154,7 @@ export function notVault(origin, what) {
   );
 }
 
-/**
- * @param {Buffer} body
- * @returns {Json | null} null: not a JSON object
- */
+/** @param {Buffer} body @returns {Json | null} null: not a JSON object */
 function parseJson(body) {
   try {
     const value = JSON.parse(body.toString('utf8'));
@@ -185,4 +175,120 @@ function encodePath(path) {
     throw usageError('bad_vault_path', `${JSON.stringify(route.slice(0, 120))} is not a path in Vault.`);
   }
   return segments.map(encodeURIComponent).join('/') + (query === undefined ? '' : `?${query}`);
+}
+
+/** @typedef {{status: number, json: Record<string, any> | null, method: string, path: string, origin: string,
+ *   token: string | null, namespace: string | null}} Refusal */
+
+/**
+ * Codes by status. Vault also says 404 with no words for "nothing there", and 429 and 503 for more than one thing.
+ *
+ * @type {Record<number, {code: string, text: string, remedy: string}>}
+ */
+const BY_STATUS = {
+  400: { code: 'vault_bad_request', text: 'does not accept', remedy: 'Correct what was asked.' },
+  401: {
+    code: 'vault_unauthorized',
+    text: 'asks for other credentials for',
+    remedy: 'Is a proxy in front of Vault?',
+  },
+  403: {
+    code: 'vault_permission_denied',
+    text: 'denies permission for',
+    remedy: 'Use a token whose policy allows this path, and check --namespace.',
+  },
+  404: {
+    code: 'vault_not_found',
+    text: 'has nothing at',
+    remedy: 'Check the path, --mount and --namespace.',
+  },
+  405: { code: 'vault_unsupported', text: 'does not support', remedy: 'Check --mount: is it a PKI mount?' },
+  412: {
+    code: 'vault_not_replicated',
+    text: 'has not replicated far enough for',
+    remedy: 'Try again in a moment.',
+  },
+  413: { code: 'vault_request_too_large', text: 'takes no request as large as', remedy: 'Ask for less.' },
+  429: {
+    code: 'vault_rate_limited',
+    text: 'has a rate limit quota, which was reached at',
+    remedy: 'Lift the quota for the test (vault list sys/quotas/rate-limit), or lower --rate.',
+  },
+  472: {
+    code: 'vault_dr_secondary',
+    text: 'is a disaster-recovery secondary, which does not serve',
+    remedy: 'Give the URL of the primary cluster with --url (VAULT_ADDR).',
+  },
+  473: {
+    code: 'vault_standby',
+    text: 'is a standby, which does not serve',
+    remedy: 'Give the URL of the active node with --url (VAULT_ADDR).',
+  },
+  501: {
+    code: 'vault_uninitialised',
+    text: 'is not initialised, so there is no',
+    remedy: 'Run vault operator init, then unseal it.',
+  },
+  502: {
+    code: 'vault_internal_error',
+    text: 'could not be reached by the proxy in front of it, for',
+    remedy: "Look at the proxy's and Vault's logs.",
+  },
+  503: {
+    code: 'vault_unavailable',
+    text: 'is overloaded or not available for',
+    remedy: "Look at Vault's log and its load; wait, or lower the load.",
+  },
+};
+
+/** @param {Refusal} refusal @returns {import('../common/errors.js').PkiLoadError} */
+export function apiError(refusal) {
+  const said = spoken(refusal);
+  const { code, text, remedy } = classify(refusal.status, said);
+  const details = said === '' ? '' : `: ${said}`;
+  return targetError(
+    code,
+    `${refusal.origin} ${text} ${refusal.method} /v1/${refusal.path}${details}.`,
+    remedy,
+  );
+}
+
+/** @param {number} status @param {string} said */
+function classify(status, said) {
+  if (status === 503 && /sealed/i.test(said)) {
+    return {
+      code: 'vault_sealed',
+      text: 'is sealed and does not serve',
+      remedy: 'Unseal it (vault operator unseal).',
+    };
+  }
+  if (status === 404 && /no handler for route/i.test(said)) {
+    return {
+      code: 'vault_no_route',
+      text: 'has no secrets engine for',
+      remedy: 'Check --mount and --namespace (vault secrets list).',
+    };
+  }
+  if (status === 403 && /invalid token|bad token/i.test(said)) {
+    return {
+      code: 'token_invalid',
+      text: 'does not accept the token for',
+      remedy:
+        'It is wrong, expired or revoked: set VAULT_TOKEN to a new one (vault login, vault token create).',
+    };
+  }
+  return (
+    BY_STATUS[status] ?? {
+      code: 'vault_internal_error',
+      text: `answered HTTP ${status} to`,
+      remedy: "Look at Vault's log.",
+    }
+  );
+}
+
+/** @param {Refusal} refusal @returns {string} Vault's own words, one line, without its list marks */
+function spoken({ json, token }) {
+  const errors = Array.isArray(json?.errors) ? json.errors.filter((each) => typeof each === 'string') : [];
+  const text = errors.join('; ').replace(/\d+ errors? occurred:\s*/g, '');
+  return redact(text, [token]).replace(/^\* /, '').replaceAll(' * ', '; ').replace(/\.$/, '');
 }

@@ -96,10 +96,7 @@ function findToken(env, home) {
   return { token: checkToken(token, '~/.vault-token'), tokenSource: '~/.vault-token' };
 }
 
-/**
- * @param {string} path
- * @returns {string} '' when there is none
- */
+/** @param {string} path @returns {string} '' when there is none */
 function readTokenFile(path) {
   try {
     return readFileSync(path, 'utf8').trim();

@@ -1,22 +1,21 @@
-/** Mounts that a run makes for itself: under a name that is nobody else's, with a mark, and gone when it is over. */
+/** Mounts that a run makes for itself, under a random name and with a mark, and removes at its end. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
 
-/** What they are called; the rest is drawn. */
+/** Their names begin so; the rest is random. */
 export const PREFIX = 'vault-pki-load';
 
 /** What they are described as, for whoever finds one: nothing that lacks it is removed. */
 const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
-/** A mount is there a moment before it takes requests. */
 const READY_TRIES = 50;
 const READY_PAUSE_MS = 100;
 
 /** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
 const REMOVE_WITHIN_MS = 300_000;
 
-/** From then on it is said what is waited for. */
+/** After this time, a notice says what the program waits for. */
 const SLOW_MS = 2000;
 
 /** @typedef {'mounts' | 'auth'} Kind */
@@ -88,27 +87,32 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   }
 }
 
+/** Waits until a mount of the run's own takes requests. @param {() => Promise<unknown>} ask @param {AbortSignal} [signal] */
+export async function untilReady(ask, signal) {
+  await retryEarly(ask, ({ code }) => EARLY.has(code) && !signal?.aborted);
+}
+
 /**
  * Vault refuses requests to a mount for a moment after it was made: a version 2 key-value store, say, while it is set up.
  *
- * @param {() => Promise<unknown>} ask
- * @param {AbortSignal} [signal]
- * @returns {Promise<void>}
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {(error: PkiLoadError) => boolean} isEarly
+ * @param {(ms: number) => Promise<unknown>} [pause]
+ * @returns {Promise<T>}
  */
-export async function untilReady(ask, signal) {
+async function retryEarly(ask, isEarly, pause = sleep) {
   for (let tries = 1; ; tries++) {
     try {
-      await ask();
-      return;
+      return await ask();
     } catch (error) {
-      const isEarly = error instanceof PkiLoadError && EARLY.has(error.code) && tries < READY_TRIES;
-      if (!isEarly || signal?.aborted) throw error;
-      await sleep(READY_PAUSE_MS);
+      if (tries === READY_TRIES || !(error instanceof PkiLoadError) || !isEarly(error)) throw error;
+      await pause(READY_PAUSE_MS);
     }
   }
 }
 
-/** Auth methods are made and removed by whoever has sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+/** Mounting and removing auth methods needs sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
 const RIGHTS = Object.freeze({
   mounts: 'create, update, read and delete',
   auth: 'create, update, read, delete and sudo',
@@ -127,7 +131,7 @@ const REFUSED = new Set([
   'vault_unauthorized',
 ]);
 
-/** How Vault refuses what it is not ready for. */
+/** Refusals while a mount is not ready. */
 const EARLY = new Set([
   'vault_bad_request',
   'vault_not_found',
@@ -136,3 +140,20 @@ const EARLY = new Set([
   'vault_unavailable',
   'vault_unsupported',
 ]);
+
+/** `setup` waits only for refusals that a new mount explains. @param {PkiLoadError} error */
+function isNewMount({ code, message }) {
+  // "Upgrading from non-versioned to versioned data": a key-value store of version 2; no route: a standby that has not heard of it.
+  const isUpgrading = code === 'vault_bad_request' && /upgrading/i.test(message);
+  return code === 'vault_no_route' || code === 'vault_not_replicated' || isUpgrading;
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {(ms: number) => Promise<unknown>} [pause]
+ * @returns {Promise<T>}
+ */
+export function waitUntilReady(ask, pause = sleep) {
+  return retryEarly(ask, isNewMount, pause);
+}

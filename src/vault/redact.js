@@ -1,8 +1,8 @@
-/** What a server wrote, made fit for people: one line, bounded, without secrets. */
+/** Makes server text safe to print: one line, bounded, without secrets. */
 
 /** Vault's and OpenBao's token forms, and the legacy `s.`, `b.`, `r.` ones. */
 const TOKEN = /\b(?:hv[sbr]|[sbr])\.[A-Za-z0-9_-]{20,}/g;
-/** Shorter tokens (`root` of a test server) are no secrets, and taking them out would garble the text. */
+/** Shorter tokens (`root` of a test server) are no secrets, and removing them would garble the text. */
 const SHORTEST_SECRET = 8;
 
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;

@@ -51,8 +51,7 @@ const COMMANDS = [
       without: [
         ...PACKAGES,
         ...RUN,
-        'src/operations/issue.js',
-        'src/operations/csrs.js',
+        'src/operations/issue',
         'src/pki/csr.js',
         'src/pki/private-key.js',
         'src/pki/certificate-check.js',

@@ -16,7 +16,7 @@ const COPIED = [
 
 const DESCRIBE = 'Take secrets away from a key-value store';
 const FILE = `/** \`kv-delete\`: DELETE of secrets. */
-import { prepareCalls } from './vault-call.js';
+import { prepareCalls } from './prepare.js';
 
 /** @type {import('./index.js').Operation} */
 export const operation = {

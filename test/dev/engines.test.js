@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
-import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES } from '../../src/operations/transit-keys.js';
+import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES } from '../../src/operations/transit.js';
 import { ask } from './support.js';
 
 /** @type {import('../../src/dev/server.js').DevServer} */

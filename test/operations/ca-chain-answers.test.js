@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
-import { REFUSAL_OUTCOMES } from '../../src/operations/refusals.js';
-import { encodePem } from '../../src/pki/pem.js';
+import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
+import { encodePem } from '../../src/pki/text.js';
 import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
 const { createClassifier, outcomes } = await loadOperation('ca-chain');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
-import { REFUSAL_OUTCOMES } from '../../src/operations/refusals.js';
-import { encodePem } from '../../src/pki/pem.js';
+import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
+import { encodePem } from '../../src/pki/text.js';
 import { crlByHand, entry } from '../pki/crl-maker.js';
 import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';

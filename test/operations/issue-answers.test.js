@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
-import { createSerialMemory } from '../../src/operations/serial-set.js';
-import { serialHex } from '../../src/pki/serial.js';
+import { createSerialMemory } from '../../src/operations/issue-parts.js';
+import { serialHex } from '../../src/pki/text.js';
 import { der, extension } from '../pki/ocsp-builder.js';
 import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
 import { planOf } from './calls-support.js';

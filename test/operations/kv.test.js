@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describeLeft } from '../../src/operations/kv.js';
 import { operation as read } from '../../src/operations/kv-read.js';
 import { operation as write } from '../../src/operations/kv-write.js';
-import { secretValue } from '../../src/operations/secret-value.js';
+import { secretValue } from '../../src/operations/request-parts.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
 const V1 = { ...CALL, mount: 'some/kv', version: '1' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChooser, mixOf } from '../../src/operations/mix.js';
+import { mixOf } from '../../src/operations/mix.js';
+import { createChooser } from '../../src/operations/request-parts.js';
 import { load } from '../engine/load-plan.js';
 
 /** @typedef {import('../../src/operations/mix.js').Member} Member */

@@ -6,7 +6,7 @@ import { loadOperation } from '../../src/operations/index.js';
 import { readKinds } from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
 import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
-import { parseSerial } from '../../src/pki/serial.js';
+import { parseSerial } from '../../src/pki/text.js';
 import { buildResponse, bytesOf, der, extension, refusal, single } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
 import { planOf } from './calls-support.js';

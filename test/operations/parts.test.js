@@ -7,11 +7,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { openKeepFile } from '../../src/operations/keep.js';
-import { manyCalls } from '../../src/operations/many-calls.js';
-import { expandName, hasPlaceholder } from '../../src/operations/names.js';
-import { REFUSAL_OUTCOMES, refusal } from '../../src/operations/refusals.js';
-import { createSerialMemory, MAX_SERIALS, openSerialSet } from '../../src/operations/serial-set.js';
+import {
+  createSerialMemory,
+  MAX_SERIALS,
+  openKeepFile,
+  openSerialSet,
+} from '../../src/operations/issue-parts.js';
+import { REFUSAL_OUTCOMES, refusal } from '../../src/operations/outcomes.js';
+import { manyCalls } from '../../src/operations/prepare.js';
+import { expandName, hasPlaceholder } from '../../src/operations/request-parts.js';
 
 test('names have their placeholders filled in; random ones follow from seed and request', () => {
   for (const [template, name, differs] of /** @type {[string, RegExp, boolean][]} */ ([
@@ -174,7 +178,7 @@ const ADDER = `import { parentPort, workerData } from 'node:worker_threads';
 
 test('a set of serials counts each repeat once when two threads add the same ones at the same time', async () => {
   const url = new URL(`data:text/javascript,${encodeURIComponent(ADDER)}`);
-  const source = new URL('../../src/operations/serial-set.js', import.meta.url).href;
+  const source = new URL('../../src/operations/issue-parts.js', import.meta.url).href;
   const [memory, step] = [createSerialMemory(), new SharedArrayBuffer(4)];
   const workers = [1, 2].map(() => new Worker(url, { workerData: { memory, step, count: 16_000, source } }));
   const repeats = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]));

@@ -1,11 +1,11 @@
 /** What a plan has for an operation: held against the schedule that is sent, and against arithmetic done by hand. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChooser } from '../../src/operations/chooser.js';
 import { operation as write } from '../../src/operations/kv-write.js';
 import { loadMix } from '../../src/operations/mix.js';
+import { prepareCalls } from '../../src/operations/prepare.js';
+import { createChooser } from '../../src/operations/request-parts.js';
 import { operation as revoke } from '../../src/operations/revoke.js';
-import { prepareCalls } from '../../src/operations/vault-call.js';
 import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/expected.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { planOf } from './calls-support.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChooser } from '../../src/operations/chooser.js';
 import { loadOperation } from '../../src/operations/index.js';
-import { ownIndexes, placeOf } from '../../src/operations/one-each.js';
-import { CALL_OUTCOMES } from '../../src/operations/vault-call.js';
+import { CALL_OUTCOMES } from '../../src/operations/outcomes.js';
+import { createChooser } from '../../src/operations/request-parts.js';
+import { ownIndexes, placeOf } from '../../src/operations/revoke.js';
 import { planOf } from './calls-support.js';
 
 const revoke = await loadOperation('revoke');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { secretValue } from '../../src/operations/secret-value.js';
-import { operation } from '../../src/operations/transit.js';
-import { bytesOf, isSignature } from '../../src/operations/transit-keys.js';
+import { secretValue } from '../../src/operations/request-parts.js';
+import { bytesOf, isSignature, operation } from '../../src/operations/transit.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
 const FIXTURE = {

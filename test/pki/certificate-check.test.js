@@ -5,8 +5,8 @@ import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../../src/pki/cert
 import { commonNameOf, hasExtendedKeyUsage, isCa, parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerReader, TAG } from '../../src/pki/der.js';
 import { ipBytes } from '../../src/pki/names.js';
-import { encodePem } from '../../src/pki/pem.js';
 import { matchPrivateKey } from '../../src/pki/private-key.js';
+import { encodePem } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
 import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, signed, TestCa } from './test-ca.js';
 
@@ -35,10 +35,10 @@ const fields = parseCertificate(leaf.der);
 const toPem = (/** @type {Buffer} */ bytes) => encodePem('CERTIFICATE', bytes);
 const damaged = Buffer.from(leaf.der);
 damaged[damaged.length - 9] ^= 1;
-const otherAlgorithm = toPem(signed(ca.ca, fields.tbs, der(0x30, oid('1.2.840.113549.1.1.11'))));
+const otherAlgorithm = toPem(signed(ca.ca, fields.signed.data, der(0x30, oid('1.2.840.113549.1.1.11'))));
 const unknownAlgorithm = der(0x30, oid('1.2.3.4'));
 const unsupported = toPem(
-  signed(ca.ca, withPart(fields.tbs, ca.ca.algorithm, unknownAlgorithm), unknownAlgorithm),
+  signed(ca.ca, withPart(fields.signed.data, ca.ca.algorithm, unknownAlgorithm), unknownAlgorithm),
 );
 
 /** @param {Buffer} sequence @param {Buffer} part @param {Buffer} other in its place */
@@ -48,9 +48,14 @@ function withPart(sequence, part, other) {
   return der(0x30, contents.subarray(0, at), other, contents.subarray(at + part.length));
 }
 
-const version4 = toPem(signed(ca.ca, withPart(fields.tbs, bytesOf('a003020102'), bytesOf('a003020103'))));
+const version4 = toPem(
+  signed(ca.ca, withPart(fields.signed.data, bytesOf('a003020102'), bytesOf('a003020103'))),
+);
 const trailing = toPem(
-  signed(ca.ca, withPart(fields.tbs, ALT_NAMES_LIST, Buffer.concat([ALT_NAMES_LIST, bytesOf('0500')]))),
+  signed(
+    ca.ca,
+    withPart(fields.signed.data, ALT_NAMES_LIST, Buffer.concat([ALT_NAMES_LIST, bytesOf('0500')])),
+  ),
 );
 
 /** @type {Parameters<typeof checkIssuedCertificate>[0]} */

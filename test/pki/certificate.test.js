@@ -2,16 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/common/errors.js';
-import {
-  assertIssued,
-  ocspUrls,
-  parseSerial,
-  readCertificates,
-  serialHex,
-} from '../../src/pki/certificate.js';
+import { assertIssued, ocspUrls, readCertificates } from '../../src/pki/certificate.js';
 import { createCsr } from '../../src/pki/csr.js';
 import { DerReader } from '../../src/pki/der.js';
-import { encodePem } from '../../src/pki/pem.js';
+import { encodePem, parseSerial, serialHex } from '../../src/pki/text.js';
 import { crlByHand } from './crl-maker.js';
 import { der, extension, oid } from './ocsp-builder.js';
 import { TestCa } from './test-ca.js';

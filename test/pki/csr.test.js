@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCsr } from '../../src/dev/csr.js';
 import { CSR_KEY_TYPES, createCsr, createCsrPool } from '../../src/pki/csr.js';
-import { decodePem } from '../../src/pki/pem.js';
+import { decodePem } from '../../src/pki/text.js';
 import { oid } from './ocsp-builder.js';
 
 const NAMES = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { DerError, DerReader, oidText, parseGeneralizedTime, parseUtcTime, TAG } from '../../src/pki/der.js';
-import { readAny } from '../../src/pki/der-any.js';
+import { readAny } from '../../src/pki/fields.js';
 import { bytesOf, der } from './ocsp-builder.js';
 
 /** @type {Record<string, (reader: DerReader) => unknown>} */

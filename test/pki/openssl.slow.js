@@ -9,9 +9,8 @@ import { parseCrl, verifyCrl } from '../../src/pki/crl.js';
 import { CSR_KEY_TYPES, createCsr } from '../../src/pki/csr.js';
 import { createOcspChecker } from '../../src/pki/ocsp-check.js';
 import { buildOcspRequest, createCertId, ocspGetPath } from '../../src/pki/ocsp-request.js';
-import { decodePem } from '../../src/pki/pem.js';
 import { matchPrivateKey } from '../../src/pki/private-key.js';
-import { serialHex } from '../../src/pki/serial.js';
+import { decodePem, serialHex } from '../../src/pki/text.js';
 import { openssl, TestCa } from './openssl-ca.js';
 import { EXTENSIONS, KEY_KINDS } from './test-ca.js';
 

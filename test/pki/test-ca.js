@@ -3,8 +3,7 @@ import { constants, createHash, generateKeyPairSync, randomBytes, sign } from 'n
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodePem } from '../../src/pki/pem.js';
-import { parseSerial } from '../../src/pki/serial.js';
+import { encodePem, parseSerial } from '../../src/pki/text.js';
 import { bytesOf, der, extension, generalizedTime, oid } from './ocsp-builder.js';
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { plannedWindow } from '../../src/engine/window.js';
-import { createChooser } from '../../src/operations/mix.js';
+import { createChooser } from '../../src/operations/request-parts.js';
 import { createInFlight } from '../../src/plan/in-flight.js';
 import { leftCells, plannedCells } from '../../src/plan/planned-cells.js';
 import { createProfile } from '../../src/plan/profile.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCommonNameChecked, whyNotAllowed } from '../../src/vault/preflight/names.js';
+import { isCommonNameChecked, whyNotAllowed } from '../../src/vault/role-names.js';
 
 const domains = {
   allowed_domains: ['example.com'],

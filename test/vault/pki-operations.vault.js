@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseCrl } from '../../src/pki/crl.js';
-import { serialHex } from '../../src/pki/serial.js';
+import { serialHex } from '../../src/pki/text.js';
 import { openAudit } from './audit.js';
 import { assertRan, runToResult } from './command.js';
 import { runHere, runHereToResult } from './in-process.js';

@@ -1,16 +1,11 @@
 /** The preflight against answers that a test can make up; preflight.vault.js asks a real Vault. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkIssuance } from '../../src/operations/issuance-check.js';
-import {
-  checkHealth,
-  checkMount,
-  checkRole,
-  checkToken,
-  describeFootprint,
-  startRenewal,
-} from '../../src/vault/preflight.js';
-import { apiError } from '../../src/vault/refusals.js';
+import { checkIssuance } from '../../src/operations/prepare.js';
+import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
+import { checkHealth, checkMount } from '../../src/vault/check-target.js';
+import { checkToken, startRenewal } from '../../src/vault/check-token.js';
+import { apiError } from '../../src/vault/client.js';
 
 /**
  * A client whose answers are given: data by path, or a status and Vault's words.

@@ -2,16 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { loadTls } from '../../src/http/tls.js';
+import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
+import { checkHealth, checkIssuer, checkMount } from '../../src/vault/check-target.js';
+import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { createVaultClient } from '../../src/vault/client.js';
-import {
-  checkHealth,
-  checkIssuer,
-  checkMount,
-  checkRole,
-  checkToken,
-  describeFootprint,
-  startRenewal,
-} from '../../src/vault/preflight.js';
 import { setUpPki } from './pki.js';
 import { startVault, unseal } from './start.js';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
-import { rightsToLook, rightsToSetUp } from '../../src/vault/setup/rights.js';
+import { rightsToLook, rightsToSetUp } from '../../src/vault/setup/inspect.js';
 import { runCli, startCli } from '../cli/support.js';
 import { deferred } from '../deferred.js';
 import { buildVault } from './build.js';

@@ -1,11 +1,10 @@
 /** One node's OCSP responder: as many connections as requests are under way, each answer judged as RFC 6960, 3.2 demands. */
 import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
-import { apiPath } from '../../operations/issuance.js';
-import { refusal } from '../../operations/refusals.js';
-import { createOcspChecker } from '../../pki/ocsp-check.js';
+import { refusal } from '../../operations/outcomes.js';
+import { apiPath } from '../../operations/request-parts.js';
+import { createOcspChecker, isOcspStatus } from '../../pki/ocsp-check.js';
 import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
-import { isOcspStatus } from '../../pki/ocsp-verdicts.js';
 
 /** @typedef {import('../../http/exchange.js').Connection} Connection */
 /** @typedef {import('../../pki/ocsp-check.js').OcspChecker} OcspChecker */
@@ -108,7 +107,7 @@ export function createAsker({ url, mount, namespace, tls, timeoutMs, clock, conn
  * does not come with HTTP 2xx is no answer about a certificate.
  *
  * @param {number} status of HTTP
- * @param {import('../../pki/ocsp-verdicts.js').OcspVerdict} verdict
+ * @param {import('../../pki/ocsp-check.js').OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {
   if (status >= 200 && status < 300) return verdict;

@@ -1,6 +1,6 @@
 /** One certificate: issue it, see that every node calls it good, revoke it, and poll every node until it calls it revoked. */
 import { PkiLoadError, targetError } from '../../common/errors.js';
-import { certificateParameters } from '../../operations/issuance.js';
+import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { createQuestioner } from './asker.js';
 import { lookOnce, watchNode } from './watch.js';

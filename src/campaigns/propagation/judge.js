@@ -4,8 +4,8 @@
  * it, and what would not be met on bounds that are so much longer is not proven. A certificate that no node reported as revoked never helps.
  */
 import { createHistogram, recordMs, valueAtShare } from '../../common/histogram.js';
-import { formatCount, formatLatency } from '../../common/units.js';
 import { total } from '../../common/sums.js';
+import { formatCount, formatLatency } from '../../common/units.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';
 

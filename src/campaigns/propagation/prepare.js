@@ -1,8 +1,8 @@
 /** Before the first certificate: whether it can work at all, what the nodes are, and how the mount keeps its CRL. */
 import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
-import { checkIssuance } from '../../operations/issuance-check.js';
-import { checkPermission } from '../../vault/preflight.js';
+import { checkIssuance } from '../../operations/prepare.js';
+import { checkPermission } from '../../vault/check-role.js';
 
 /**
  * @typedef {object} NodeFacts

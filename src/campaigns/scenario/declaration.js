@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { commonOptions } from '../../plan/common-options.js';
-import { ENGINES, setupOptions } from '../../vault/setup/setup-options.js';
+import { ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
 import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
 

@@ -1,12 +1,10 @@
 /** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
-
 import { closest } from '../../common/closest.js';
 import { usageError } from '../../common/errors.js';
 import { readOptions } from '../../common/options.js';
 import { operations } from '../../operations/index.js';
 import { reporterForFile } from '../../report/index.js';
-import { readSetupOptions } from '../../vault/setup/setup-options.js';
-import { checkName } from '../../vault/setup/setup-plan.js';
+import { checkName, readSetupOptions } from '../../vault/setup/setup-plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
 import { checkOptions, firstProblem, located } from './problems.js';
 import { readRun } from './read-run.js';

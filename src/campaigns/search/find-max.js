@@ -5,8 +5,7 @@
 import { usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
-import { SEARCH_SCHEMA_ID } from '../../result/document.js';
-import { invalidReasonOf } from '../../result/document.js';
+import { invalidReasonOf, SEARCH_SCHEMA_ID } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';

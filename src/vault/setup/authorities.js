@@ -1,12 +1,12 @@
 /** The CAs of a set-up: a root, and an intermediate that it signed, with the URLs that certificates name, and roles. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../../common/errors.js';
+import { waitUntilReady } from '../own-mount.js';
 import { otherName } from './setup-plan.js';
-import { waitUntilReady } from './wait-until-ready.js';
 
 /** @typedef {import('../client.js').VaultClient} VaultClient */
 /** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */
-/** @typedef {import('./setup.js').Item} Item */
+/** @typedef {import('./setup.js').Recorder} Recorder */
 
 const NAME = 'vault-pki-load test';
 
@@ -15,9 +15,6 @@ const KEYS = Object.freeze({
   rsa: { text: 'RSA-2048', key: { key_type: 'rsa', key_bits: 2048 } },
   ec: { text: 'P-256', key: { key_type: 'ec', key_bits: 256 } },
 });
-
-/** Of CAs that are made where nothing is asked for and none is there. */
-const DEFAULT_TYPE = 'rsa';
 
 /** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
 const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with every revocation');
@@ -53,10 +50,7 @@ export async function checkAuthorities(client, plan, present) {
   return keyTypes;
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan whose intermediate is there
- */
+/** @param {VaultClient} client @param {SetupPlan} plan whose intermediate is there */
 async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSettings }) {
   if (!keepsSettings || autoRebuild === null) return;
   const { data } = await client.read(`${intermediate}/config/crl`);
@@ -73,36 +67,30 @@ async function checkRebuild(client, { name, intermediate, autoRebuild, keepsSett
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {ReadonlyMap<string, string>} keyTypes of the CAs that are there
- * @param {import('./setup.js').Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-export async function makeAuthorities(client, plan, keyTypes, made, found) {
+export async function makeAuthorities(client, plan, keyTypes, recorder) {
   const { root, intermediate } = plan;
   const type = typeToMake(plan, keyTypes);
   const { text, key } = KEYS[type];
   // First, since certificates name the URLs of the time when they are made.
-  for (const mount of [root, intermediate]) await setUrls(client, mount, made, found);
-  /** @type {Item} */
-  const top = { kind: 'ca', path: root, type: keyTypes.get(root) ?? type };
-  if (keyTypes.has(root)) found(top);
-  else {
-    await client.write(`${root}/root/generate/internal`, {
-      common_name: `${NAME} root`,
-      ttl: '87600h',
-      ...key,
-    });
-    made(top, `Made a root CA in ${root} (${text}).`);
-  }
-  // Before the CA: one that is there with another setting counts as somebody's (checkRebuild), and this one may remain half-made.
-  await setRebuild(client, plan, made, found);
-  /** @type {Item} */
-  const issuing = { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type };
-  if (keyTypes.has(intermediate)) found(issuing);
-  else {
-    await makeIntermediate(client, plan, key);
-    made(issuing, `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`);
-  }
-  await makeRoles(client, plan, made, found);
+  for (const mount of [root, intermediate]) await setUrls(client, mount, recorder);
+  await recorder.ensure(
+    { kind: 'ca', path: root, type: keyTypes.get(root) ?? type },
+    keyTypes.has(root),
+    () =>
+      client.write(`${root}/root/generate/internal`, { common_name: `${NAME} root`, ttl: '87600h', ...key }),
+    `Made a root CA in ${root} (${text}).`,
+  );
+  // Before the CA: checkRebuild refuses an existing one with another setting, and this one may remain half-made.
+  await setRebuild(client, plan, recorder);
+  await recorder.ensure(
+    { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type },
+    keyTypes.has(intermediate),
+    () => makeIntermediate(client, plan, key),
+    `Made a CA in ${intermediate}, signed by the one in ${root} (${text}).`,
+  );
+  await makeRoles(client, plan, recorder);
 }
 
 /**
@@ -112,7 +100,7 @@ export async function makeAuthorities(client, plan, keyTypes, made, found) {
  */
 function typeToMake({ caKeyType }, keyTypes) {
   if (caKeyType !== null) return caKeyType;
-  return [...keyTypes.values()].includes('ec') ? 'ec' : DEFAULT_TYPE;
+  return [...keyTypes.values()].includes('ec') ? 'ec' : 'rsa';
 }
 
 /**
@@ -138,65 +126,65 @@ async function makeIntermediate(client, { root, intermediate }, key) {
 /**
  * @param {VaultClient} client
  * @param {string} mount
- * @param {import('./setup.js').Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function setUrls(client, mount, made, found) {
-  /** @type {Item} */
-  const item = { kind: 'urls', path: `${mount}/config/urls` };
-  const { data } = await waitUntilReady(() => client.read(item.path));
-  if ((data?.ocsp_servers ?? []).length > 0) return found(item);
+async function setUrls(client, mount, recorder) {
+  const path = `${mount}/config/urls`;
+  const { data } = await waitUntilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
   const inside = (namespace ?? '').replace(/^\/+|\/+$/g, '');
   const base = [`${origin}${basePath}/v1`, ...(['', 'root'].includes(inside) ? [] : [inside]), mount].join(
     '/',
   );
-  await client.write(item.path, {
-    issuing_certificates: `${base}/ca`,
-    crl_distribution_points: `${base}/crl`,
-    ocsp_servers: `${base}/ocsp`,
-  });
-  made(item, `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`);
+  await recorder.ensure(
+    { kind: 'urls', path },
+    (data?.ocsp_servers ?? []).length > 0,
+    () =>
+      client.write(path, {
+        issuing_certificates: `${base}/ca`,
+        crl_distribution_points: `${base}/crl`,
+        ocsp_servers: `${base}/ocsp`,
+      }),
+    `Certificates of ${mount} will name ${base}/ca, /crl and /ocsp.`,
+  );
 }
 
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {import('./setup.js').Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function setRebuild(client, { intermediate, autoRebuild }, made, found) {
-  /** @type {Item} */
-  const item = { kind: 'crl', path: `${intermediate}/config/crl` };
-  const { data } = await client.read(item.path);
-  if (autoRebuild === null || Boolean(data?.auto_rebuild) === autoRebuild) return found(item);
-  await client.write(item.path, { auto_rebuild: autoRebuild });
-  made(item, `CRLs of ${intermediate} are rebuilt ${rebuilt(autoRebuild)}.`);
+async function setRebuild(client, { intermediate, autoRebuild }, recorder) {
+  const path = `${intermediate}/config/crl`;
+  const { data } = await client.read(path);
+  await recorder.ensure(
+    { kind: 'crl', path },
+    autoRebuild === null || Boolean(data?.auto_rebuild) === autoRebuild,
+    () => client.write(path, { auto_rebuild: autoRebuild }),
+    `CRLs of ${intermediate} are rebuilt ${rebuilt(Boolean(autoRebuild))}.`,
+  );
 }
 
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {import('./setup.js').Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function makeRoles(client, { intermediate, roles }, made, found) {
+async function makeRoles(client, { intermediate, roles }, recorder) {
   const present = new Set(await client.list(`${intermediate}/roles`));
   for (const [name, role] of Object.entries(roles)) {
-    /** @type {Item} */
-    const item = { kind: 'role', path: `${intermediate}/roles/${name}` };
-    if (present.has(name)) found(item);
-    else {
-      await client.write(item.path, role);
-      made(item, `Made the role ${name} of ${intermediate}.`);
-    }
+    const path = `${intermediate}/roles/${name}`;
+    const make = () => client.write(path, role);
+    await recorder.ensure(
+      { kind: 'role', path },
+      present.has(name),
+      make,
+      `Made the role ${name} of ${intermediate}.`,
+    );
   }
 }
 
-/**
- * @param {VaultClient} client
- * @param {string} mount
- */
+/** @param {VaultClient} client @param {string} mount */
 async function hasCa(client, mount) {
   const { data } = await waitUntilReady(() => client.read(`${mount}/config/issuers`));
   return Boolean(data?.default);

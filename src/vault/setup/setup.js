@@ -1,12 +1,10 @@
-/** Makes on a real Vault what operations need. What is there already, and ours, is left as it is; what is somebody else's is refused. */
+/** Makes on a real Vault what operations need. What an earlier setup made stays as it is; what others made is refused. */
 import { PkiLoadError, usageError } from '../../common/errors.js';
-import { checkHealth } from '../preflight.js';
+import { checkHealth } from '../check-target.js';
+import { PREFIX, waitUntilReady } from '../own-mount.js';
 import { checkAuthorities, makeAuthorities } from './authorities.js';
-import { findExisting, refuseOthers } from './find-existing.js';
-import { policyText } from './policy.js';
-import { checkRights, rightsToLook, rightsToSetUp } from './rights.js';
-import { fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
-import { waitUntilReady } from './wait-until-ready.js';
+import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
+import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
 
 /** @typedef {import('../client.js').VaultClient} VaultClient */
 /** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */
@@ -18,7 +16,7 @@ import { waitUntilReady } from './wait-until-ready.js';
  * @property {boolean} [uncertain] the answer has not come, or said that Vault failed: it may be there
  */
 /** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
-/** @typedef {(item: Item, sentence: string) => void} Made */
+/** @typedef {ReturnType<typeof createRecorder>} Recorder */
 
 /** What the embedded server calls itself. */
 const DEV_PRODUCT = 'vault-pki-load dev';
@@ -44,17 +42,11 @@ export async function setUp(client, plan, say, report = { made: [], there: [] })
   const whole = withPresent(plan, present);
   await checkRights(client, rightsToSetUp(whole), 'setup');
   const keyTypes = await checkAuthorities(client, whole, present);
-  /** @type {Made} */
-  const made = (item, sentence) => {
-    report.made.push(item);
-    say(sentence);
-  };
-  /** @param {Item} item */
-  const found = (item) => void report.there.push(item);
+  const recorder = createRecorder(report, say);
   await makeMounts(client, whole, present, report, say);
-  await makeAuthorities(client, whole, keyTypes, made, found);
-  await makeContents(client, whole, made, found);
-  await makePolicy(client, whole, there.policy?.text ?? null, made, found);
+  await makeAuthorities(client, whole, keyTypes, recorder);
+  await makeContents(client, whole, recorder);
+  await makePolicy(client, whole, there.policy?.text ?? null, recorder);
   return report;
 }
 
@@ -98,6 +90,21 @@ async function makeMounts(client, plan, present, report, say) {
   }
 }
 
+/** @param {SetupReport} report to be filled @param {(text: string) => void} say */
+function createRecorder(report, say) {
+  return {
+    /** @type {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} */
+    async ensure(item, isPresent, make, sentence) {
+      if (isPresent) report.there.push(item);
+      else {
+        await make();
+        report.made.push(item);
+        say(sentence);
+      }
+    },
+  };
+}
+
 /** @param {SetupPlan['mounts'][number]} mount @returns {Item} */
 function itemOf(mount) {
   return { kind: mount.kind === 'auth' ? 'auth' : 'mount', path: fullPath(mount), type: mount.type };
@@ -113,31 +120,30 @@ function isUncertain(error) {
 /**
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function makeContents(client, { mounts, policy }, made, found) {
+async function makeContents(client, { mounts, policy }, recorder) {
   for (const mount of mounts) {
     const path = fullPath(mount);
     // A version 2 store refuses everything for a moment after it was mounted.
     if (mount.type === 'kv') await waitUntilReady(() => client.read(`${path}/config`));
     if (mount.type === 'transit') {
-      /** @type {Item} */
-      const item = { kind: 'key', path: `${path}/keys/${KEY}` };
-      if ((await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY)) found(item);
-      else {
-        await client.write(item.path, { type: 'aes256-gcm96' });
-        made(item, `Made the key ${KEY} of ${path} (aes256-gcm96).`);
-      }
+      const key = `${path}/keys/${KEY}`;
+      await recorder.ensure(
+        { kind: 'key', path: key },
+        (await waitUntilReady(() => client.list(`${path}/keys`))).includes(KEY),
+        () => client.write(key, { type: 'aes256-gcm96' }),
+        `Made the key ${KEY} of ${path} (aes256-gcm96).`,
+      );
     }
     if (mount.type === 'approle') {
-      /** @type {Item} */
-      const item = { kind: 'role', path: `${path}/role/${ROLE}` };
-      if ((await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE)) found(item);
-      else {
-        await client.write(item.path, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' });
-        made(item, `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`);
-      }
+      const role = `${path}/role/${ROLE}`;
+      await recorder.ensure(
+        { kind: 'role', path: role },
+        (await waitUntilReady(() => client.list(`${path}/role`))).includes(ROLE),
+        () => client.write(role, { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' }),
+        `Made the role ${ROLE} of ${path}, whose tokens have the policy ${policy}.`,
+      );
     }
   }
 }
@@ -146,18 +152,16 @@ async function makeContents(client, { mounts, policy }, made, found) {
  * @param {VaultClient} client
  * @param {SetupPlan} plan
  * @param {string | null} present its text
- * @param {Made} made
- * @param {(item: Item) => void} found
+ * @param {Recorder} recorder
  */
-async function makePolicy(client, plan, present, made, found) {
-  /** @type {Item} */
-  const item = { kind: 'policy', path: plan.policy };
+async function makePolicy(client, plan, present, recorder) {
   const text = policyText(plan);
-  if (present === text) found(item);
-  else {
-    await client.write(`sys/policies/acl/${plan.policy}`, { policy: text });
-    made(item, `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`);
-  }
+  await recorder.ensure(
+    { kind: 'policy', path: plan.policy },
+    present === text,
+    () => client.write(`sys/policies/acl/${plan.policy}`, { policy: text }),
+    `${present === null ? 'Wrote' : 'Rewrote'} the policy ${plan.policy}.`,
+  );
 }
 
 /** @param {string} origin */
@@ -167,4 +171,87 @@ function needsNone(origin) {
     `${origin} is the embedded PKI server, which has one PKI mount, with roles, and takes no other.`,
     'Use it as it is; setup is for a real Vault: give its URL with --url (VAULT_ADDR).',
   );
+}
+
+/** @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Rule `parameters`: others are refused; no values: any */
+
+/** What makeOwnMount and the operations write. */
+const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
+const APPROLE_PARAMETERS = Object.freeze({
+  token_type: [],
+  token_ttl: [],
+  token_max_ttl: [],
+  token_num_uses: [],
+  // A value that is a list must be that list.
+  token_policies: [['default']],
+  secret_id_num_uses: [],
+  secret_id_ttl: [],
+});
+
+/** @param {import('./setup-plan.js').SetupPlan} plan @returns {string} HCL */
+export function policyText({ name, intermediate, mounts }) {
+  const beside = mounts.filter(({ type }) => type !== 'pki');
+  const rules = [...pkiRules(intermediate), ...beside.flatMap(mountRules), ...beside.flatMap(ownMountRules)];
+  return [`# ${describe(name)}`, ...rules.map(ruleText), ''].join('\n');
+}
+
+/** @param {string} mount @returns {Rule[]} */
+function pkiRules(mount) {
+  return [
+    { path: `${mount}/issue/+`, able: ['update'] },
+    { path: `${mount}/sign/+`, able: ['update'] },
+    { path: `${mount}/sign-verbatim`, able: ['update'] },
+    { path: `${mount}/sign-verbatim/+`, able: ['update'] },
+    { path: `${mount}/revoke`, able: ['update'] },
+    { path: `${mount}/roles`, able: ['list'] },
+    { path: `${mount}/roles/+`, able: ['read'] },
+    { path: `${mount}/config/crl`, able: ['read'] },
+  ];
+}
+
+/**
+ * @param {import('./setup-plan.js').Mount} mount of the set-up
+ * @returns {Rule[]}
+ */
+function mountRules(mount) {
+  const path = fullPath(mount);
+  if (mount.type === 'kv')
+    return [{ path: `${path}/*`, able: ['create', 'read', 'update', 'delete', 'list'] }];
+  if (mount.type === 'approle') return [];
+  return [
+    ...['encrypt', 'decrypt', 'sign', 'verify'].map((action) => ({
+      path: `${path}/${action}/+`,
+      able: ['update'],
+    })),
+    { path: `${path}/keys/+`, able: ['read'] },
+  ];
+}
+
+/**
+ * @param {import('./setup-plan.js').Mount} mount operations make such themselves: see operations/own-mount.js
+ * @returns {Rule[]}
+ */
+function ownMountRules({ kind, type }) {
+  const path = `${PREFIX}-${type}-*`;
+  const mounting = {
+    path: `sys/${kind}/${path}`,
+    // Vault asks for sudo where auth methods are mounted.
+    able: ['create', 'read', 'update', 'delete', ...(kind === 'auth' ? ['sudo'] : [])],
+    parameters: { type: [type], ...MOUNT_PARAMETERS },
+  };
+  if (type === 'approle') {
+    const able = ['create', 'read', 'update'];
+    return [mounting, { path: `auth/${path}`, able, parameters: APPROLE_PARAMETERS }];
+  }
+  return [mounting, { path, able: ['create', 'read', 'update', 'delete'] }];
+}
+
+/** @param {Rule} rule */
+function ruleText({ path, able, parameters }) {
+  const lines = [`capabilities = ${JSON.stringify(able)}`];
+  if (parameters !== undefined) {
+    const allowed = Object.entries(parameters).map(([key, values]) => `${key} = ${JSON.stringify(values)}`);
+    lines.push(`allowed_parameters = {`, ...allowed.map((line) => `  ${line}`), '}');
+  }
+  return [`path ${JSON.stringify(path)} {`, ...lines.map((line) => `  ${line}`), '}'].join('\n');
 }

@@ -1,8 +1,7 @@
 /** Removes what `setup` made, and nothing else: what does not carry its mark is left, and said. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
-import { checkHealth } from '../preflight.js';
-import { findExisting } from './find-existing.js';
-import { checkRights, rightsToLook, rightsToTearDown } from './rights.js';
+import { checkHealth } from '../check-target.js';
+import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
 import { checkName } from './setup-plan.js';
 
 /** @typedef {import('../client.js').VaultClient} VaultClient */
@@ -74,12 +73,9 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   return report;
 }
 
-/**
- * @param {import('./find-existing.js').FoundMount} a
- * @param {import('./find-existing.js').FoundMount} b
- */
+/** @param {import('./inspect.js').FoundMount} a @param {import('./inspect.js').FoundMount} b */
 function teardownOrder(a, b) {
-  const rank = (/** @type {import('./find-existing.js').FoundMount} */ { kind, path }) =>
+  const rank = (/** @type {import('./inspect.js').FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
   return rank(a) - rank(b);
 }

@@ -116,7 +116,7 @@ test('closed, what is under way is answered: aborted', async () => {
 });
 
 describe('an answer', () => {
-  /** @type {[number, import('../../../src/pki/ocsp-verdicts.js').OcspVerdict, string, string][]} */
+  /** @type {[number, import('../../../src/pki/ocsp-check.js').OcspVerdict, string, string][]} */
   const cases = [
     [200, 'good', 'good', 'a status'],
     [200, 'bad_signature', 'bad_signature', 'a check that failed'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
-import { lifetimeMs } from '../../../src/operations/issued-before.js';
+import { lifetimeMs } from '../../../src/operations/prepare.js';
 import { expectedRequests, longestRunMs } from '../../../src/plan/expected.js';
 import { planOf } from './simulated-server.js';
 

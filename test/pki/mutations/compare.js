@@ -4,8 +4,7 @@
  * number, so that it can be made again: `unexplained`, `differing`, `wrong`.
  */
 import { readFileSync } from 'node:fs';
-import { createOcspChecker } from '../../../src/pki/ocsp-check.js';
-import { isOcspStatus } from '../../../src/pki/ocsp-verdicts.js';
+import { createOcspChecker, isOcspStatus } from '../../../src/pki/ocsp-check.js';
 import { decode } from './grammar.js';
 import { createDraw, mutate } from './mutators.js';
 import { breachOf } from './ocsp-syntax.js';

@@ -119,7 +119,7 @@ export function readOurselves(bytes) {
     if (response.status !== 'successful')
       return { reading: { status: NAMES.indexOf(response.status) }, why: '' };
     const { typeOid: type } = response;
-    if (response.tbs === null) return { reading: { status: 0, type }, why: '' };
+    if (response.signed === null) return { reading: { status: 0, type }, why: '' };
     return { reading: { status: 0, type, basic: describeOurs(response) }, why: '' };
   } catch (error) {
     if (error instanceof OcspParseError) return { reading: null, why: error.message };
@@ -128,9 +128,9 @@ export function readOurselves(bytes) {
 }
 
 /** @param {import('../../../src/pki/ocsp-response.js').BasicResponse} response */
-function describeOurs({ tbs, version, responderId, producedAt, responses, nonce, ...rest }) {
+function describeOurs({ signed, version, responderId, producedAt, responses, nonce, certs }) {
   return {
-    tbs: hex(tbs),
+    tbs: hex(signed.data),
     version,
     responder: `${responderId.kind === 'name' ? 'name' : 'key'} ${hex(responderId.value)}`,
     producedAt,
@@ -144,18 +144,18 @@ function describeOurs({ tbs, version, responderId, producedAt, responses, nonce,
       ...answer,
     })),
     nonce: nonce === null ? null : hex(nonce),
-    algorithm: describeAlgorithm(rest.signatureOid, rest.signatureParameters),
-    signature: hex(rest.signature),
-    certs: rest.certs.map(describeCertificate),
+    algorithm: describeAlgorithm(signed.oid, signed.parameters),
+    signature: hex(signed.signature),
+    certs: certs.map(describeCertificate),
   };
 }
 
 /** @param {Uint8Array} der */
 function describeCertificate(der) {
   const certificate = parseCertificate(der);
-  const { tbs, serial, notBefore, notAfter, subject, issuer, spkiBits, extensions, signature } = certificate;
+  const { signed, serial, notBefore, notAfter, subject, issuer, spkiBits, extensions } = certificate;
   return {
-    tbs: hex(tbs),
+    tbs: hex(signed.data),
     serial: hex(serial),
     notBefore,
     notAfter,
@@ -163,8 +163,8 @@ function describeCertificate(der) {
     issuer: hex(issuer),
     key: hex(spkiBits),
     extensions: [...extensions].map(([oid, value]) => [oid, hex(value)]),
-    algorithm: describeAlgorithm(certificate.signatureOid, certificate.signatureParameters),
-    signature: hex(signature),
+    algorithm: describeAlgorithm(signed.oid, signed.parameters),
+    signature: hex(signed.signature),
   };
 }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../../src/common/errors.js';
-import { policyText } from '../../../src/vault/setup/policy.js';
+import { waitUntilReady } from '../../../src/vault/own-mount.js';
+import { policyText } from '../../../src/vault/setup/setup.js';
 import { fullPath, planSetup } from '../../../src/vault/setup/setup-plan.js';
-import { waitUntilReady } from '../../../src/vault/setup/wait-until-ready.js';
 
 /** @type {[string, string][]} what is wrong with it, name */
 const BAD_NAMES = [

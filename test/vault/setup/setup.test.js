@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { targetError } from '../../../src/common/errors.js';
 import { setUp } from '../../../src/vault/setup/setup.js';
-import { readSetupOptions } from '../../../src/vault/setup/setup-options.js';
-import { planSetup } from '../../../src/vault/setup/setup-plan.js';
+import { planSetup, readSetupOptions } from '../../../src/vault/setup/setup-plan.js';
 import { takeAway, tearDown } from '../../../src/vault/setup/teardown.js';
 import { fakeVault } from './fake-vault.js';
 

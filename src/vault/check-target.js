@@ -1,6 +1,105 @@
-/** Is the mount there, is it PKI, and has it a CA that still lives? */
+/** Before a run: is it a Vault that serves, is the mount a PKI, and is its CA still valid? */
 import { X509Certificate } from 'node:crypto';
-import { PkiLoadError, targetError } from '../../common/errors.js';
+import { PkiLoadError, targetError } from '../common/errors.js';
+import { notVault } from './client.js';
+import { redact } from './redact.js';
+
+/**
+ * @typedef {object} Health
+ * @property {'Vault' | 'OpenBao' | 'vault-pki-load dev'} product
+ * @property {string} version
+ * @property {boolean} enterprise
+ * @property {string[]} warnings sentences
+ */
+
+/**
+ * @param {import('./client.js').VaultClient} client
+ * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace`: the one that the run is about; `isStandbyFine`:
+ *   nothing is measured, so whether it passes requests on or redirects them is all one
+ * @returns {Promise<Health>}
+ */
+export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
+  const { status, json } = await client.health();
+  if (status >= 300 && status < 400) throw notVault(client.origin, 'redirects /v1/sys/health');
+  if (json === null || typeof json.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
+    const what = json === null ? 'without JSON' : 'with other JSON';
+    throw notVault(client.origin, `answers HTTP ${status} ${what} to /v1/sys/health`);
+  }
+  refuse(client.origin, status, json, isStandbyFine);
+  if (json.enterprise === false && !isRoot(namespace)) throw noNamespaces(client.origin);
+  const warnings = json.performance_standby || status === 473 ? [performanceStandby(client.origin)] : [];
+  return { ...identify(json), enterprise: json.enterprise === true, warnings };
+}
+
+/**
+ * @param {string} origin
+ * @param {number} status
+ * @param {Record<string, any>} json
+ * @param {boolean} isStandbyFine
+ */
+function refuse(origin, status, json, isStandbyFine) {
+  if (!json.initialized) {
+    throw targetError(
+      'vault_uninitialised',
+      `${origin} is not initialised.`,
+      'Run vault operator init, then vault operator unseal.',
+    );
+  }
+  if (json.sealed)
+    throw targetError('vault_sealed', `${origin} is sealed.`, 'Unseal it with vault operator unseal.');
+  if (status === 472 || json.replication_dr_mode === 'secondary') {
+    throw targetError(
+      'vault_dr_secondary',
+      `${origin} is a disaster-recovery secondary, which serves no requests.`,
+      'Give the URL of the primary cluster with --url (VAULT_ADDR).',
+    );
+  }
+  if (json.standby && !json.performance_standby && !isStandbyFine) {
+    throw targetError(
+      'vault_standby',
+      `${origin} is a standby node: it passes requests on, so the measurement would be of two nodes.`,
+      'Give the URL of the active node with --url (VAULT_ADDR); vault operator members names it.',
+    );
+  }
+}
+
+/** @param {string | null} namespace */
+function isRoot(namespace) {
+  return ['', 'root'].includes((namespace ?? '').replace(/^\/+|\/+$/g, ''));
+}
+
+/**
+ * Vault without Enterprise takes the header and ignores it: what was measured would not be what was asked for.
+ *
+ * @param {string} origin
+ */
+function noNamespaces(origin) {
+  return targetError(
+    'no_namespaces',
+    `${origin} is a Vault without Enterprise, which has no namespaces.`,
+    'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.',
+  );
+}
+
+/** @param {string} origin */
+function performanceStandby(origin) {
+  return `${origin} is a performance standby: it answers reads and passes everything that is stored on to the active node.`;
+}
+
+/**
+ * OpenBao's answer has no `enterprise`; its versions start at 2.
+ *
+ * @param {Record<string, any>} json
+ * @returns {Pick<Health, 'product' | 'version'>}
+ */
+function identify(json) {
+  const version = redact(String(json.version ?? 'unknown')).slice(0, 60);
+  if (/vault-pki-load/.test(`${json.cluster_name} ${version} ${json.product}`)) {
+    return { product: 'vault-pki-load dev', version: version.replace(/^.*\//, '') };
+  }
+  const isOpenBao = json.enterprise === undefined && Number.parseInt(version, 10) >= 2;
+  return { product: isOpenBao ? 'OpenBao' : 'Vault', version };
+}
 
 /**
  * @typedef {object} MountFacts
@@ -11,13 +110,13 @@ import { PkiLoadError, targetError } from '../../common/errors.js';
  */
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount without slashes at its ends
  * @param {string} [type]
  * @returns {Promise<MountFacts>}
  */
 export async function checkMount(client, mount, type = 'pki') {
-  const found = await look(client, mount);
+  const found = await lookUpMount(client, mount);
   if (found !== null) {
     if (`${mount}/` !== found.path && found.path !== undefined) throw await missing(client, mount, type);
     if (found.type !== type) throw await wrongType(client, mount, type, found.type);
@@ -32,11 +131,11 @@ export async function checkMount(client, mount, type = 'pki') {
  * `sys/internal/ui/mounts/<mount>` is open to every token that has some permission below the mount. It answers a mount
  * that is not there and one that is hidden from the token alike: 403.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @returns {Promise<Record<string, any> | null>}
  */
-async function look(client, mount) {
+export async function lookUpMount(client, mount) {
   try {
     return (await client.read(`sys/internal/ui/mounts/${mount}`)).data;
   } catch (error) {
@@ -55,7 +154,7 @@ async function look(client, mount) {
 /**
  * The CA of a PKI mount is public: it can be read without any permission.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  */
 async function answersAsPki(client, mount) {
@@ -68,17 +167,14 @@ async function answersAsPki(client, mount) {
   }
 }
 
-/**
- * @param {string} mount
- * @returns {MountFacts}
- */
+/** @param {string} mount @returns {MountFacts} */
 function notChecked(mount) {
   const text = `The token may not see the settings of the mount ${mount}; it answers as a PKI mount does.`;
   return { checked: false, defaultTtlMs: null, maxTtlMs: null, warnings: [text] };
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @param {string} type
  */
@@ -91,7 +187,7 @@ async function missing(client, mount, type) {
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @param {string} type
  * @param {unknown} actual
@@ -105,7 +201,7 @@ async function wrongType(client, mount, type, actual) {
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} type
  * @returns {Promise<string>} a sentence on the mounts of that type the token can see
  */
@@ -125,7 +221,7 @@ async function others(client, type) {
 /**
  * The mount's default issuer; needs no permission.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @param {{now?: () => number}} [options]
  * @returns {Promise<{pem: string, subject: string, notAfterMs: number}>}
@@ -145,7 +241,7 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @returns {Promise<X509Certificate>}
  */

@@ -1,6 +1,6 @@
 /**
  * Would a role allow this name? After ValidateNames in Vault's builtin/logical/pki/issuing/issue_common.go (1.21).
- * Says no only where Vault surely would: templates, display names and names in other scripts are left to Vault.
+ * Refuses only where Vault surely would: templates, display names and names in other scripts are left to Vault.
  */
 
 const LABEL = '([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
@@ -32,10 +32,7 @@ export function whyNotAllowed(role, text) {
   return domains.some((domain) => matches(role, domain, name)) ? null : describe(role, domains);
 }
 
-/**
- * @param {string} text
- * @returns {Name}
- */
+/** @param {string} text @returns {Name} */
 function split(text) {
   const at = text.indexOf('@');
   const host = text.slice(at + 1);
@@ -45,10 +42,7 @@ function split(text) {
   return { whole: text, host: dot < 0 ? '' : host.slice(dot + 1), wildcard, isEmail: at >= 0 };
 }
 
-/**
- * @param {Role} role
- * @param {Name} name
- */
+/** @param {Role} role @param {Name} name */
 function whyBadForm(role, { whole, host, wildcard, isEmail }) {
   if (whole.split('@').length > 2) return 'it has more than one @';
   if (wildcard !== null) {
@@ -61,10 +55,7 @@ function whyBadForm(role, { whole, host, wildcard, isEmail }) {
   return good ? null : 'it takes host names only (enforce_hostnames)';
 }
 
-/**
- * @param {Role} role
- * @param {Name} name
- */
+/** @param {Role} role @param {Name} name */
 function isLocal(role, { host, wildcard }) {
   return ['localhost', 'localdomain'].some(
     (local) =>
@@ -93,19 +84,13 @@ function matches(role, domain, { whole, host, wildcard, isEmail }) {
   );
 }
 
-/**
- * @param {string} pattern
- * @param {string} text
- */
+/** @param {string} pattern @param {string} text */
 function glob(pattern, text) {
   const literal = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${literal.join('.*')}$`).test(text);
 }
 
-/**
- * @param {Role} role
- * @param {string[]} domains
- */
+/** @param {Role} role @param {string[]} domains */
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
   const ways = [

@@ -1,7 +1,6 @@
-/** Is there a token, is it good, and does it live as long as the run? */
-import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
-import { formatDuration } from '../../common/units.js';
-import { renewAfterMs } from './renewal.js';
+/** Before a run: is there a valid token, and does it live as long as the run? During the run: its renewal. */
+import { PkiLoadError, targetError, usageError } from '../common/errors.js';
+import { formatDuration } from '../common/units.js';
 
 /** The token must outlive the run by this much: draining and tidying up need it too. */
 const MARGIN_MS = 30_000;
@@ -17,7 +16,7 @@ const MARGIN_MS = 30_000;
  */
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {{neededMs?: number | null, neededRequests?: number | null, now?: () => number}} [options] `neededMs`: how long
  *   the run takes, null where only its number of requests is known; `now`: milliseconds since 1970
  * @returns {Promise<TokenFacts>}
@@ -48,7 +47,7 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @returns {Promise<Record<string, any> | null>} null: the token is good, but its policies hide it from itself
  */
 async function lookUpSelf(client) {
@@ -67,7 +66,7 @@ async function lookUpSelf(client) {
  * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". The list of visible
  * mounts is open to every good token and to no other.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  */
 async function isAccepted(client) {
   try {
@@ -114,7 +113,7 @@ function judgeTtl(data, neededMs, nowMs) {
   const renewable = data.renewable === true;
   const lastMs = explicitMax(data, nowMs);
   const facts = { checked: true, ttlMs, renewable, type: data.type ?? null };
-  // Preparing may take long. Where it does not, the run is over before there is anything to renew, and nobody is told.
+  // Renewal only matters if preparing takes long; otherwise the run ends before the first renewal.
   if (neededMs !== null && ttlMs >= neededMs + MARGIN_MS) {
     const afterMs = Math.max(renewAfterMs(ttlMs), neededMs + MARGIN_MS / 2);
     return { ...facts, renewEveryMs: renewable ? afterMs : null, warnings: [] };
@@ -150,4 +149,77 @@ function judgeTtl(data, neededMs, nowMs) {
 function explicitMax(data, nowMs) {
   const max = Number(data.explicit_max_ttl ?? 0);
   return max > 0 ? (Number(data.creation_time) + max) * 1000 - nowMs : Number.POSITIVE_INFINITY;
+}
+
+/** Vault counts TTLs in whole seconds. */
+const MIN_RENEWAL_MS = 1000;
+
+/** A renewal due earlier than this share of the last interval means a shorter life, not an older token. */
+const NO_SHORTER = 0.6;
+
+/** @param {number} ttlMs */
+export function renewAfterMs(ttlMs) {
+  return Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
+}
+
+/**
+ * Renews the token at two thirds of its life, again and again. Never throws: what goes wrong is a warning, and is tried
+ * again before the token ends.
+ *
+ * @param {import('./client.js').VaultClient} client
+ * @param {{renewEveryMs: number, onWarning?: (warning: {code: string, text: string}) => void,
+ *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
+ * @returns {{stop: () => void}}
+ */
+export function startRenewal(
+  client,
+  { renewEveryMs, onWarning = () => {}, setTimer = unreferencedTimer, clearTimer = clearTimeout },
+) {
+  let stopped = false;
+  let everyMs = renewEveryMs;
+  let timer = setTimer(renew, everyMs);
+
+  async function renew() {
+    const outcome = await renewOnce(client, everyMs);
+    if (stopped) return;
+    if (outcome.warning) onWarning(outcome.warning);
+    everyMs = outcome.everyMs;
+    timer = setTimer(renew, outcome.warning ? Math.max(everyMs / 8, MIN_RENEWAL_MS) : everyMs);
+  }
+
+  return {
+    stop() {
+      stopped = true;
+      clearTimer(timer);
+    },
+  };
+}
+
+/**
+ * @param {import('./client.js').VaultClient} client
+ * @param {number} everyMs
+ * @returns {Promise<{everyMs: number, warning?: {code: string, text: string}}>}
+ */
+async function renewOnce(client, everyMs) {
+  try {
+    const { auth } = await client.write('auth/token/renew-self');
+    const leaseMs = Number(auth?.lease_duration) * 1000;
+    if (!(leaseMs > 0)) return { everyMs, warning: warn('the answer holds no new lease') };
+    const next = renewAfterMs(leaseMs);
+    if (next >= everyMs * NO_SHORTER) return { everyMs: next };
+    const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;
+    return { everyMs: next, warning: { code: 'token_near_maximum', text } };
+  } catch (error) {
+    return { everyMs, warning: warn(error instanceof PkiLoadError ? error.message : 'unexpected error') };
+  }
+}
+
+/** @param {string} why */
+function warn(why) {
+  return { code: 'token_renewal_failed', text: `The token could not be renewed: ${why.replace(/\.$/, '')}.` };
+}
+
+/** @param {() => void} callback @param {number} ms */
+function unreferencedTimer(callback, ms) {
+  return setTimeout(callback, Math.min(ms, 2 ** 31 - 1)).unref();
 }

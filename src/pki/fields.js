@@ -1,9 +1,91 @@
+/** Parts of many messages: AlgorithmIdentifier, Name, and ANY, with what DER demands of its contents. */
+import {
+  checkInteger,
+  DerError,
+  DerReader,
+  oidText,
+  parseGeneralizedTime,
+  parseUtcTime,
+  TAG,
+} from './der.js';
+
+/** @param {DerReader} reader */
+export function readAlgorithm(reader) {
+  const algorithm = reader.enter(TAG.sequence);
+  const oid = algorithm.readOid();
+  const parameters = algorithm.atEnd ? null : readAny(algorithm);
+  algorithm.finish();
+  return { oid, parameters };
+}
+
 /**
- * What DER demands of an element that nobody reads further (ANY in a name, the parameters of an algorithm): sound lengths
- * to the last level, constructed where and only where its type is, and contents that its type can have.
+ * Name (RFC 5280 section 4.1.2.4): an RDNSequence whose values may be of any kind.
+ *
+ * @param {DerReader} reader
+ * @returns {Buffer} raw
  */
-import { DerReader, TAG } from './der.js';
-import { checkInteger, DerError, oidText, parseGeneralizedTime, parseUtcTime } from './der-values.js';
+export function readName(reader) {
+  const start = reader.pos;
+  const names = reader.enter(TAG.sequence);
+  const raw = reader.bytes.subarray(start, reader.to);
+  while (!names.atEnd) {
+    const set = names.enter(TAG.set);
+    set.demandSome();
+    while (!set.atEnd) {
+      const attribute = set.enter(TAG.sequence);
+      attribute.readOid();
+      readAny(attribute);
+      attribute.finish();
+    }
+  }
+  return raw;
+}
+
+/** @typedef {{oid: string, parameters: Buffer | null, data: Buffer, signature: Buffer}} Signed `data`: the raw bytes that are signed */
+
+/**
+ * What certificates and CRLs have in common: signed fields, which repeat the algorithm of the signature (RFC 5280 4.1.1.2, 5.1.1.2).
+ *
+ * @param {Uint8Array} der nothing behind it
+ * @returns {{signed: Signed, tbs: DerReader, rawAlgorithm: Buffer}}
+ * @throws {DerError}
+ */
+export function readSigned(der) {
+  const outer = new DerReader(der);
+  const fields = outer.enter(TAG.sequence);
+  outer.finish();
+  const data = fields.readRaw(TAG.sequence);
+  const rawAlgorithm = fields.readRaw(TAG.sequence);
+  const signature = fields.readBitString();
+  fields.finish();
+  const signed = { ...readAlgorithm(new DerReader(rawAlgorithm)), data, signature };
+  return { signed, tbs: new DerReader(data).enter(TAG.sequence), rawAlgorithm };
+}
+
+/** @param {DerReader} tbs @param {Buffer} rawAlgorithm of the signature around it: both must be the same */
+export function demandSameAlgorithm(tbs, rawAlgorithm) {
+  if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
+}
+
+/**
+ * Extensions (RFC 5280 section 4.2): each at most once.
+ *
+ * @param {DerReader} list
+ * @param {(oid: string, value: Buffer, isCritical: boolean) => void} onExtension `value`: contents of extnValue
+ */
+export function readExtensions(list, onExtension) {
+  const seen = new Set();
+  while (!list.atEnd) {
+    const extension = list.enter(TAG.sequence);
+    const oid = extension.readOid();
+    const isCritical = extension.tag === TAG.boolean && extension.readBoolean();
+    const value = extension.read(TAG.octetString);
+    extension.finish();
+    if (seen.has(oid)) throw new DerError('Extension occurs twice', list.pos);
+    seen.add(oid);
+    onExtension(oid, value, isCritical);
+  }
+}
 
 const CONSTRUCTED = 0x20;
 /** Tags below it are of the class universal. */
@@ -15,10 +97,7 @@ const UNIVERSAL = 0x40;
  */
 const STRUCTURES = Object.freeze([0x08, 0x0b, 0x10, 0x11, 0x1d]);
 
-/**
- * @param {DerReader} reader
- * @returns {Buffer} the whole element
- */
+/** @param {DerReader} reader @returns {Buffer} the whole element */
 export function readAny(reader) {
   const start = reader.pos;
   const { tag } = reader;
@@ -49,10 +128,7 @@ function checkNested(reader) {
   }
 }
 
-/**
- * @param {number} tag
- * @param {DerReader} reader which has just read it
- */
+/** @param {number} tag @param {DerReader} reader which has just read it */
 function checkType(tag, { bytes, from, to }) {
   if (tag >= UNIVERSAL) return;
   if (((tag & CONSTRUCTED) !== 0) !== STRUCTURES.includes(tag & 0x1f)) {

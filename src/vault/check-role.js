@@ -1,7 +1,7 @@
-/** Is the role there, may the token use it, and would it allow what will be asked? */
-import { PkiLoadError, targetError } from '../../common/errors.js';
-import { formatDuration, parseDuration } from '../../common/units.js';
-import { isCommonNameChecked, listOf, whyNotAllowed } from './names.js';
+/** Before a run: does the role exist, may the token use it, would it allow the request, and what will the run leave behind? */
+import { PkiLoadError, targetError } from '../common/errors.js';
+import { formatCount, formatDuration, parseDuration } from '../common/units.js';
+import { isCommonNameChecked, listOf, whyNotAllowed } from './role-names.js';
 
 /**
  * @typedef {object} RoleQuestion
@@ -24,7 +24,7 @@ import { isCommonNameChecked, listOf, whyNotAllowed } from './names.js';
  */
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {RoleQuestion} question
  * @returns {Promise<RoleFacts>}
  */
@@ -42,7 +42,7 @@ export async function checkRole(client, question) {
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} mount
  * @param {string} name
  * @returns {Promise<Record<string, any> | null>}
@@ -62,10 +62,7 @@ async function readRole(client, mount, name) {
   }
 }
 
-/**
- * @param {import('../client.js').VaultClient} client
- * @param {string} mount
- */
+/** @param {import('./client.js').VaultClient} client @param {string} mount */
 async function otherRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
@@ -77,9 +74,9 @@ async function otherRoles(client, mount) {
 }
 
 /**
- * `sys/capabilities-self` is in the default policy; where it is not allowed, nothing is known and nothing is said.
+ * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {import('./client.js').VaultClient} client
  * @param {string} path
  */
 export async function checkPermission(client, path) {
@@ -100,10 +97,7 @@ export async function checkPermission(client, path) {
   );
 }
 
-/**
- * @param {Record<string, any>} role
- * @param {RoleQuestion} question
- */
+/** @param {Record<string, any>} role @param {RoleQuestion} question */
 function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = [] }) {
   if (!commonName && role.require_cn) {
     throw targetError(
@@ -131,10 +125,7 @@ function checkNames(role, { role: roleName, commonName, altNames = [], ipSans = 
   }
 }
 
-/**
- * @param {Record<string, any>} role
- * @param {RoleQuestion} question
- */
+/** @param {Record<string, any>} role @param {RoleQuestion} question */
 function checkKey(role, { role: roleName, operation, keyType, keyBits }) {
   if (operation !== 'sign' || !keyType || !role.key_type || role.key_type === 'any') return;
   const bits = Number(role.key_bits ?? 0);
@@ -160,4 +151,66 @@ function ttlWarnings(role, { role: roleName, ttl }) {
   if (askedMs <= maxMs) return [];
   const [asked, max] = [formatDuration(askedMs), formatDuration(maxMs)];
   return [`The role ${roleName} cuts the TTL of ${asked} to its max_ttl, ${max}.`];
+}
+
+/** Stored certificates at which Vault's own health check (vault pki health-check, too_many_certs) speaks up. */
+const STORED_WARNING = 50_000;
+const STORED_CRITICAL = 250_000;
+
+/**
+ * @param {object} what
+ * @param {Record<string, any> | null} what.role as Vault returns it; null: not known
+ * @param {number | null} what.count certificates that the run may issue; null: as many as it can
+ * @param {string} [what.mount]
+ * @param {{product: string, version: string, enterprise: boolean} | null} [what.health]
+ * @returns {string[]} sentences; never empty
+ */
+export function describeFootprint({ role, count, mount = 'pki_int', health = null }) {
+  return [...certificates(role, count, mount), ...leases(role), ...licence(health, count)];
+}
+
+/**
+ * @param {Record<string, any> | null} role
+ * @param {number | null} count
+ * @param {string} mount
+ * @returns {string[]}
+ */
+function certificates(role, count, mount) {
+  if (role?.no_store === true)
+    return ['The role does not store certificates (no_store): nothing is left behind.'];
+  const many =
+    count === null ? 'as many certificates as it can issue' : `about ${formatCount(count)} certificates`;
+  const verb = role === null ? 'may leave' : 'leaves';
+  const sentences = [
+    `The run ${verb} ${many} in Vault's storage; once they have expired, vault write ${mount}/tidy tidy_cert_store=true removes them.`,
+  ];
+  const over = [STORED_CRITICAL, STORED_WARNING].find((limit) => count !== null && count >= limit);
+  if (over !== undefined) {
+    const grade = over === STORED_CRITICAL ? 'critical' : 'a warning';
+    sentences.push(
+      `Vault's own health check calls ${formatCount(over)} stored certificates ${grade}: take a role with no_store=true or a test server.`,
+    );
+  }
+  return sentences;
+}
+
+/** @param {Record<string, any> | null} role @returns {string[]} */
+function leases(role) {
+  if (role?.generate_lease !== true) return [];
+  return [
+    'The role makes a lease for each certificate (generate_lease), which slows Vault down and is revoked one by one; set generate_lease=false for a load test.',
+  ];
+}
+
+/**
+ * @param {{product: string, version: string, enterprise: boolean} | null} health
+ * @param {number | null} count
+ * @returns {string[]}
+ */
+function licence(health, count) {
+  if (!health?.enterprise || health.product !== 'Vault') return [];
+  const [major, minor] = health.version.split('.').map((part) => Number.parseInt(part, 10));
+  if (major < 1 || (major === 1 && minor < 21)) return [];
+  const many = count === null ? 'every certificate' : `the ${formatCount(count)} certificates`;
+  return [`Vault Enterprise counts ${many} for its licence (1.21 and later), stored or not.`];
 }
