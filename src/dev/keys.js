@@ -1,7 +1,8 @@
-/** Key pairs, made on libuv's thread pool so that the server keeps answering meanwhile. */
-import { createPublicKey, generateKeyPair } from 'node:crypto';
+/** Key pairs, and the signatures of the CAs: SHA-256 with RSA (PKCS#1 v1.5) or ECDSA. */
+import { createPublicKey, generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DerReader, TAG } from '../pki/der.js';
+import { bitString, NULL, OID_DER, sequence } from './der.js';
 import { limitConcurrency } from './limit.js';
 
 const generate = promisify(generateKeyPair);
@@ -86,4 +87,43 @@ export function readPublicKey(spki) {
   const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   const bits = type === 'ec' ? (CURVE_BITS[namedCurve] ?? 0) : modulusLength;
   return { type, bits, key };
+}
+
+const signOnThread =
+  /** @type {(digest: string, data: Buffer, key: import('node:crypto').KeyObject) => Promise<Buffer>} */ (
+    promisify(sign)
+  );
+
+/**
+ * @typedef {object} Signer
+ * @property {Buffer} algorithm AlgorithmIdentifier
+ * @property {(tbs: Buffer) => Promise<Buffer>} sign
+ */
+
+/**
+ * @param {import('node:crypto').KeyObject} privateKey RSA or EC
+ * @returns {Signer}
+ */
+export function createSigner(privateKey) {
+  if (privateKey.asymmetricKeyType === 'rsa') {
+    return {
+      algorithm: sequence(OID_DER.sha256WithRsa, NULL),
+      sign: (tbs) => signOnThread('sha256', tbs, privateKey),
+    };
+  }
+  // A P-256 signature takes less time than the way to a thread and back.
+  return {
+    algorithm: sequence(OID_DER.ecdsaWithSha256),
+    sign: async (tbs) => sign('sha256', tbs, privateKey),
+  };
+}
+
+/**
+ * SEQUENCE { tbs, algorithm, signature }: a certificate, a CRL, or the head of a BasicOCSPResponse.
+ *
+ * @param {Signer} signer
+ * @param {Buffer} tbs
+ */
+export async function signed(signer, tbs) {
+  return sequence(tbs, signer.algorithm, bitString(await signer.sign(tbs)));
 }

@@ -2,8 +2,8 @@
  * From a request to a reply. No socket here: the same function answers HTTP requests and tests. A route is a method list,
  * a pattern over the path below `/v1/` (or below the mount), and a handler.
  */
-import { listed, raw, refusal, VaultError } from './replies.js';
-import { mountRoutes, openMountRoutes } from './routes-mount.js';
+import { listed, raw, refusal, VaultError } from './messages.js';
+import { mountRoutes, openMountRoutes } from './routes-pki.js';
 import { openSystemRoutes, systemRoutes } from './routes-system.js';
 
 /**
@@ -17,7 +17,7 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {Request} request
  * @property {string[]} match of the route's pattern: the whole path, then its groups
  *
- * @typedef {import('./replies.js').Reply} Reply
+ * @typedef {import('./messages.js').Reply} Reply
  *
  * @typedef {object} Route
  * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, or `GET POST`
@@ -29,7 +29,7 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {string} version
  * @property {string} issuerId
  * @property {import('./mounts.js').Mounts} mounts beside the PKI mount
- * @property {import('./tokens.js').Tokens} tokens
+ * @property {import('./routes-system.js').Tokens} tokens
  * @property {import('./issuing.js').Ca} ca
  * @property {Readonly<Record<string, import('./roles.js').Role>>} roles
  * @property {() => Promise<Buffer>} crl

@@ -1,7 +1,6 @@
 /** AppRole: roles, their secret IDs, and logins. Their tokens open nothing here: this server knows one token, its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { listParam, readParams, secondsParam, textParam } from '../params.js';
-import { raw, secret, VaultError } from '../replies.js';
+import { listParam, raw, readParams, secondsParam, secret, textParam, VaultError } from '../messages.js';
 
 /** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[], tokenType: string}} AppRole */
 
@@ -10,7 +9,7 @@ const DEFAULT_TTL_SECONDS = 768 * 3600;
 /** What Vault takes as `token_type`; `default` is a service token here. */
 const TOKEN_TYPES = new Set(['', 'default', 'service', 'batch', 'default-service', 'default-batch']);
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createAppRole() {
   /** @type {Map<string, AppRole>} */
   const roles = new Map();

@@ -1,13 +1,12 @@
 /** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
-import { readParams } from '../params.js';
-import { raw, secret, VaultError } from '../replies.js';
+import { raw, readParams, secret, VaultError } from '../messages.js';
 
 /** Secrets kept before the oldest is forgotten. */
 const MOST = 1_000_000;
 
 /** @typedef {{data: Record<string, unknown>, version: number, createdAt: string, deletedAt: string}} Stored `deletedAt`: empty while it is there */
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createKv({ version }) {
   /** @type {Map<string, Stored>} */
   const secrets = new Map();

@@ -10,8 +10,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { readParams, textParam } from '../params.js';
-import { listed, secret, VaultError } from '../replies.js';
+import { listed, readParams, secret, textParam, VaultError } from '../messages.js';
 
 /** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
 /** @typedef {Key & {type: string, createdAt: Date}} NamedKey */
@@ -40,7 +39,7 @@ const MISSING = Object.freeze({
   verify: 'signature verification key not found',
 });
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createTransit() {
   /** @type {Map<string, NamedKey>} */
   const keys = new Map();
@@ -48,7 +47,7 @@ export function createTransit() {
     readParams(request.body, request.headers['content-type']);
   /**
    * @param {string} action
-   * @param {(key: NamedKey, params: import('../params.js').Params) => Record<string, unknown>} answer
+   * @param {(key: NamedKey, params: import('../messages.js').Params) => Record<string, unknown>} answer
    * @returns {import('../routes.js').Route}
    */
   const route = (action, answer) => ({
@@ -164,7 +163,7 @@ function able(action, refusal) {
 }
 
 /**
- * @param {import('../params.js').Params} params
+ * @param {import('../messages.js').Params} params
  * @param {string} name
  * @param {string} [before] what Vault says first
  */
@@ -176,7 +175,7 @@ function textOf(params, name, before = '') {
 }
 
 /**
- * @param {import('../params.js').Params} params
+ * @param {import('../messages.js').Params} params
  * @param {string} name
  */
 function bytesOf(params, name) {

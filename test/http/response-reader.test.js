@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseAnswerHead } from '../../src/http/answer-head.js';
-import { AnswerReader, MAX_BODY_BYTES } from '../../src/http/answer-reader.js';
+import { AnswerReader, MAX_BODY_BYTES } from '../../src/http/response-reader.js';
+import { parseAnswerHead } from '../../src/http/response-syntax.js';
 
 /** @typedef {{end: string, status: number, body: string, reusable: boolean}} Read */
 
@@ -235,7 +235,7 @@ test("mutated answers: what is read as whole, Node's client reads the same way",
 const OK = 'HTTP/1.1 200 OK';
 const KEEP = 'Connection: keep-alive';
 
-/** @type {[string, string[], Partial<import('../../src/http/answer-head.js').AnswerHead> | null][]} what, lines, expected */
+/** @type {[string, string[], Partial<import('../../src/http/response-syntax.js').AnswerHead> | null][]} what, lines, expected */
 const table = [
   ['a length', [OK, 'Content-Length: 497'], { status: 200, framing: 'length', length: 497, reusable: true }],
   ['any case, any space', [OK, 'cOnTeNt-lEnGtH:\t 7 \t'], { framing: 'length', length: 7 }],

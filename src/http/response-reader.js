@@ -2,8 +2,7 @@
  * Bytes of a connection -> one answer after the other: status and body. Strict where the end of an answer is at stake,
  * because a connection that is read wrongly gives the next request somebody else's answer. RFC 9112.
  */
-import { parseAnswerHead } from './answer-head.js';
-import { createChunkReader } from './chunks.js';
+import { createChunkReader, parseAnswerHead } from './response-syntax.js';
 
 /** A longer answer is `too large`, and the rest of it is not read: a CRL, or what `http` asks for, may well be. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -33,7 +32,7 @@ export class AnswerReader {
   /** @type {number | null} how long the server says it keeps an idle connection */
   keepAliveMs = null;
 
-  /** @type {import('./answer-head.js').AnswerHead | null} of the answer under way, once it is whole */
+  /** @type {import('./response-syntax.js').AnswerHead | null} of the answer under way, once it is whole */
   #head = null;
   /** Bytes of a head that is not whole yet. */
   #pending = NOTHING;
@@ -44,7 +43,7 @@ export class AnswerReader {
   #chunks = createChunkReader((bytes) => this.#append(bytes));
   /** Most heads are the one before again. */
   #lastText = '';
-  /** @type {import('./answer-head.js').AnswerHead | null} */
+  /** @type {import('./response-syntax.js').AnswerHead | null} */
   #lastHead = null;
 
   /** Forgets what came before, the body that was read included: the next byte is the first of an answer. */
@@ -123,7 +122,7 @@ export class AnswerReader {
   }
 
   /**
-   * @param {import('./answer-head.js').AnswerHead} head
+   * @param {import('./response-syntax.js').AnswerHead} head
    * @param {Buffer} bytes
    * @param {number} from
    * @returns {Progress}
@@ -158,7 +157,7 @@ export class AnswerReader {
   /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
   #finish(body, isAll) {
     this.body = body;
-    this.reusable = isAll && /** @type {import('./answer-head.js').AnswerHead} */ (this.#head).reusable;
+    this.reusable = isAll && /** @type {import('./response-syntax.js').AnswerHead} */ (this.#head).reusable;
     return 'done';
   }
 
