@@ -51,8 +51,8 @@ export function decodeHistogram(text) {
 }
 
 /**
- * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
- * its text is the same, and the same as if all had been recorded in one.
+ * The sum of several histograms, bucket for bucket. Its text does not depend on the parts or their
+ * order, and equals that of one histogram of all samples.
  *
  * @param {(Histogram | string)[]} parts
  * @returns {Histogram}

@@ -1,4 +1,4 @@
-/** Files that a reader, or whoever comes after a `kill -9`, finds whole: the one before or the new one, never half of it. */
+/** Files that are complete at any time, even after a `kill -9`: the old or the new one, never a part. */
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -160,12 +160,12 @@ function remove(path) {
   ignoreFailure(() => rmSync(path, { force: true }));
 }
 
-/** @param {() => void} attempt of what is well if it succeeds, and no reason to stop if not */
+/** @param {() => void} attempt best effort; errors are ignored */
 function ignoreFailure(attempt) {
   try {
     attempt();
   } catch {
-    // Said above.
+    // Best effort.
   }
 }
 

@@ -1,6 +1,7 @@
 /** X.509 certificates and extensions (RFC 5280 section 4), and the two-level PKI: a root, and the intermediate that issues. */
 import { createHash, randomBytes } from 'node:crypto';
 import { isIPv4 } from 'node:net';
+import { publicKeyBits } from '../pki/certificate-der.js';
 import {
   directoryString,
   element,
@@ -17,7 +18,7 @@ import {
   time,
   toPem,
 } from './der.js';
-import { createSigner, exportPrivateKey, newKeyPair, publicKeyBits, signed } from './keys.js';
+import { createSigner, exportPrivateKey, newKeyPair, signed } from './keys.js';
 
 /**
  * @param {Buffer} oid DER
@@ -215,7 +216,7 @@ async function createAuthority(commonName, { privateKey, spki }, years, parent) 
 }
 
 /**
- * A certificate for the HTTPS listener, issued by the root as such a set-up would not do in production.
+ * A certificate for the HTTPS listener, issued by the root, unlike in production.
  *
  * @param {Authority} root
  * @param {string} host listening address, named besides localhost

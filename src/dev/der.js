@@ -169,7 +169,7 @@ export const SIGNATURE_DIGEST = Object.freeze(
   }),
 );
 
-/** CertID hash algorithms the responder answers, as Vault does. */
+/** CertID hash algorithms that the responder supports, as Vault does. */
 export const CERT_ID_DIGEST = Object.freeze(
   /** @type {Record<string, string>} */ ({
     '1.3.14.3.2.26': 'sha1',

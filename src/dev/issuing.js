@@ -47,7 +47,7 @@ export async function issue(ca, role, params) {
   const keys = await newKeyPair({ type: role.key_type, bits: role.key_bits });
   const issued = await certify(ca, role, { commonName, names, spki: keys.spki, seconds });
   const key = exportPrivateKey(keys.privateKey, textParam(params, 'private_key_format') === 'pkcs8');
-  const data = { ...answer(ca, issued, format, key), private_key_type: role.key_type };
+  const data = { ...responseData(ca, issued, format, key), private_key_type: role.key_type };
   return { data, warnings: [...warnings, ...ignored(params, 'issue')] };
 }
 
@@ -74,7 +74,10 @@ export async function signCsr(ca, role, params) {
     warnings.push(COMMON_NAME_IGNORED);
   }
   const issued = await certify(ca, role, { commonName: csr.commonName, names, spki: csr.spki, seconds });
-  return { data: answer(ca, issued, format, null), warnings: [...warnings, ...ignored(params, 'sign')] };
+  return {
+    data: responseData(ca, issued, format, null),
+    warnings: [...warnings, ...ignored(params, 'sign')],
+  };
 }
 
 /** What holds without a role. @type {Pick<Role, 'no_store' | 'not_before_duration' | 'ttl' | 'max_ttl'>} */
@@ -96,7 +99,7 @@ export async function signVerbatim(ca, role, params) {
   if (textParam(params, 'common_name') !== '') warnings.push(COMMON_NAME_IGNORED);
   const subject = { commonName, names: altNames, spki, seconds, usage: [] };
   const issued = await certify(ca, limits, subject);
-  return { data: answer(ca, issued, format, null), warnings };
+  return { data: responseData(ca, issued, format, null), warnings };
 }
 
 /**
@@ -149,7 +152,7 @@ function urlExtensionsOf({ urls }) {
  * @param {string} format
  * @param {{label: string, der: Buffer} | null} key
  */
-function answer({ issuer, root }, { serial, der, notAfter }, format, key) {
+function responseData({ issuer, root }, { serial, der, notAfter }, format, key) {
   const text =
     format === 'der'
       ? (/** @type {string} */ _label, /** @type {Buffer} */ bytes) => bytes.toString('base64')

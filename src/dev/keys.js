@@ -1,14 +1,13 @@
 /** Key pairs, and the signatures of the CAs: SHA-256 with RSA (PKCS#1 v1.5) or ECDSA. */
 import { createPublicKey, generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { DerReader, TAG } from '../pki/der.js';
+import pLimit from 'p-limit';
 import { bitString, NULL, OID_DER, sequence } from './der.js';
-import { limitConcurrency } from './limit.js';
 
 const generate = promisify(generateKeyPair);
 
 /** An RSA key takes a thread for 100 ms: one of the pool's four threads stays free for signatures. */
-const limitRsa = limitConcurrency(3);
+const limitRsa = pLimit(3);
 
 /**
  * @typedef {object} KeyKind
@@ -47,7 +46,7 @@ function keyPairOf(type, bits) {
 }
 
 /**
- * As Vault answers it: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
+ * As in Vault's responses: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
  *
  * @param {import('node:crypto').KeyObject} privateKey
  * @param {boolean} pkcs8
@@ -62,17 +61,6 @@ export function exportPrivateKey(privateKey, pkcs8) {
     return { label: 'EC PRIVATE KEY', der: privateKey.export({ type: 'sec1', format: 'der' }) };
   }
   return { label: 'PRIVATE KEY', der: privateKey.export({ type: 'pkcs8', format: 'der' }) };
-}
-
-/**
- * The BIT STRING contents of a SubjectPublicKeyInfo: what key identifiers and CertIDs hash.
- *
- * @param {Uint8Array} spki
- */
-export function publicKeyBits(spki) {
-  const reader = new DerReader(spki).enter(TAG.sequence);
-  reader.read(TAG.sequence);
-  return reader.readBitString();
 }
 
 /**

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { createAppRole } from './engines/approle.js';
 import { createKv } from './engines/kv.js';
 import { createTransit } from './engines/transit.js';
-import { raw, readParams, secret, textParam, VaultError } from './messages.js';
+import { raw, secret, textParam, VaultError } from './messages.js';
 
 /**
  * @typedef {object} Engine
- * @property {import('./routes.js').Route[]} routes below its mount, for whoever has a token
+ * @property {import('./routes.js').Route[]} routes below its mount, that need a token
  * @property {import('./routes.js').Route[]} openRoutes that need none
  */
 /** @typedef {(options: Record<string, unknown>, world: import('./routes.js').World) => Engine} CreateEngine */
@@ -109,7 +109,7 @@ export function mountShape({ kind, type, options, description, uuid }, version) 
 
 /**
  * @param {import('./routes.js').World} world
- * @returns {import('./routes.js').Route[]} for whoever has a token
+ * @returns {import('./routes.js').Route[]} that need a token
  */
 export function mountingRoutes(world) {
   const { mounts, version } = world;
@@ -119,8 +119,8 @@ export function mountingRoutes(world) {
       {
         method: 'POST',
         path,
-        handle({ request, match }) {
-          mounts.add(kind, match[1], readParams(request.body, request.headers['content-type']), world);
+        handle({ params, match }) {
+          mounts.add(kind, match[1], params(), world);
           return raw('', '', 204);
         },
       },

@@ -108,8 +108,9 @@ export function createResponder(issuer, store) {
     const question = tryRead(request);
     if (question === null) return null;
     const now = Math.floor(Date.now() / 1000);
-    const answer = () => respond(issuer, singleResponse(question, hashes, store, now), question.nonce, now);
-    return question.nonce === null ? repeated(question, now, answer) : answer();
+    const makeResponse = () =>
+      respond(issuer, singleResponse(question, hashes, store, now), question.nonce, now);
+    return question.nonce === null ? repeated(question, now, makeResponse) : makeResponse();
   };
 }
 
@@ -131,21 +132,21 @@ function tryRead(request) {
  */
 function repeatWithinSecond(store) {
   /** @type {Map<string, Promise<Buffer>>} */
-  const answers = new Map();
+  const responses = new Map();
   let second = 0;
   let revision = 0;
-  /** @param {OcspQuestion} question @param {number} now @param {() => Promise<Buffer>} answer */
-  return (question, now, answer) => {
+  /** @param {OcspQuestion} question @param {number} now @param {() => Promise<Buffer>} makeResponse */
+  return (question, now, makeResponse) => {
     if (second !== now || revision !== store.revision) {
-      answers.clear();
+      responses.clear();
       second = now;
       revision = store.revision;
     }
     const key = question.certId.toString('latin1');
-    const known = answers.get(key);
+    const known = responses.get(key);
     if (known !== undefined) return known;
-    const made = answer();
-    answers.set(key, made);
+    const made = makeResponse();
+    responses.set(key, made);
     return made;
   };
 }
@@ -176,7 +177,7 @@ function issuerHashes(issuer) {
 function singleResponse(question, hashes, store, now) {
   const { nameHash, keyHash } = hashes(question.digest);
   const ours = question.nameHash.equals(nameHash) && question.keyHash.equals(keyHash);
-  // For an unknown issuer Vault names its own issuer in the answer, so a client that compares CertIDs rejects it.
+  // For an unknown issuer Vault names its own issuer in the response, so a client that compares CertIDs rejects it.
   const certId = ours
     ? question.certId
     : sequence(question.algorithm, octetString(nameHash), octetString(keyHash), rawInteger(question.serial));

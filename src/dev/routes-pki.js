@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { colonHex, fromPem, toPem } from './der.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
-import { listParam, raw, readParams, secret, textParam, VaultError } from './messages.js';
+import { listParam, raw, secret, textParam, VaultError } from './messages.js';
 import { MALFORMED_REQUEST, MAX_OCSP_REQUEST } from './ocsp-responder.js';
 
 /**
@@ -28,11 +28,11 @@ export function mountRoutes(world) {
       handle: async (call) => {
         const name = call.match[1];
         const role = name === undefined ? null : roleOf(roles, name);
-        const { data, warnings } = await signVerbatim(ca, role, paramsOf(call));
+        const { data, warnings } = await signVerbatim(ca, role, call.params());
         return pki(data, warnings);
       },
     },
-    { method: 'POST', path: /^revoke$/, handle: (call) => revoke(ca, paramsOf(call)) },
+    { method: 'POST', path: /^revoke$/, handle: (call) => revoke(ca, call.params()) },
     {
       method: 'GET',
       path: new RegExp(`^roles/${NAME}$`),
@@ -45,7 +45,7 @@ export function mountRoutes(world) {
     { method: 'LIST', path: /^certs\/?$/, handle: () => keys([...ca.store.entries.keys()].sort()) },
     { method: 'LIST', path: /^certs\/revoked\/?$/, handle: () => keys([...ca.store.revoked.keys()].sort()) },
     { method: 'GET', path: /^config\/urls$/, handle: () => pki(urlsShape(ca.urls)) },
-    { method: 'POST', path: /^config\/urls$/, handle: (call) => setUrls(ca, paramsOf(call)) },
+    { method: 'POST', path: /^config\/urls$/, handle: (call) => setUrls(ca, call.params()) },
   ];
 }
 
@@ -54,13 +54,10 @@ const pki = (data, warnings) => secret({ data, warnings, mountType: 'pki' });
 
 /** @param {string[]} list */
 function keys(list) {
-  // Vault answers an empty list with 404.
+  // Vault returns 404 for an empty list.
   if (list.length === 0) throw new VaultError(404);
   return pki({ keys: list });
 }
-
-/** @param {Call} call */
-const paramsOf = ({ request }) => readParams(request.body, request.headers['content-type']);
 
 /**
  * @param {World} world
@@ -69,7 +66,7 @@ const paramsOf = ({ request }) => readParams(request.body, request.headers['cont
  */
 async function certify({ ca, roles }, make, call) {
   const name = call.match[1];
-  const params = paramsOf(call);
+  const params = call.params();
   const { data, warnings } = await make(ca, roleOf(roles, name), params);
   return pki(data, warnings);
 }

@@ -1,6 +1,6 @@
 /** `sys/` and `auth/token/`, with the only token: a root token, or one that expires. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { json, listed, listParam, raw, readParams, secondsParam, secret, VaultError } from './messages.js';
+import { json, listed, listParam, raw, secondsParam, secret, VaultError } from './messages.js';
 import { mountingRoutes, mountShape } from './mounts.js';
 
 const PREFIX = 'dev-only-token-';
@@ -161,26 +161,24 @@ export function systemRoutes(world) {
     {
       method: 'POST',
       path: /^auth\/token\/renew-self$/,
-      handle: ({ request }) => {
-        const params = readParams(request.body, request.headers['content-type']);
+      handle: ({ params }) => {
         return secret({
           data: null,
-          auth: tokens.renew(secondsParam(params, 'increment')),
+          auth: tokens.renew(secondsParam(params(), 'increment')),
           mountType: 'token',
         });
       },
     },
     // No entities are kept here; of one that is not there Vault says the same.
     { method: 'DELETE', path: /^identity\/entity\/id\/[^/]+$/, handle: () => raw('', '', 204) },
-    { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ request }) => capabilities(request) },
+    { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ params }) => capabilities(params()) },
     ...mountRoutes(world),
     ...mountingRoutes(world),
   ];
 }
 
-/** @param {import('./routes.js').Request} request */
-function capabilities(request) {
-  const params = readParams(request.body, request.headers['content-type']);
+/** @param {import('./messages.js').Params} params */
+function capabilities(params) {
   const paths = [...listParam(params, 'paths'), ...listParam(params, 'path')];
   if (paths.length === 0) throw new VaultError(400, 'paths must be supplied');
   const single = paths.length === 1 ? { capabilities: ['root'] } : {};

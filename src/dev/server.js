@@ -3,10 +3,10 @@
  * may do everything.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { PkiLoadError, usageError } from '../common/errors.js';
+import { TOOL_VERSION } from '../common/version.js';
 import { createAuthorities, createServerCertificate } from './certificate.js';
 import { json } from './messages.js';
 import { createMounts } from './mounts.js';
@@ -16,7 +16,6 @@ import { createHandler } from './routes.js';
 import { createTokens } from './routes-system.js';
 import { createCrlBuilder, Store } from './store.js';
 
-/** What to tell people who start it. */
 export const DEV_SERVER_NOTICE =
   'This is the embedded PKI server of vault-pki-load, for tests only: its keys and certificates live in memory and are ' +
   'trusted by nobody. Its speed says nothing about Vault.';
@@ -56,7 +55,7 @@ export async function createDevServer(options = {}) {
   const ca = { issuer: intermediate, root, store, urls: noUrls };
   const handler = createHandler({
     mount,
-    version: `vault-pki-load-dev/${packageVersion()}`,
+    version: `vault-pki-load-dev/${TOOL_VERSION}`,
     issuerId: randomUUID(),
     mounts: createMounts(),
     tokens,
@@ -180,11 +179,6 @@ function close(server) {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-/** @returns {string} */
-function packageVersion() {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 /** Largest request body. Vault takes 32 MiB; nothing here needs a hundredth of that. */

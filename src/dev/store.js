@@ -63,7 +63,7 @@ const LIFETIME_SECONDS = 72 * 3600;
 const REBUILD_SECONDS = 12 * 3600;
 
 /**
- * Built when first asked for after a revocation; Vault builds it at the revocation itself.
+ * Builds it at the first request after a revocation; Vault builds it at the revocation.
  *
  * @param {import('./certificate.js').Authority} issuer
  * @param {Store} store

@@ -1,19 +1,19 @@
 /**
  * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes
- * on the wire, lends the answer's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
- * socket: what Node's and other clients do for every request costs several times the CPU time, and some write later than they
- * are asked to.
+ * on the wire, lends the response's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
+ * socket: other clients, Node's included, cost several times the CPU time a request, and some delay
+ * the write.
  */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createEncoder } from './exchange.js';
-import { describeStrangeAnswer, describeTransportError, transportFailure } from './failures.js';
-import { AnswerReader } from './response-reader.js';
+import { describeTransportError, describeUnexpectedBytes, transportFailure } from './failures.js';
+import { ResponseReader } from './response-reader.js';
 import { connectOptions } from './tls.js';
 
 export { MAX_BODY_BYTES } from './response-reader.js';
 
-/** An idle connection is not used again in the last part of the time that the server keeps it for. */
+/** An idle connection is not reused this shortly before the server's keep-alive time ends. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /**
@@ -25,8 +25,8 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 export function createConnection({ origin, tls }) {
   const dial = createDialler(origin, tls);
   const encode = createEncoder(new URL(origin).host);
-  const reader = new AnswerReader();
-  /** The one in use; what still comes on another is nobody's. @type {import('node:net').Socket | null} */
+  const reader = new ResponseReader();
+  /** The one in use; events of others are ignored. @type {import('node:net').Socket | null} */
   let socket = null;
   let connected = false;
   let closed = false;
@@ -68,33 +68,33 @@ export function createConnection({ origin, tls }) {
 
   /** @param {Buffer} chunk */
   function read(chunk) {
-    // Nobody asked for anything: the connection cannot be trusted with the next request.
+    // Bytes without a request: the connection cannot be trusted with the next one.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
     if (progress === 'done') answered();
-    else if (progress === 'bad') fail(describeStrangeAnswer(reader.strange).code);
+    else if (progress === 'bad') fail(describeUnexpectedBytes(reader.strange).code);
     else if (progress === 'too large') fail('answer_too_large');
   }
 
   function answered() {
-    const told = exchange;
+    const ended = exchange;
     exchange = null;
     if (!reader.reusable) hangUp();
     else if (reader.keepAliveMs !== null) {
       const margin = Math.min(KEEP_ALIVE_MARGIN_MS, reader.keepAliveMs / 2);
       keptUntil = performance.now() + reader.keepAliveMs - margin;
     }
-    told?.onAnswer(reader.status, reader.body);
+    ended?.onAnswer(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
 
   /** @param {string} outcome */
   function fail(outcome) {
-    const told = exchange;
+    const ended = exchange;
     const beforeSent = !sent;
     exchange = null;
     hangUp();
-    told?.onFailure(outcome, beforeSent);
+    ended?.onFailure(outcome, beforeSent);
   }
 
   /** @param {Error | null} error */
@@ -162,15 +162,15 @@ export function createConnection({ origin, tls }) {
 }
 
 /**
- * @typedef {object} Line told what happens on a socket
+ * @typedef {object} Line callbacks of a socket
  * @property {() => void} ready connected, TLS handshake included
- * @property {(bytes: Buffer) => void} read only lent: the buffer is that of all connections of this thread
+ * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
  * @property {(error: Error | null) => void} gone once; null: closed by the other side
  */
 
 const BUFFER_BYTES = 64 * 1024;
 
-/** Into it every socket of this thread reads: its bytes are used before the next are read. @type {Buffer | null} */
+/** All sockets of this thread read into it, one at a time. @type {Buffer | null} */
 let shared = null;
 
 /**
@@ -179,7 +179,7 @@ let shared = null;
  *
  * @param {string} origin scheme, host and port
  * @param {import('./tls.js').Tls} tls
- * @returns {(line: Line) => import('node:net').Socket} a line is told nothing more once its socket was given out again
+ * @returns {(line: Line) => import('node:net').Socket} a line gets no more callbacks once its socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
@@ -191,7 +191,7 @@ export function createDialler(origin, tls) {
     // SNI carries names, never addresses: RFC 6066, 3.
     const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
     const options = { ...address, ...secure, servername };
-    // What the types leave out: tls.connect takes `onread` as net.connect does.
+    // The types omit it: tls.connect takes `onread` as net.connect does.
     const connect = (/** @type {OnRead} */ onread) =>
       connectTls(/** @type {import('node:tls').ConnectionOptions} */ ({ ...options, onread }));
     return (line) => open(connect, 'secureConnect', line, () => {});
@@ -218,20 +218,20 @@ export function createDialler(origin, tls) {
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
  * @param {(socket: import('node:net').Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
- *   ready; `hand`: the next line is told from then on; `failed`: by itself, not given up
+ *   ready; `hand`: redirects the callbacks to the next line; `failed`: by itself, not given up
  * @returns {import('node:net').Socket}
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let line = first;
-  let [ready, told, failed] = [false, false, false];
+  let [ready, isGone, failed] = [false, false, false];
   const hand = (/** @type {Line} */ next) => {
     line = next;
-    [told, failed] = [false, false];
+    [isGone, failed] = [false, false];
   };
   const gone = (/** @type {Error | null} */ error) => {
-    if (told) return;
-    told = true;
+    if (isGone) return;
+    isGone = true;
     line.gone(error);
   };
   const socket = connect({

@@ -1,12 +1,12 @@
 /** The head of an HTTP/1.1 response, and the chunked transfer coding. RFC 9112, sections 2 to 7. */
 
 /**
- * @typedef {object} AnswerHead
+ * @typedef {object} ResponseHead
  * @property {number} status
  * @property {'none' | 'length' | 'chunked' | 'close'} framing how the end of the body is found (RFC 9112, 6.3)
  * @property {number} length bytes of the body, for `length`
  * @property {boolean} reusable the connection may carry another request
- * @property {number | null} keepAliveMs how long the server says it keeps an idle connection
+ * @property {number | null} keepAliveMs the server's keep-alive time for an idle connection
  */
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -16,9 +16,9 @@ const LENGTH = /^\d{1,15}$/;
 
 /**
  * @param {string} text latin1, without the empty line that ends it
- * @returns {AnswerHead | null} null: not HTTP/1.x, or its body's end cannot be told for sure
+ * @returns {ResponseHead | null} null: not HTTP/1.x, or the end of its body is ambiguous
  */
-export function parseAnswerHead(text) {
+export function parseResponseHead(text) {
   const [first, ...lines] = text.split('\r\n');
   const start = STATUS_LINE.exec(first);
   if (start === null) return null;
@@ -26,13 +26,13 @@ export function parseAnswerHead(text) {
   if (fields === null) return null;
   const status = Number(start[2]);
   const isOld = start[1] === '0';
-  // HTTP/1.0 knows no interim answers: RFC 9110, 15.2.
+  // HTTP/1.0 has no interim responses: RFC 9110, 15.2.
   if (isOld && status < 200) return null;
   const end = framingOf(status, fields);
   if (end === null) return null;
   const tokens = tokensOf(fields.get('connection'));
   const stays = isOld ? tokens.includes('keep-alive') : !tokens.includes('close');
-  // Both lengths at once, or chunks from an HTTP/1.0 server, can be an attack on those in between: RFC 9112, 6.1 and 6.3.
+  // Both lengths at once, or chunks from an HTTP/1.0 server, can be request smuggling: RFC 9112, 6.1 and 6.3.
   const isDoubtful = fields.has('transfer-encoding') && (isOld || fields.has('content-length'));
   return {
     status,
@@ -63,7 +63,7 @@ function readFields(lines) {
 /**
  * @param {number} status
  * @param {Map<string, string>} fields
- * @returns {{framing: AnswerHead['framing'], length: number} | null}
+ * @returns {{framing: ResponseHead['framing'], length: number} | null}
  */
 function framingOf(status, fields) {
   if (status < 200 || status === 204 || status === 304) return { framing: 'none', length: 0 };
@@ -91,7 +91,7 @@ function keepAliveOf(value) {
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
-/** No white space around extensions: RFC 9112 would have it read, Node refuses it, nobody sends it. */
+/** No white space around extensions: RFC 9112 allows it, Node refuses it, servers do not send it. */
 const SIZE_LINE = new RegExp(`^([0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
 
 /** Of a size line with its extensions, and of all trailer fields. */
@@ -101,12 +101,12 @@ const MAX_TRAILERS = 100;
 /** @typedef {'size' | 'data' | 'data end' | 'trailer' | 'done' | 'bad'} Phase */
 
 /**
- * @param {(bytes: Uint8Array) => void} append takes the next part of the body; only lent
+ * @param {(bytes: Uint8Array) => void} append gets the next part of the body, valid only during the call
  */
 export function createChunkReader(append) {
   /** @type {Phase} */
   let phase = 'size';
-  /** Bytes of the chunk that are still to come. */
+  /** Bytes missing of the chunk. */
   let left = 0;
   let line = '';
   let trailers = 0;
@@ -127,7 +127,7 @@ export function createChunkReader(append) {
     return FIELD.test(whole) && ++trailers <= MAX_TRAILERS ? 'trailer' : 'bad';
   }
 
-  /** @param {Buffer} bytes @param {number} from @returns {number} first byte that is not read yet */
+  /** @param {Buffer} bytes @param {number} from @returns {number} first unread byte */
   function readLine(bytes, from) {
     const end = bytes.indexOf(0x0a, from);
     line += bytes.toString('latin1', from, end < 0 ? bytes.length : end);

@@ -1,5 +1,5 @@
 /** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
-import { raw, readParams, secret, VaultError } from '../messages.js';
+import { raw, secret, VaultError } from '../messages.js';
 
 /** Secrets kept before the oldest is forgotten. */
 const MOST = 1_000_000;
@@ -40,8 +40,8 @@ function plain(secrets) {
     {
       method: 'POST',
       path: /^(.+)$/s,
-      handle({ request, match }) {
-        const data = { ...readParams(request.body, request.headers['content-type']) };
+      handle({ params, match }) {
+        const data = { ...params() };
         if (Object.keys(data).length === 0) throw new VaultError(400, 'missing data fields');
         store(secrets, match[1], data);
         return raw('', '', 204);
@@ -80,8 +80,8 @@ function versioned(secrets) {
     {
       method: 'POST',
       path: /^data\/(.+)$/s,
-      handle({ request, match }) {
-        const { data } = readParams(request.body, request.headers['content-type']);
+      handle({ params, match }) {
+        const { data } = params();
         if (data === null || data === undefined) throw new VaultError(400, 'no data provided');
         if (typeof data !== 'object' || Array.isArray(data)) throw notAMap(data);
         const stored = store(secrets, match[1], /** @type {Record<string, unknown>} */ (data));
