@@ -3,8 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { usageError } from '../common/errors.js';
-import { fileFault } from '../common/file-faults.js';
-import { placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
+import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 

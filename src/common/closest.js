@@ -1,9 +1,9 @@
-/** What somebody may have meant who wrote something else. */
+/** Suggestions for misspelt words. */
 
 /**
  * @param {string} word
  * @param {readonly string[]} known
- * @returns {string | null} the nearest, where it is near enough that a slip explains the difference
+ * @returns {string | null} the nearest, if near enough for a typo
  */
 export function closest(word, known) {
   if (word.length > 40) return null;

@@ -83,8 +83,8 @@ function unpackHistogram(packed) {
 }
 
 /**
- * The sum of several histograms, bucket for bucket. However the samples were shared out and in whatever order the parts come,
- * its text is the same, and the same as if all had been recorded in one.
+ * The sum of several histograms, bucket for bucket. Its text does not depend on the parts or their
+ * order, and equals that of one histogram of all samples.
  *
  * @param {(Histogram | PackedHistogram | string)[]} parts
  * @returns {Histogram}

@@ -15,9 +15,9 @@ import { formatDuration, parseDuration, parseRate } from './units.js';
  * @property {OptionType} type
  * @property {string} describe one line for `--help`
  * @property {string} group heading in `--help`
- * @property {string} [placeholder] what stands for the value in `--help`, e.g. `FILE`
+ * @property {string} [placeholder] shown for the value in `--help`, e.g. `FILE`
  * @property {unknown} [default] as a user would write it; none: the value is null
- * @property {string} [defaultText] said in `--help` instead of the default, where it is worked out later
+ * @property {string} [defaultText] shown in `--help` in place of a computed default
  * @property {string[]} [alias] other names of the flag
  * @property {readonly string[]} [choices] for `choice`
  * @property {number} [min] inclusive, after conversion
@@ -86,7 +86,7 @@ function single(value, flag) {
 
 /**
  * @param {OptionSpec} spec
- * @param {string} flag what to call it in an error
+ * @param {string} flag its name in an error
  * @param {unknown} raw
  * @returns {any}
  */

@@ -1,6 +1,6 @@
 /**
- * Counter-based random numbers: a pure function of (seed, counter), so that any shard can ask for any index without
- * having drawn those before it. Two rounds of the `lowbias32` finaliser (C. Wellons, 2018) on each half.
+ * Counter-based random numbers: a pure function of (seed, counter), so that any shard can draw any index without
+ * those before it. Two rounds of the `lowbias32` finaliser (C. Wellons, 2018) on each half.
  */
 
 /**

@@ -1,10 +1,10 @@
-/** What becomes of waiting when somebody wants an end. */
+/** Waiting that a stop signal ends. */
 import { EXIT, PkiLoadError } from './errors.js';
 
 /**
  * @param {Promise<void>} promise
  * @param {AbortSignal} stop
- * @returns {Promise<void>} when either has come
+ * @returns {Promise<void>} resolves at the first of both
  */
 export async function unlessStopped(promise, stop) {
   if (stop.aborted) return;
@@ -17,7 +17,7 @@ export async function unlessStopped(promise, stop) {
 }
 
 /**
- * What was begun may go on for a while after a stop, but is not waited for: an impatient user is not kept until a silent target's time-out.
+ * Does not cancel the work, but stops waiting for it: the user need not wait for a silent target's time-out.
  *
  * @template T
  * @param {Promise<T>} promise

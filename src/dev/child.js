@@ -1,12 +1,12 @@
 /**
- * Entry of the forked process. The first message is the options; it answers `{ready: server}` or `{failed: error}`. It
+ * Entry of the forked process. The first message is the options; it sends back `{ready: server}` or `{failed: error}`. It
  * ends when the parent does: the IPC channel closes however the parent died.
  */
 import { PkiLoadError } from '../common/errors.js';
 import { createDevServer } from './server.js';
 
 /** @param {import('./spawn.js').ChildMessage} message */
-const tell = (message) => process.send?.(message);
+const send = (message) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
 // Ctrl-C reaches the whole process group, but the parent still needs the server to finish its run.
@@ -17,11 +17,11 @@ process.once('message', async (options) => {
     const { close: _, ...server } = await createDevServer(
       /** @type {import('./server.js').DevServerOptions} */ (options),
     );
-    tell({ ready: server });
+    send({ ready: server });
   } catch (error) {
     const { code, remedy } =
       error instanceof PkiLoadError ? error : { code: 'dev_server_failed', remedy: undefined };
-    tell({ failed: { code, message: /** @type {Error} */ (error).message, remedy } });
+    send({ failed: { code, message: /** @type {Error} */ (error).message, remedy } });
     process.disconnect();
   }
 });

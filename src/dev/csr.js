@@ -1,15 +1,15 @@
 /** Reading a certificate request (RFC 2986) and proving that its sender holds the key. */
 import { verify } from 'node:crypto';
 import { contextTag, DerReader, TAG } from '../pki/der.js';
+import { OID, SIGNATURE_DIGEST } from './der.js';
 import { readPublicKey } from './keys.js';
-import { OID, SIGNATURE_DIGEST } from './oids.js';
 
 /**
  * @typedef {object} CertificateRequest
  * @property {string} commonName empty where there is none
  * @property {Buffer} spki
  * @property {{type: string, bits: number}} key
- * @property {import('./extensions.js').AltNames} altNames
+ * @property {import('./certificate.js').AltNames} altNames
  * @property {string[]} uris
  * @property {boolean} signatureValid
  */
@@ -84,7 +84,7 @@ function readAltNames(info) {
 
 /**
  * @param {DerReader} list
- * @param {import('./extensions.js').AltNames} names filled
+ * @param {import('./certificate.js').AltNames} names filled
  * @param {string[]} uris filled
  */
 function readGeneralNames(list, names, uris) {

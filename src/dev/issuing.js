@@ -1,36 +1,28 @@
 /** `issue` and `sign`: from a role and parameters to a certificate. */
-import { buildCertificate, newSerial } from './certificate.js';
-import { readCsr } from './csr.js';
 import {
   authorityKeyIdentifier,
+  buildCertificate,
   LEAF_EXTENDED_KEY_USAGE,
   LEAF_KEY_USAGE,
+  newSerial,
   subjectAltName,
   urlExtensions,
-} from './extensions.js';
-import {
-  ignored,
-  lifetime,
-  readFormat,
-  refuseOtherNames,
-  splitAltNames,
-  uriRefusal,
-} from './issue-params.js';
+} from './certificate.js';
+import { readCsr } from './csr.js';
+import { colonHex, fromPem, toPem } from './der.js';
 import { exportPrivateKey, newKeyPair } from './keys.js';
-import { flagParam, listParam, textParam } from './params.js';
-import { VaultError } from './replies.js';
-import { allowedNames } from './role-names.js';
-import { colonHex, fromPem, toPem } from './text.js';
+import { flagParam, listParam, secondsParam, textParam, VaultError } from './messages.js';
+import { allowedNames } from './roles.js';
 
 /**
  * @typedef {import('./roles.js').Role} Role
- * @typedef {import('./params.js').Params} Params
+ * @typedef {import('./messages.js').Params} Params
  * @typedef {{data: Record<string, unknown>, warnings: string[]}} Issued
  * @typedef {object} Ca
- * @property {import('./authority.js').Authority} issuer
- * @property {import('./authority.js').Authority} root
+ * @property {import('./certificate.js').Authority} issuer
+ * @property {import('./certificate.js').Authority} root
  * @property {import('./store.js').Store} store
- * @property {import('./extensions.js').IssuerUrls} urls replaced as a whole, never changed in place
+ * @property {import('./certificate.js').IssuerUrls} urls replaced as a whole, never changed in place
  */
 
 const COMMON_NAME_IGNORED =
@@ -55,7 +47,7 @@ export async function issue(ca, role, params) {
   const keys = await newKeyPair({ type: role.key_type, bits: role.key_bits });
   const issued = await certify(ca, role, { commonName, names, spki: keys.spki, seconds });
   const key = exportPrivateKey(keys.privateKey, textParam(params, 'private_key_format') === 'pkcs8');
-  const data = { ...answer(ca, issued, format, key), private_key_type: role.key_type };
+  const data = { ...responseData(ca, issued, format, key), private_key_type: role.key_type };
   return { data, warnings: [...warnings, ...ignored(params, 'issue')] };
 }
 
@@ -82,7 +74,10 @@ export async function signCsr(ca, role, params) {
     warnings.push(COMMON_NAME_IGNORED);
   }
   const issued = await certify(ca, role, { commonName: csr.commonName, names, spki: csr.spki, seconds });
-  return { data: answer(ca, issued, format, null), warnings: [...warnings, ...ignored(params, 'sign')] };
+  return {
+    data: responseData(ca, issued, format, null),
+    warnings: [...warnings, ...ignored(params, 'sign')],
+  };
 }
 
 /** What holds without a role. @type {Pick<Role, 'no_store' | 'not_before_duration' | 'ttl' | 'max_ttl'>} */
@@ -104,13 +99,13 @@ export async function signVerbatim(ca, role, params) {
   if (textParam(params, 'common_name') !== '') warnings.push(COMMON_NAME_IGNORED);
   const subject = { commonName, names: altNames, spki, seconds, usage: [] };
   const issued = await certify(ca, limits, subject);
-  return { data: answer(ca, issued, format, null), warnings };
+  return { data: responseData(ca, issued, format, null), warnings };
 }
 
 /**
  * @param {Ca} ca
  * @param {Role} role
- * @param {{commonName: string, names: import('./extensions.js').AltNames, spki: Buffer, seconds: number, usage?: Buffer[]}} subject
+ * @param {{commonName: string, names: import('./certificate.js').AltNames, spki: Buffer, seconds: number, usage?: Buffer[]}} subject
  *   `usage`: the extended one, as an extension
  */
 async function certify(ca, role, { commonName, names, spki, seconds, usage = [LEAF_EXTENDED_KEY_USAGE] }) {
@@ -141,7 +136,7 @@ async function certify(ca, role, { commonName, names, spki, seconds, usage = [LE
   return { serial, der, notAfter };
 }
 
-/** @type {WeakMap<import('./extensions.js').IssuerUrls, ReturnType<typeof urlExtensions>>} */
+/** @type {WeakMap<import('./certificate.js').IssuerUrls, ReturnType<typeof urlExtensions>>} */
 const encodedUrls = new WeakMap();
 
 /** @param {Ca} ca */
@@ -157,7 +152,7 @@ function urlExtensionsOf({ urls }) {
  * @param {string} format
  * @param {{label: string, der: Buffer} | null} key
  */
-function answer({ issuer, root }, { serial, der, notAfter }, format, key) {
+function responseData({ issuer, root }, { serial, der, notAfter }, format, key) {
   const text =
     format === 'der'
       ? (/** @type {string} */ _label, /** @type {Buffer} */ bytes) => bytes.toString('base64')
@@ -208,4 +203,85 @@ function checkKey(role, key) {
       `role requires a minimum of a ${role.key_bits}-bit key, but CSR's key is ${key.bits} bits`,
     );
   }
+}
+
+/** Vault's default lease, which a role without a `ttl` takes. */
+const DEFAULT_TTL_SECONDS = 768 * 3600;
+
+const BOTH = [
+  'common_name',
+  'alt_names',
+  'ip_sans',
+  'uri_sans',
+  'other_sans',
+  'ttl',
+  'format',
+  'exclude_cn_from_sans',
+];
+const KNOWN = Object.freeze({
+  issue: new Set([...BOTH, 'private_key_format']),
+  sign: new Set([...BOTH, 'csr']),
+});
+
+/** @param {Params} params */
+export function readFormat(params) {
+  const format = textParam(params, 'format') || 'pem';
+  if (!['pem', 'der', 'pem_bundle'].includes(format)) {
+    throw new VaultError(400, 'the "format" path parameter must be "pem", "der", or "pem_bundle"');
+  }
+  return format;
+}
+
+/**
+ * @param {Role} role
+ * @param {Params} params
+ */
+export function lifetime(role, params) {
+  const asked = secondsParam(params, 'ttl') || role.ttl || DEFAULT_TTL_SECONDS;
+  if (asked <= role.max_ttl) return { seconds: asked, warnings: /** @type {string[]} */ ([]) };
+  const warning = `TTL "${goDuration(asked)}" is longer than permitted maxTTL "${goDuration(role.max_ttl)}", so maxTTL is being used`;
+  return { seconds: role.max_ttl, warnings: [warning] };
+}
+
+/** @param {number} seconds */
+function goDuration(seconds) {
+  return `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m${seconds % 60}s`;
+}
+
+/** @param {Params} params */
+export function refuseOtherNames(params) {
+  if (listParam(params, 'uri_sans').length > 0) throw new VaultError(400, uriRefusal('the API'));
+  const [other] = listParam(params, 'other_sans');
+  if (other !== undefined) throw new VaultError(400, `other SAN ${other} not allowed by this role`);
+}
+
+/** @param {string} source */
+export const uriRefusal = (source) =>
+  `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`;
+
+/**
+ * @param {string} altNames separated by commas
+ * @param {string[]} ips
+ */
+export function splitAltNames(altNames, ips) {
+  const names = altNames
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return {
+    dns: names.filter((name) => !name.includes('@')),
+    emails: names.filter((name) => name.includes('@')),
+    ips,
+  };
+}
+
+/**
+ * @param {Params} params
+ * @param {keyof typeof KNOWN} path
+ */
+export function ignored(params, path) {
+  const names = Object.keys(params).filter((name) => !KNOWN[path].has(name));
+  return names.length > 0
+    ? [`Endpoint ignored these unrecognized parameters: [${names.sort().join(' ')}]`]
+    : [];
 }

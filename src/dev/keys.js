@@ -1,13 +1,13 @@
-/** Key pairs, made on libuv's thread pool so that the server keeps answering meanwhile. */
-import { createPublicKey, generateKeyPair } from 'node:crypto';
+/** Key pairs, and the signatures of the CAs: SHA-256 with RSA (PKCS#1 v1.5) or ECDSA. */
+import { createPublicKey, generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { DerReader, TAG } from '../pki/der.js';
-import { limitConcurrency } from './limit.js';
+import pLimit from 'p-limit';
+import { bitString, NULL, OID_DER, sequence } from './der.js';
 
 const generate = promisify(generateKeyPair);
 
 /** An RSA key takes a thread for 100 ms: one of the pool's four threads stays free for signatures. */
-const limitRsa = limitConcurrency(3);
+const limitRsa = pLimit(3);
 
 /**
  * @typedef {object} KeyKind
@@ -46,7 +46,7 @@ function keyPairOf(type, bits) {
 }
 
 /**
- * As Vault answers it: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
+ * As in Vault's responses: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
  *
  * @param {import('node:crypto').KeyObject} privateKey
  * @param {boolean} pkcs8
@@ -64,17 +64,6 @@ export function exportPrivateKey(privateKey, pkcs8) {
 }
 
 /**
- * The BIT STRING contents of a SubjectPublicKeyInfo: what key identifiers and CertIDs hash.
- *
- * @param {Uint8Array} spki
- */
-export function publicKeyBits(spki) {
-  const reader = new DerReader(spki).enter(TAG.sequence);
-  reader.read(TAG.sequence);
-  return reader.readBitString();
-}
-
-/**
  * Kind of a public key, for the role's `key_type` rule.
  *
  * @param {Uint8Array} spki
@@ -86,4 +75,43 @@ export function readPublicKey(spki) {
   const { namedCurve = '', modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   const bits = type === 'ec' ? (CURVE_BITS[namedCurve] ?? 0) : modulusLength;
   return { type, bits, key };
+}
+
+const signOnThread =
+  /** @type {(digest: string, data: Buffer, key: import('node:crypto').KeyObject) => Promise<Buffer>} */ (
+    promisify(sign)
+  );
+
+/**
+ * @typedef {object} Signer
+ * @property {Buffer} algorithm AlgorithmIdentifier
+ * @property {(tbs: Buffer) => Promise<Buffer>} sign
+ */
+
+/**
+ * @param {import('node:crypto').KeyObject} privateKey RSA or EC
+ * @returns {Signer}
+ */
+export function createSigner(privateKey) {
+  if (privateKey.asymmetricKeyType === 'rsa') {
+    return {
+      algorithm: sequence(OID_DER.sha256WithRsa, NULL),
+      sign: (tbs) => signOnThread('sha256', tbs, privateKey),
+    };
+  }
+  // A P-256 signature takes less time than the way to a thread and back.
+  return {
+    algorithm: sequence(OID_DER.ecdsaWithSha256),
+    sign: async (tbs) => sign('sha256', tbs, privateKey),
+  };
+}
+
+/**
+ * SEQUENCE { tbs, algorithm, signature }: a certificate, a CRL, or the head of a BasicOCSPResponse.
+ *
+ * @param {Signer} signer
+ * @param {Buffer} tbs
+ */
+export async function signed(signer, tbs) {
+  return sequence(tbs, signer.algorithm, bitString(await signer.sign(tbs)));
 }

@@ -1,11 +1,35 @@
-/** Engines that were mounted while the server runs (`sys/mounts`, `sys/auth`): made and removed by whoever has the token. */
+/** Secrets engines and auth methods that can be mounted while the server runs (`sys/mounts`, `sys/auth`), beside its PKI mount. */
 import { randomUUID } from 'node:crypto';
-import { engineOf } from './engines/index.js';
-import { readParams, textParam } from './params.js';
-import { raw, secret, VaultError } from './replies.js';
+import { createAppRole } from './engines/approle.js';
+import { createKv } from './engines/kv.js';
+import { createTransit } from './engines/transit.js';
+import { raw, secret, textParam, VaultError } from './messages.js';
+
+/**
+ * @typedef {object} Engine
+ * @property {import('./routes.js').Route[]} routes below its mount, that need a token
+ * @property {import('./routes.js').Route[]} openRoutes that need none
+ */
+/** @typedef {(options: Record<string, unknown>, world: import('./routes.js').World) => Engine} CreateEngine */
+
+/** @type {Readonly<Record<'mounts' | 'auth', Readonly<Record<string, CreateEngine>>>>} by type */
+export const ENGINES = Object.freeze({
+  mounts: Object.freeze({ kv: createKv, transit: createTransit }),
+  auth: Object.freeze({ approle: createAppRole }),
+});
+
+/**
+ * @param {'mounts' | 'auth'} kind
+ * @param {string} type
+ * @returns {CreateEngine}
+ */
+export function engineOf(kind, type) {
+  if (Object.hasOwn(ENGINES[kind], type)) return ENGINES[kind][type];
+  throw new VaultError(400, `plugin not found in the catalog: ${type}`);
+}
 
 /** @typedef {'mounts' | 'auth'} Kind */
-/** @typedef {{kind: Kind, path: string, type: string, options: Record<string, unknown>, description: string, uuid: string, engine: import('./engines/index.js').Engine}} Mounted */
+/** @typedef {{kind: Kind, path: string, type: string, options: Record<string, unknown>, description: string, uuid: string, engine: Engine}} Mounted */
 /** @typedef {ReturnType<typeof createMounts>} Mounts */
 
 const PATH = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
@@ -23,7 +47,7 @@ export function createMounts() {
     /**
      * @param {Kind} kind
      * @param {string} path
-     * @param {import('./params.js').Params} params
+     * @param {import('./messages.js').Params} params
      * @param {import('./routes.js').World} world
      */
     add(kind, path, params, world) {
@@ -85,7 +109,7 @@ export function mountShape({ kind, type, options, description, uuid }, version) 
 
 /**
  * @param {import('./routes.js').World} world
- * @returns {import('./routes.js').Route[]} for whoever has a token
+ * @returns {import('./routes.js').Route[]} that need a token
  */
 export function mountingRoutes(world) {
   const { mounts, version } = world;
@@ -95,8 +119,8 @@ export function mountingRoutes(world) {
       {
         method: 'POST',
         path,
-        handle({ request, match }) {
-          mounts.add(kind, match[1], readParams(request.body, request.headers['content-type']), world);
+        handle({ params, match }) {
+          mounts.add(kind, match[1], params(), world);
           return raw('', '', 204);
         },
       },

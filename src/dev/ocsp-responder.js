@@ -1,15 +1,89 @@
 /**
- * The OCSP responder: what Vault answers, signed by the intermediate itself, and with the nonce echoed, which Vault
- * does not do. A serial that was never issued is **good**, as with Vault; only an unknown issuer makes **unknown**.
+ * The OCSP responder: the responses of Vault, signed by the intermediate itself, but with the nonce echoed, which Vault does not do.
+ * A serial that was never issued is **good**, as with Vault; only an unknown issuer makes **unknown**.
  */
 import { createHash } from 'node:crypto';
-import { DerError } from '../pki/der.js';
-import { enumerated, explicit, generalizedTime, implicit, octetString, rawInteger, sequence } from './der.js';
-import { extension } from './extensions.js';
-import { readOcspRequest } from './ocsp-request.js';
-import { OID_DER } from './oids.js';
-import { signed } from './signer.js';
-import { colonHex } from './text.js';
+import { contextTag, DerError, DerReader, TAG } from '../pki/der.js';
+import { extension } from './certificate.js';
+import {
+  CERT_ID_DIGEST,
+  colonHex,
+  enumerated,
+  explicit,
+  generalizedTime,
+  implicit,
+  OID,
+  OID_DER,
+  octetString,
+  rawInteger,
+  sequence,
+} from './der.js';
+import { signed } from './keys.js';
+
+/** RFC 9654 section 2.1: a nonce has 1 to 128 octets, anything else is a malformed request. */
+const MAX_NONCE = 128;
+
+/**
+ * @typedef {object} OcspQuestion
+ * @property {Buffer} certId DER, as asked
+ * @property {string} digest Node's name of the CertID hash
+ * @property {Buffer} algorithm AlgorithmIdentifier of the hash, DER
+ * @property {Buffer} nameHash
+ * @property {Buffer} keyHash
+ * @property {Buffer} serial INTEGER contents
+ * @property {Buffer | null} nonce contents of the extension's value: an OCTET STRING, DER
+ */
+
+/**
+ * Only the first question is read, as in Vault.
+ *
+ * @param {Uint8Array} bytes
+ * @returns {OcspQuestion}
+ * @throws {DerError} for every request a responder calls malformed
+ */
+export function readOcspRequest(bytes) {
+  const outer = new DerReader(bytes);
+  const request = outer.enter(TAG.sequence);
+  outer.finish();
+  const tbs = request.enter(TAG.sequence);
+  tbs.enterOptional(contextTag(0));
+  tbs.enterOptional(contextTag(1));
+  const first = tbs.enter(TAG.sequence).enter(TAG.sequence);
+  const extensions = tbs.enterOptional(contextTag(2));
+  tbs.finish();
+  return { ...readCertId(first.readRaw(TAG.sequence)), nonce: extensions && readNonce(extensions) };
+}
+
+/** @param {Buffer} certId */
+function readCertId(certId) {
+  const reader = new DerReader(certId).enter(TAG.sequence);
+  const algorithm = reader.readRaw(TAG.sequence);
+  const digest = CERT_ID_DIGEST[new DerReader(algorithm).enter(TAG.sequence).readOid()];
+  if (digest === undefined) throw new DerError('Unknown CertID hash', 0);
+  const nameHash = reader.read(TAG.octetString);
+  const keyHash = reader.read(TAG.octetString);
+  const serial = reader.readInteger();
+  reader.finish();
+  return { certId, digest, algorithm, nameHash, keyHash, serial };
+}
+
+/** @param {DerReader} wrapper */
+function readNonce(wrapper) {
+  const list = wrapper.enter(TAG.sequence);
+  while (!list.atEnd) {
+    const extension = list.enter(TAG.sequence);
+    const oid = extension.readOid();
+    if (extension.tag === TAG.boolean) extension.readBoolean();
+    const value = extension.read(TAG.octetString);
+    if (oid !== OID.ocspNonce) continue;
+    const inner = new DerReader(value);
+    const { length } = inner.read(TAG.octetString);
+    inner.finish();
+    if (length === 0 || length > MAX_NONCE) throw new DerError('Nonce of a forbidden length', 0);
+    return value;
+  }
+  return null;
+}
 
 const LIFETIME_SECONDS = 12 * 3600;
 const EMPTY = Buffer.alloc(0);
@@ -22,10 +96,8 @@ export const MAX_OCSP_REQUEST = 2048;
 /** OCSPResponse with responseStatus malformedRequest and nothing else. */
 export const MALFORMED_REQUEST = sequence(enumerated(1));
 
-/** @typedef {import('./ocsp-request.js').OcspQuestion} OcspQuestion */
-
 /**
- * @param {import('./authority.js').Authority} issuer
+ * @param {import('./certificate.js').Authority} issuer
  * @param {import('./store.js').Store} store
  * @returns {(request: Uint8Array) => Promise<Buffer | null>} an OCSPResponse, or null for a malformed request
  */
@@ -36,8 +108,9 @@ export function createResponder(issuer, store) {
     const question = tryRead(request);
     if (question === null) return null;
     const now = Math.floor(Date.now() / 1000);
-    const answer = () => respond(issuer, singleResponse(question, hashes, store, now), question.nonce, now);
-    return question.nonce === null ? repeated(question, now, answer) : answer();
+    const makeResponse = () =>
+      respond(issuer, singleResponse(question, hashes, store, now), question.nonce, now);
+    return question.nonce === null ? repeated(question, now, makeResponse) : makeResponse();
   };
 }
 
@@ -59,26 +132,26 @@ function tryRead(request) {
  */
 function repeatWithinSecond(store) {
   /** @type {Map<string, Promise<Buffer>>} */
-  const answers = new Map();
+  const responses = new Map();
   let second = 0;
   let revision = 0;
-  /** @param {OcspQuestion} question @param {number} now @param {() => Promise<Buffer>} answer */
-  return (question, now, answer) => {
+  /** @param {OcspQuestion} question @param {number} now @param {() => Promise<Buffer>} makeResponse */
+  return (question, now, makeResponse) => {
     if (second !== now || revision !== store.revision) {
-      answers.clear();
+      responses.clear();
       second = now;
       revision = store.revision;
     }
     const key = question.certId.toString('latin1');
-    const known = answers.get(key);
+    const known = responses.get(key);
     if (known !== undefined) return known;
-    const made = answer();
-    answers.set(key, made);
+    const made = makeResponse();
+    responses.set(key, made);
     return made;
   };
 }
 
-/** @param {import('./authority.js').Authority} issuer */
+/** @param {import('./certificate.js').Authority} issuer */
 function issuerHashes(issuer) {
   /** @type {Map<string, {nameHash: Buffer, keyHash: Buffer}>} */
   const known = new Map();
@@ -104,7 +177,7 @@ function issuerHashes(issuer) {
 function singleResponse(question, hashes, store, now) {
   const { nameHash, keyHash } = hashes(question.digest);
   const ours = question.nameHash.equals(nameHash) && question.keyHash.equals(keyHash);
-  // For an unknown issuer Vault names its own issuer in the answer, so a client that compares CertIDs rejects it.
+  // For an unknown issuer Vault names its own issuer in the response, so a client that compares CertIDs rejects it.
   const certId = ours
     ? question.certId
     : sequence(question.algorithm, octetString(nameHash), octetString(keyHash), rawInteger(question.serial));
@@ -128,7 +201,7 @@ function statusOf(serial, store) {
 }
 
 /**
- * @param {import('./authority.js').Authority} issuer
+ * @param {import('./certificate.js').Authority} issuer
  * @param {Buffer} single
  * @param {Buffer | null} nonce
  * @param {number} now epoch seconds

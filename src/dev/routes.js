@@ -1,9 +1,9 @@
 /**
- * From a request to a reply. No socket here: the same function answers HTTP requests and tests. A route is a method list,
+ * From a request to a reply, without a socket. A route is a method list,
  * a pattern over the path below `/v1/` (or below the mount), and a handler.
  */
-import { listed, raw, refusal, VaultError } from './replies.js';
-import { mountRoutes, openMountRoutes } from './routes-mount.js';
+import { listed, raw, readParams, refusal, VaultError } from './messages.js';
+import { mountRoutes, openMountRoutes } from './routes-pki.js';
 import { openSystemRoutes, systemRoutes } from './routes-system.js';
 
 /**
@@ -16,8 +16,9 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @typedef {object} Call
  * @property {Request} request
  * @property {string[]} match of the route's pattern: the whole path, then its groups
+ * @property {() => import('./messages.js').Params} params
  *
- * @typedef {import('./replies.js').Reply} Reply
+ * @typedef {import('./messages.js').Reply} Reply
  *
  * @typedef {object} Route
  * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, or `GET POST`
@@ -29,7 +30,7 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {string} version
  * @property {string} issuerId
  * @property {import('./mounts.js').Mounts} mounts beside the PKI mount
- * @property {import('./tokens.js').Tokens} tokens
+ * @property {import('./routes-system.js').Tokens} tokens
  * @property {import('./issuing.js').Ca} ca
  * @property {Readonly<Record<string, import('./roles.js').Role>>} roles
  * @property {() => Promise<Buffer>} crl
@@ -49,7 +50,7 @@ export function createHandler(world) {
   };
   return async (request) => {
     try {
-      return await answer(world, tables, request);
+      return await reply(world, tables, request);
     } catch (error) {
       return refusal(error instanceof VaultError ? error : new VaultError(500, 'internal error'));
     }
@@ -61,7 +62,7 @@ export function createHandler(world) {
  * @param {Record<'openSystem' | 'system' | 'openMount' | 'mount', Route[]>} tables
  * @param {Request} request
  */
-function answer(world, tables, request) {
+function reply(world, tables, request) {
   const [rawPath, query = ''] = split(request.url);
   if (/\/\/|\/\.\.?(\/|$)/.test(rawPath)) return cleaned(rawPath, query);
   const path = decode(rawPath);
@@ -78,7 +79,7 @@ function answer(world, tables, request) {
         ? find(tables.openSystem, method, route)
         : find(tables.openMount, method, below);
   if (open === 'method') throw new VaultError(405, below === null ? undefined : 'unsupported operation');
-  if (open !== null) return open.handle({ request, match: open.match });
+  if (open !== null) return open.handle(callOf(request, open.match));
   world.tokens.check(tokenOf(request.headers));
   if (method === 'POST' && route.endsWith('/'))
     throw new VaultError(400, "cannot write to a path ending in '/'");
@@ -89,11 +90,16 @@ function answer(world, tables, request) {
         ? find(tables.system, method, route)
         : find(tables.mount, method, below);
   if (known === 'method') throw new VaultError(405, listed('unsupported operation'));
-  if (known !== null) return known.handle({ request, match: known.match });
+  if (known !== null) return known.handle(callOf(request, known.match));
   if (below === null && other === null && !/^(sys|auth\/token|identity)\//.test(route)) {
     throw new VaultError(404, `no handler for route ${JSON.stringify(route)}. route entry not found.`);
   }
   throw new VaultError(404, listed('unsupported path'));
+}
+
+/** @param {Request} request @param {string[]} match @returns {Call} */
+function callOf(request, match) {
+  return { request, match, params: () => readParams(request.body, request.headers['content-type']) };
 }
 
 /**

@@ -54,7 +54,7 @@ function ready(child) {
   return new Promise((resolve, reject) => {
     const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
       reject(usageError('dev_server_failed', `The embedded server did not start: ${why}.`, undefined, cause));
-    const timer = setTimeout(() => failed(`no answer within ${START_MS / 1000} s`, undefined), START_MS);
+    const timer = setTimeout(() => failed(`no response within ${START_MS / 1000} s`, undefined), START_MS);
     const done = () => clearTimeout(timer);
     child.once('error', (error) => failed(error.message, error));
     child.once('exit', (code, signal) =>

@@ -1,5 +1,7 @@
-/** What was issued and revoked, in memory only: gone when the server stops. */
-import { colonHex } from './text.js';
+/** Issued and revoked certificates, in memory only, and their CRL. */
+import { authorityKeyIdentifier, extension } from './certificate.js';
+import { colonHex, explicit, integer, OID_DER, rawInteger, sequence, time } from './der.js';
+import { signed } from './keys.js';
 
 /** Certificates kept before the oldest is forgotten, about 100 MB. A forgotten one can no longer be read or revoked. */
 export const MAX_STORED = 100_000;
@@ -55,4 +57,58 @@ export class Store {
     }
     return entry;
   }
+}
+
+const LIFETIME_SECONDS = 72 * 3600;
+const REBUILD_SECONDS = 12 * 3600;
+
+/**
+ * Builds it at the first request after a revocation; Vault builds it at the revocation.
+ *
+ * @param {import('./certificate.js').Authority} issuer
+ * @param {Store} store
+ * @returns {() => Promise<Buffer>} the current CRL, DER
+ */
+export function createCrlBuilder(issuer, store) {
+  let builtAt = 0;
+  let revision = -1;
+  let number = 0;
+  /** @type {Promise<Buffer>} */
+  let current = Promise.resolve(Buffer.alloc(0));
+  return () => {
+    const now = Math.floor(Date.now() / 1000);
+    if (revision !== store.revision || now - builtAt > REBUILD_SECONDS) {
+      number += 1;
+      builtAt = now;
+      revision = store.revision;
+      current = buildCrl(issuer, [...store.revoked.values()], number, now);
+    }
+    return current;
+  };
+}
+
+/**
+ * @param {import('./certificate.js').Authority} issuer
+ * @param {Entry[]} revoked
+ * @param {number} number
+ * @param {number} now epoch seconds
+ */
+function buildCrl(issuer, revoked, number, now) {
+  const entries = revoked.map(({ serial, revokedAt }) =>
+    sequence(rawInteger(serial), time(Math.floor(Number(revokedAt) / 1000))),
+  );
+  const extensions = sequence(
+    authorityKeyIdentifier(issuer.keyId),
+    extension(OID_DER.crlNumber, integer(number)),
+  );
+  const tbs = sequence(
+    integer(1),
+    issuer.signer.algorithm,
+    issuer.name,
+    time(now),
+    time(now + LIFETIME_SECONDS),
+    ...(entries.length > 0 ? [sequence(Buffer.concat(entries))] : []),
+    explicit(0, extensions),
+  );
+  return signed(issuer.signer, tbs);
 }

@@ -1,17 +1,19 @@
 /**
  * One HTTP/1.1 connection with one request in flight at most, for the load path. Reports the moment a request goes
- * on the wire, lends the answer's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
- * socket: what Node's and other clients do for every request costs several times the CPU time, and some write later than they
- * are asked to.
+ * on the wire, lends the response's bytes, and never queues, retries or redirects. An HTTP client of its own, on a bare
+ * socket: other clients, Node's included, cost several times the CPU time a request, and some delay
+ * the write.
  */
-import { AnswerReader } from './answer-reader.js';
-import { createDialler } from './dial.js';
-import { describeStrangeAnswer, describeTransportError, transportFailure } from './failures.js';
-import { createEncoder } from './request-bytes.js';
+import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { createEncoder } from './exchange.js';
+import { describeTransportError, describeUnexpectedBytes, transportFailure } from './failures.js';
+import { ResponseReader } from './response-reader.js';
+import { connectOptions } from './tls.js';
 
-export { MAX_BODY_BYTES } from './answer-reader.js';
+export { MAX_BODY_BYTES } from './response-reader.js';
 
-/** An idle connection is not used again in the last part of the time that the server keeps it for. */
+/** An idle connection is not reused this shortly before the server's keep-alive time ends. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /**
@@ -23,8 +25,8 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 export function createConnection({ origin, tls }) {
   const dial = createDialler(origin, tls);
   const encode = createEncoder(new URL(origin).host);
-  const reader = new AnswerReader();
-  /** The one in use; what still comes on another is nobody's. @type {import('node:net').Socket | null} */
+  const reader = new ResponseReader();
+  /** The one in use; events of others are ignored. @type {import('node:net').Socket | null} */
   let socket = null;
   let connected = false;
   let closed = false;
@@ -66,33 +68,33 @@ export function createConnection({ origin, tls }) {
 
   /** @param {Buffer} chunk */
   function read(chunk) {
-    // Nobody asked for anything: the connection cannot be trusted with the next request.
+    // Bytes without a request: the connection cannot be trusted with the next one.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
     if (progress === 'done') answered();
-    else if (progress === 'bad') fail(describeStrangeAnswer(reader.strange).code);
+    else if (progress === 'bad') fail(describeUnexpectedBytes(reader.strange).code);
     else if (progress === 'too large') fail('answer_too_large');
   }
 
   function answered() {
-    const told = exchange;
+    const ended = exchange;
     exchange = null;
     if (!reader.reusable) hangUp();
     else if (reader.keepAliveMs !== null) {
       const margin = Math.min(KEEP_ALIVE_MARGIN_MS, reader.keepAliveMs / 2);
       keptUntil = performance.now() + reader.keepAliveMs - margin;
     }
-    told?.onAnswer(reader.status, reader.body);
+    ended?.onAnswer(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
 
   /** @param {string} outcome */
   function fail(outcome) {
-    const told = exchange;
+    const ended = exchange;
     const beforeSent = !sent;
     exchange = null;
     hangUp();
-    told?.onFailure(outcome, beforeSent);
+    ended?.onFailure(outcome, beforeSent);
   }
 
   /** @param {Error | null} error */
@@ -157,4 +159,100 @@ export function createConnection({ origin, tls }) {
       hangUp();
     },
   };
+}
+
+/**
+ * @typedef {object} Line callbacks of a socket
+ * @property {() => void} ready connected, TLS handshake included
+ * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
+ * @property {(error: Error | null) => void} gone once; null: closed by the other side
+ */
+
+const BUFFER_BYTES = 64 * 1024;
+
+/** All sockets of this thread read into it, one at a time. @type {Buffer | null} */
+let shared = null;
+
+/**
+ * TCP sockets that could not be connected are connected again: to the kernel that is a new socket, but V8 keeps what Node makes
+ * for one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
+ *
+ * @param {string} origin scheme, host and port
+ * @param {import('./tls.js').Tls} tls
+ * @returns {(line: Line) => import('node:net').Socket} a line gets no more callbacks once its socket is reused
+ */
+export function createDialler(origin, tls) {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isTls = protocol === 'https:';
+  const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
+  if (isTls) {
+    const secure = connectOptions(tls);
+    // SNI carries names, never addresses: RFC 6066, 3.
+    const servername = secure.servername ?? (isIP(host) === 0 ? host : '');
+    const options = { ...address, ...secure, servername };
+    // The types omit it: tls.connect takes `onread` as net.connect does.
+    const connect = (/** @type {OnRead} */ onread) =>
+      connectTls(/** @type {import('node:tls').ConnectionOptions} */ ({ ...options, onread }));
+    return (line) => open(connect, 'secureConnect', line, () => {});
+  }
+  /** @type {((line: Line) => import('node:net').Socket)[]} */
+  const spare = [];
+  const connect = (/** @type {OnRead} */ onread) => connectTcp({ ...address, onread });
+  return (line) =>
+    spare.pop()?.(line) ??
+    open(connect, 'connect', line, (socket, hand, failed) => {
+      // Given up while its name may still be looked up: what comes of that would reach the next connection made on it.
+      if (!failed && isIP(host) === 0) return;
+      spare.push((next) => {
+        hand(next);
+        return socket.connect(address);
+      });
+    });
+}
+
+/** @typedef {import('node:net').OnReadOpts} OnRead */
+
+/**
+ * @param {(onread: OnRead) => import('node:net').Socket} connect
+ * @param {'connect' | 'secureConnect'} readyEvent
+ * @param {Line} first
+ * @param {(socket: import('node:net').Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
+ *   ready; `hand`: redirects the callbacks to the next line; `failed`: by itself, not given up
+ * @returns {import('node:net').Socket}
+ */
+function open(connect, readyEvent, first, onUnused) {
+  shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  let line = first;
+  let [ready, isGone, failed] = [false, false, false];
+  const hand = (/** @type {Line} */ next) => {
+    line = next;
+    [isGone, failed] = [false, false];
+  };
+  const gone = (/** @type {Error | null} */ error) => {
+    if (isGone) return;
+    isGone = true;
+    line.gone(error);
+  };
+  const socket = connect({
+    buffer: shared,
+    callback(count, buffer) {
+      line.read(/** @type {Buffer} */ (buffer).subarray(0, count));
+      return true;
+    },
+  });
+  socket.once(readyEvent, () => {
+    ready = true;
+    line.ready();
+  });
+  socket.on('error', (error) => {
+    failed = true;
+    gone(error);
+  });
+  socket.on('end', () => gone(null));
+  socket.on('close', () => {
+    gone(null);
+    if (!ready) onUnused(socket, hand, failed);
+  });
+  return socket;
 }

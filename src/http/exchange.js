@@ -1,4 +1,4 @@
-/** What a connection of the load path is asked and what it tells: types alone. */
+/** A request, its bytes on the wire (RFC 9112, sections 3 and 5), and the interface of a connection of the load. */
 
 /**
  * @typedef {object} Request
@@ -8,19 +8,76 @@
  * @property {Uint8Array | string | null} body
  */
 /**
- * @typedef {object} Exchange told what happens to a request on a connection; exactly one of onAnswer, onFailure ends it
- * @property {() => void} [onDial] there is no open connection: one is being made first
+ * @typedef {object} Exchange callbacks for one request; exactly one of onAnswer, onFailure ends it
+ * @property {() => void} [onDial] called when a new connection is opened first
  * @property {() => void} onSent on the wire now
  * @property {(status: number, body: Uint8Array) => void} onAnswer the body is only lent until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
  */
 /**
  * @typedef {object} Connection
- * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with the reason, which follows the
- *   target's name in a sentence
+ * @property {(timeoutMs: number) => Promise<void>} open connects beforehand; rejects with a reason
+ *   that follows the target's name in a sentence
  * @property {(request: Request, exchange: Exchange) => void} send
- * @property {() => void} abort ends the request in flight without telling its exchange
+ * @property {() => void} abort ends the request in flight without a callback
  * @property {() => Promise<void>} close
  */
 
-export {};
+/** Visible ASCII: what needs escaping comes escaped. */
+const PATH = /^\/[\x21-\x7e]*$/;
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Methods whose requests say their length even when it is 0 (RFC 9110, 8.6). */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Requests are mostly the one before again, or share its header fields: what is the same object is not written anew.
+ *
+ * @param {string} host for the Host field
+ * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow
+ */
+export function createEncoder(host) {
+  /** @type {Request | null} */
+  let lastRequest = null;
+  let lastBytes = Buffer.alloc(0);
+  /** @type {Record<string, string> | null} */
+  let lastHeaders = null;
+  let lastFields = '';
+
+  /** @param {Record<string, string>} headers */
+  function fieldsOf(headers) {
+    if (headers !== lastHeaders) {
+      lastFields = writeFields(headers);
+      lastHeaders = headers;
+    }
+    return lastFields;
+  }
+
+  return (request) => {
+    if (request === lastRequest) return lastBytes;
+    const { method, path, headers, body } = request;
+    if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    const lengthField = length > 0 || WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${fieldsOf(headers)}${lengthField}\r\n`;
+    const bytes = Buffer.allocUnsafe(head.length + length);
+    bytes.write(head, 0, 'latin1');
+    if (typeof body === 'string') bytes.write(body, head.length);
+    else if (body !== null) bytes.set(body, head.length);
+    lastRequest = request;
+    lastBytes = bytes;
+    return bytes;
+  };
+}
+
+/** @param {Record<string, string>} headers */
+function writeFields(headers) {
+  return Object.entries(headers)
+    .map(([name, value]) => {
+      if (!NAME.test(name) || !VALUE.test(value))
+        throw new TypeError('a header field that HTTP does not allow');
+      return `${name}: ${value}\r\n`;
+    })
+    .join('');
+}

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} TransportFailure
  * @property {string} code stable, `snake_case`
- * @property {string} text what happened, to follow the target's name: `<target> <text>.` Never holds bytes of an answer
+ * @property {string} text what happened, to follow the target's name: `<target> <text>.` Never holds bytes of a response
  * @property {string} [remedy] one sentence, where there is more to say than "try again"
  */
 
@@ -168,32 +168,32 @@ export function describeTransportError(error, { headersSeen = false } = {}) {
   if (headersSeen && BY_CODE.get(code) === 'connection_reset') return FAILURES.truncated;
   const known = BY_CODE.get(code);
   if (known !== undefined) return FAILURES[known];
-  if (code.startsWith('HPE_')) return describeStrangeAnswer(start);
+  if (code.startsWith('HPE_')) return describeUnexpectedBytes(start);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code.startsWith('CERT_'))
     return FAILURES.tls_error;
   return FAILURES.transport_error;
 }
 
 /**
- * @param {string} start first bytes of what came in place of an HTTP answer, latin1
+ * @param {string} start first bytes received in place of an HTTP response, latin1
  * @returns {TransportFailure}
  */
-export function describeStrangeAnswer(start) {
+export function describeUnexpectedBytes(start) {
   return isTlsAlert(start) ? FAILURES.wrong_scheme_http_to_https_port : FAILURES.bad_http;
 }
 
 /**
  * @param {keyof typeof FAILURES} name
- * @returns {TransportFailure} for a caller that knows better than the error it was given
+ * @returns {TransportFailure} for a caller that knows the cause better than the error
  */
 export function transportFailure(name) {
   return FAILURES[name];
 }
 
 /**
- * An alert record (RFC 8446, 5.1 and 6) is what many TLS ports answer to plain HTTP.
+ * An alert record (RFC 8446, 5.1 and 6) is the response of many TLS ports to plain HTTP.
  *
- * @param {string} data first bytes of the answer
+ * @param {string} data first bytes of the response
  */
 function isTlsAlert(data) {
   return data.charCodeAt(0) === 0x15 && data.charCodeAt(1) === 0x03;
@@ -213,7 +213,7 @@ export const TRANSPORT_CODES = Object.freeze([
  * `fetch` hides the error in `cause`; connecting to several addresses of one name hides it in `errors`.
  *
  * @param {unknown} error
- * @returns {{code: string, start: string}} `start`: what came in place of an HTTP answer
+ * @returns {{code: string, start: string}} `start`: bytes received in place of an HTTP response
  */
 function innermost(error) {
   /** @type {any} */
@@ -235,8 +235,7 @@ function innermost(error) {
 const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
 
 /**
- * What breaks a handshake is told to a request that waits for it as a failed write. Node (tls_wrap.cc) makes its codes of
- * OpenSSL's reasons in this way where it does not.
+ * A broken handshake fails a waiting write with EPROTO. This builds the code from OpenSSL's reason as Node (tls_wrap.cc) does elsewhere.
  *
  * @param {string} message
  */

@@ -15,7 +15,7 @@ export { describeTransportError } from './failures.js';
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
 /** @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string | Buffer, timeoutMs?: number,
- *   onHead?: () => void}} Asked `timeoutMs`: another than the requester's; `onHead`: called as soon as the head of the answer is read */
+ *   onHead?: () => void}} Asked `timeoutMs`: another than the requester's; `onHead`: called once the response's head is read */
 
 /** @typedef {{origin: string, named: string}} Target */
 
@@ -61,21 +61,21 @@ export function createRequester({
   return {
     /**
      * @param {Asked} asked
-     * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) when there is no answer
+     * @returns {Promise<Answer>} whatever its status; throws a PkiLoadError (exit code 2) without a response
      */
     async request({ method = 'GET', path, headers, body, timeoutMs: within = timeoutMs, onHead }) {
       const deadline = new AbortController();
       const signal = AbortSignal.any([deadline.signal, closing.signal]);
       const progress = { headersSeen: false };
       const timer = setTimeout(() => deadline.abort(), within);
-      /** What is wrong with an answer is told to the request; the message only hears that it ends there. @type {unknown} */
+      /** The request gets the cause of a broken response; the message only an end. @type {unknown} */
       let broken = null;
       try {
         const asking = open(origin + path, { agent, method, headers, signal });
         asking.on('error', (error) => {
           broken ??= error;
         });
-        // Nobody asked for another protocol. Node says nothing of it, and the request would wait for ever.
+        // An upgrade is never requested. Node reports none, so the request would wait forever.
         asking.once('upgrade', (_message, socket) => {
           socket.destroy();
           asking.emit('error', Object.assign(new Error('upgrade'), { code: 'HPE_UNEXPECTED_UPGRADE' }));
@@ -185,7 +185,7 @@ function address(origin) {
 }
 
 /**
- * Servers that drop plain HTTP on a TLS port without a word (Node does) are told apart by one handshake.
+ * Servers that drop plain HTTP on a TLS port without a response (Node does) are recognised by one handshake.
  *
  * @param {string} origin
  * @returns {Promise<boolean>}

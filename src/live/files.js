@@ -1,6 +1,5 @@
 /** Rewrites the files of `--out` during the run, so that a killed run loses nothing. */
-import { fileFault } from '../common/file-faults.js';
-import { whatIsAt, writeWhole } from '../common/whole-file.js';
+import { fileFault, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
 
 /** @typedef {import('../result/schema.js').Result} Result */

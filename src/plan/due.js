@@ -75,7 +75,7 @@ export function createDueCounter(schedule, part) {
 
   return {
     /**
-     * Cheapest where it is asked for one time after the other.
+     * Cheapest for ascending times.
      *
      * @param {number} ms from time zero, warm-up included
      * @returns {number} arrivals that are due before, those of the warm-up too

@@ -20,7 +20,7 @@ const TOLERANCE = 1e-9;
 export function createInFlight({ stages, warmupMs }, shard, shards) {
   if (stages === null) return null;
   const lines = stages.flatMap((stage) => stage.lines);
-  // What is a rate to a profile are requests in flight here: only the level at a time is asked for.
+  // The profile's rate is the number of requests in flight here.
   const { ratePerSecond: levelAt } = createProfile(
     lines.map(({ durationMs, from, to }) => ({ durationMs, fromPerSecond: from, toPerSecond: to })),
   );

@@ -1,8 +1,7 @@
 /** Options -> how the load is laid out: the part of the Plan that is the same for every operation. */
 import { usageError } from '../common/errors.js';
 import { hash32 } from '../common/random.js';
-import { parseShard, partName, shareOf } from './shard-part.js';
-import { parseStartAt } from './start-at.js';
+import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
 
 /**
  * @typedef {object} LoadPlan

@@ -93,7 +93,7 @@ export function planTarget(common, given, environment) {
       'Give one of them.',
     );
   }
-  // Where somebody's Vault is, and how it is trusted, says nothing of the embedded server.
+  // The environment's address and TLS settings do not apply to the embedded server.
   const tls = common.dev ? NO_TLS : environment.tls;
   return {
     url: common.url ?? addressOf(environment, common.dev),

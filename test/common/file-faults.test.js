@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { fileFault } from '../../src/common/file-faults.js';
+import { fileFault } from '../../src/common/whole-file.js';
 
 const HERE = fileURLToPath(import.meta.url);
 

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, afterEach, before, it } from 'node:test';
 import fc from 'fast-check';
-import { MAX_BODY } from '../../src/dev/http.js';
-import { createDevServer } from '../../src/dev/server.js';
+import { createDevServer, MAX_BODY } from '../../src/dev/server.js';
 import { ask } from './support.js';
 
 /** @type {import('../../src/dev/server.js').DevServer} */

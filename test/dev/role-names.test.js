@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { allowedNames } from '../../src/dev/role-names.js';
-import { ROLES } from '../../src/dev/roles.js';
+import { allowedNames, ROLES } from '../../src/dev/roles.js';
 
 /** As answered by Vault 1.21.1 for the role `example-dot-com`: name, allowed. */
 const NAMES = /** @type {[string, boolean][]} */ ([

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { createTokens } from '../../src/dev/tokens.js';
+import { createTokens } from '../../src/dev/routes-system.js';
 
 describe('tokens', () => {
   it('expire, live longer when renewed, and cannot be renewed in time once expired', () => {

@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { createDialler } from '../../src/http/dial.js';
+import { createDialler } from '../../src/http/connection.js';
 
 const TRUST = { rejectUnauthorized: true };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_BODY_BYTES } from '../../src/http/answer-reader.js';
 import { describeTransportError, TRANSPORT_CODES, TRANSPORT_MEANINGS } from '../../src/http/failures.js';
+import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 
 const error = (/** @type {string} */ code, more = {}) =>
   Object.assign(new Error('secret hvs.abc'), { code, ...more });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { createEncoder } from '../../src/http/request-bytes.js';
+import { createEncoder } from '../../src/http/exchange.js';
 
 /** @typedef {{method: string, url: string, headers: Record<string, string>, body: Buffer}} Seen */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createAuthorities } from '../../src/dev/authority.js';
+import { createAuthorities } from '../../src/dev/certificate.js';
 import { createResponder } from '../../src/dev/ocsp-responder.js';
 import { Store } from '../../src/dev/store.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';

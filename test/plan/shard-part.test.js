@@ -5,8 +5,7 @@ import { PkiLoadError } from '../../src/common/errors.js';
 import { leadMs } from '../../src/engine/start.js';
 import { loadOperation } from '../../src/operations/index.js';
 import { makePlan } from '../../src/plan/plan.js';
-import { parseShard, partName } from '../../src/plan/shard-part.js';
-import { parseStartAt } from '../../src/plan/start-at.js';
+import { parseShard, parseStartAt, partName } from '../../src/plan/shard-part.js';
 import { readEnvironment } from '../../src/vault/environment.js';
 
 const ocsp = await loadOperation('ocsp');

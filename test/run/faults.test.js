@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { createAuthorities } from '../../src/dev/authority.js';
+import { createAuthorities } from '../../src/dev/certificate.js';
 import { createSlots } from '../../src/engine/slots.js';
 import { createConnection } from '../../src/http/connection.js';
 import { loadOperation } from '../../src/operations/index.js';

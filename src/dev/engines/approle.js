@@ -1,16 +1,15 @@
 /** AppRole: roles, their secret IDs, and logins. Their tokens open nothing here: this server knows one token, its own. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { listParam, readParams, secondsParam, textParam } from '../params.js';
-import { raw, secret, VaultError } from '../replies.js';
+import { listParam, raw, secondsParam, secret, textParam, VaultError } from '../messages.js';
 
 /** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[], tokenType: string}} AppRole */
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
 
-/** What Vault takes as `token_type`; `default` is a service token here. */
+/** Values of `token_type`; `default` is a service token here. */
 const TOKEN_TYPES = new Set(['', 'default', 'service', 'batch', 'default-service', 'default-batch']);
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createAppRole() {
   /** @type {Map<string, AppRole>} */
   const roles = new Map();
@@ -19,15 +18,13 @@ export function createAppRole() {
     if (role === undefined) throw new VaultError(404);
     return role;
   };
-  const paramsOf = (/** @type {import('../routes.js').Call} */ { request }) =>
-    readParams(request.body, request.headers['content-type']);
   return {
     routes: [
       {
         method: 'POST',
         path: /^role\/([\w-]+)$/,
         handle(call) {
-          const params = paramsOf(call);
+          const params = call.params();
           const before = roles.get(call.match[1]);
           const tokenType = textParam(params, 'token_type');
           if (!TOKEN_TYPES.has(tokenType))
@@ -79,7 +76,7 @@ export function createAppRole() {
         method: 'POST',
         path: /^login$/,
         handle(call) {
-          const params = paramsOf(call);
+          const params = call.params();
           const [given, secretId] = [textParam(params, 'role_id'), textParam(params, 'secret_id')];
           if (given === '') throw new VaultError(500, 'failed to determine alias name from login request');
           const found = [...roles].find(([, { roleId }]) => roleId === given);

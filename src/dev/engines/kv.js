@@ -1,13 +1,12 @@
 /** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
-import { readParams } from '../params.js';
-import { raw, secret, VaultError } from '../replies.js';
+import { raw, secret, VaultError } from '../messages.js';
 
 /** Secrets kept before the oldest is forgotten. */
 const MOST = 1_000_000;
 
 /** @typedef {{data: Record<string, unknown>, version: number, createdAt: string, deletedAt: string}} Stored `deletedAt`: empty while it is there */
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createKv({ version }) {
   /** @type {Map<string, Stored>} */
   const secrets = new Map();
@@ -41,8 +40,8 @@ function plain(secrets) {
     {
       method: 'POST',
       path: /^(.+)$/s,
-      handle({ request, match }) {
-        const data = { ...readParams(request.body, request.headers['content-type']) };
+      handle({ params, match }) {
+        const data = { ...params() };
         if (Object.keys(data).length === 0) throw new VaultError(400, 'missing data fields');
         store(secrets, match[1], data);
         return raw('', '', 204);
@@ -81,8 +80,8 @@ function versioned(secrets) {
     {
       method: 'POST',
       path: /^data\/(.+)$/s,
-      handle({ request, match }) {
-        const { data } = readParams(request.body, request.headers['content-type']);
+      handle({ params, match }) {
+        const { data } = params();
         if (data === null || data === undefined) throw new VaultError(400, 'no data provided');
         if (typeof data !== 'object' || Array.isArray(data)) throw notAMap(data);
         const stored = store(secrets, match[1], /** @type {Record<string, unknown>} */ (data));

@@ -10,8 +10,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { readParams, textParam } from '../params.js';
-import { listed, secret, VaultError } from '../replies.js';
+import { listed, secret, textParam, VaultError } from '../messages.js';
 
 /** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
 /** @typedef {Key & {type: string, createdAt: Date}} NamedKey */
@@ -32,7 +31,7 @@ const KEYS = Object.freeze({
   'rsa-4096': () => rsaKey(4096),
 });
 
-/** What an action is about when there is no such key. @type {Readonly<Record<string, string>>} */
+/** Errors for a key that does not exist. @type {Readonly<Record<string, string>>} */
 const MISSING = Object.freeze({
   encrypt: 'encryption key not found',
   decrypt: 'encryption key not found',
@@ -40,25 +39,23 @@ const MISSING = Object.freeze({
   verify: 'signature verification key not found',
 });
 
-/** @type {import('./index.js').CreateEngine} */
+/** @type {import('../mounts.js').CreateEngine} */
 export function createTransit() {
   /** @type {Map<string, NamedKey>} */
   const keys = new Map();
-  const paramsOf = (/** @type {import('../routes.js').Call} */ { request }) =>
-    readParams(request.body, request.headers['content-type']);
   /**
    * @param {string} action
-   * @param {(key: NamedKey, params: import('../params.js').Params) => Record<string, unknown>} answer
+   * @param {(key: NamedKey, params: import('../messages.js').Params) => Record<string, unknown>} run
    * @returns {import('../routes.js').Route}
    */
-  const route = (action, answer) => ({
+  const route = (action, run) => ({
     method: 'POST',
     path: new RegExp(`^${action}/([\\w-]+)$`),
     handle(call) {
       const key = keys.get(call.match[1]);
-      // Vault makes a key that it is to encrypt with, where there is none.
+      // Vault creates a missing key on encrypt; this server does not.
       if (key === undefined) throw new VaultError(400, MISSING[action]);
-      return secret({ data: answer(key, paramsOf(call)), mountType: 'transit' });
+      return secret({ data: run(key, call.params()), mountType: 'transit' });
     },
   });
   return {
@@ -68,7 +65,7 @@ export function createTransit() {
         method: 'POST',
         path: /^keys\/([\w-]+)$/,
         handle(call) {
-          const type = textParam(paramsOf(call), 'type') || 'aes256-gcm96';
+          const type = textParam(call.params(), 'type') || 'aes256-gcm96';
           if (!Object.hasOwn(KEYS, type)) throw new VaultError(400, `unknown key type ${type}`);
           const name = call.match[1];
           const key = keys.get(name) ?? { type, createdAt: new Date(), ...KEYS[type]() };
@@ -164,9 +161,9 @@ function able(action, refusal) {
 }
 
 /**
- * @param {import('../params.js').Params} params
+ * @param {import('../messages.js').Params} params
  * @param {string} name
- * @param {string} [before] what Vault says first
+ * @param {string} [before] start of the message
  */
 function textOf(params, name, before = '') {
   const text = textParam(params, name);
@@ -176,7 +173,7 @@ function textOf(params, name, before = '') {
 }
 
 /**
- * @param {import('../params.js').Params} params
+ * @param {import('../messages.js').Params} params
  * @param {string} name
  */
 function bytesOf(params, name) {

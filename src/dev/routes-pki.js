@@ -1,11 +1,9 @@
-/** The PKI mount: what needs a token. */
+/** The PKI mount. */
 import { X509Certificate } from 'node:crypto';
+import { colonHex, fromPem, toPem } from './der.js';
 import { issue, signCsr, signVerbatim } from './issuing.js';
-import { listParam, readParams, textParam } from './params.js';
-import { secret, VaultError } from './replies.js';
-import { colonHex, fromPem } from './text.js';
-
-export { openMountRoutes } from './routes-open.js';
+import { listParam, raw, secret, textParam, VaultError } from './messages.js';
+import { MALFORMED_REQUEST, MAX_OCSP_REQUEST } from './ocsp-responder.js';
 
 /**
  * @typedef {import('./routes.js').Call} Call
@@ -30,11 +28,11 @@ export function mountRoutes(world) {
       handle: async (call) => {
         const name = call.match[1];
         const role = name === undefined ? null : roleOf(roles, name);
-        const { data, warnings } = await signVerbatim(ca, role, paramsOf(call));
+        const { data, warnings } = await signVerbatim(ca, role, call.params());
         return pki(data, warnings);
       },
     },
-    { method: 'POST', path: /^revoke$/, handle: (call) => revoke(ca, paramsOf(call)) },
+    { method: 'POST', path: /^revoke$/, handle: (call) => revoke(ca, call.params()) },
     {
       method: 'GET',
       path: new RegExp(`^roles/${NAME}$`),
@@ -47,7 +45,7 @@ export function mountRoutes(world) {
     { method: 'LIST', path: /^certs\/?$/, handle: () => keys([...ca.store.entries.keys()].sort()) },
     { method: 'LIST', path: /^certs\/revoked\/?$/, handle: () => keys([...ca.store.revoked.keys()].sort()) },
     { method: 'GET', path: /^config\/urls$/, handle: () => pki(urlsShape(ca.urls)) },
-    { method: 'POST', path: /^config\/urls$/, handle: (call) => setUrls(ca, paramsOf(call)) },
+    { method: 'POST', path: /^config\/urls$/, handle: (call) => setUrls(ca, call.params()) },
   ];
 }
 
@@ -56,13 +54,10 @@ const pki = (data, warnings) => secret({ data, warnings, mountType: 'pki' });
 
 /** @param {string[]} list */
 function keys(list) {
-  // Vault answers an empty list with 404.
+  // Vault returns 404 for an empty list.
   if (list.length === 0) throw new VaultError(404);
   return pki({ keys: list });
 }
-
-/** @param {Call} call */
-const paramsOf = ({ request }) => readParams(request.body, request.headers['content-type']);
 
 /**
  * @param {World} world
@@ -71,7 +66,7 @@ const paramsOf = ({ request }) => readParams(request.body, request.headers['cont
  */
 async function certify({ ca, roles }, make, call) {
   const name = call.match[1];
-  const params = paramsOf(call);
+  const params = call.params();
   const { data, warnings } = await make(ca, roleOf(roles, name), params);
   return pki(data, warnings);
 }
@@ -87,7 +82,7 @@ function roleOf(roles, name) {
 
 /**
  * @param {import('./issuing.js').Ca} ca
- * @param {import('./params.js').Params} params `serial_number`, or `certificate` for one that was not stored
+ * @param {import('./messages.js').Params} params `serial_number`, or `certificate` for one that was not stored
  */
 function revoke(ca, params) {
   const serial = textParam(params, 'serial_number').trim();
@@ -132,7 +127,7 @@ function adopt({ issuer, store }, pem) {
   return store.get(id) === undefined ? store.add(serial, certificate.raw) : id;
 }
 
-/** @typedef {import('./extensions.js').IssuerUrls} IssuerUrls */
+/** @typedef {import('./certificate.js').IssuerUrls} IssuerUrls */
 
 /** @param {IssuerUrls} urls */
 const urlsShape = (urls) => ({
@@ -145,7 +140,7 @@ const urlsShape = (urls) => ({
 
 /**
  * @param {import('./issuing.js').Ca} ca
- * @param {import('./params.js').Params} params
+ * @param {import('./messages.js').Params} params
  */
 function setUrls(ca, params) {
   const next = { ...ca.urls };
@@ -163,4 +158,104 @@ function setUrls(ca, params) {
   }
   ca.urls = next;
   return pki(urlsShape(next));
+}
+
+const PEM = 'application/pem-certificate-chain';
+
+/**
+ * @param {World} world
+ * @returns {Route[]}
+ */
+export function openMountRoutes(world) {
+  const { issuer, root } = world.ca;
+  const chain = `${issuer.pem}\n${root.pem}\n`;
+  /** @param {RegExp} path @param {Route['handle']} handle @returns {Route} */
+  const get = (path, handle) => ({ method: 'GET', path, handle });
+  return [
+    { method: 'POST', path: /^ocsp$/, handle: ({ request }) => ocspPost(world, request.body) },
+    get(/^ocsp\/(.*)$/s, ({ match }) => ocspGet(world, match[1])),
+    get(/^ca$/, () => raw('application/pkix-cert', issuer.der)),
+    get(/^ca\/pem$/, () => raw(PEM, `${issuer.pem}\n`)),
+    get(/^ca_chain$/, () => raw('application/pkix-cert', chain)),
+    get(/^crl$/, async () => raw('application/pkix-crl', await world.crl())),
+    get(/^crl\/pem$/, async () => raw('application/x-pem-file', `${toPem('X509 CRL', await world.crl())}\n`)),
+    get(/^cert\/([0-9A-Za-z:_-]+)$/, ({ match }) => readCertificate(world, match[1])),
+    get(/^cert\/([0-9A-Za-z:_-]+)\/raw$/, ({ match }) =>
+      raw('application/pkix-cert', find(world, match[1]).der),
+    ),
+    get(/^cert\/([0-9A-Za-z:_-]+)\/raw\/pem$/, ({ match }) =>
+      raw(PEM, `${toPem('CERTIFICATE', find(world, match[1]).der)}\n`),
+    ),
+  ];
+}
+
+/**
+ * @param {World} world
+ * @param {Buffer} body
+ */
+function ocspPost(world, body) {
+  return body.length >= MAX_OCSP_REQUEST ? malformed() : ocsp(world, body);
+}
+
+/**
+ * @param {World} world
+ * @param {string} base64 percent-decoded
+ */
+function ocspGet(world, base64) {
+  const isBase64 = base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
+  return isBase64 && base64.length < MAX_OCSP_REQUEST
+    ? ocsp(world, Buffer.from(base64, 'base64'))
+    : malformed();
+}
+
+const malformed = () => raw('application/ocsp-response', MALFORMED_REQUEST, 400);
+
+/**
+ * @param {World} world
+ * @param {Buffer} request
+ */
+async function ocsp(world, request) {
+  const response = await world.ocsp(request);
+  return response === null ? malformed() : raw('application/ocsp-response', response);
+}
+
+/**
+ * @param {World} world
+ * @param {string} serial hex with colons or hyphens, or `ca`
+ * @returns {import('./store.js').Entry}
+ */
+function find({ ca }, serial) {
+  if (serial === 'ca') return { serial: ca.issuer.serial, der: ca.issuer.der, revokedAt: null };
+  if (!/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial)) throw new VaultError(404, 'unsupported path');
+  const entry = ca.store.get(serial.toLowerCase().replaceAll('-', ':'));
+  if (entry === undefined) throw new VaultError(404);
+  return entry;
+}
+
+/**
+ * @param {World} world
+ * @param {string} serial or `ca`, `ca_chain`, `crl`
+ * @returns {Promise<import('./messages.js').Reply>}
+ */
+async function readCertificate(world, serial) {
+  const { issuer, root } = world.ca;
+  const current = { revocation_time: 0, revocation_time_rfc3339: '' };
+  if (serial === 'crl') {
+    return secret({ data: { certificate: toPem('X509 CRL', await world.crl()), ...current } });
+  }
+  const parent = { authority_key_id: colonHex(root.keyId) };
+  if (serial === 'ca_chain') {
+    const chain = `${issuer.pem}\n${root.pem}`;
+    return secret({ data: { ...parent, ca_chain: chain, certificate: chain, ...current } });
+  }
+  if (serial === 'ca') return secret({ data: { ...parent, certificate: issuer.pem, ...current } });
+  const { der, revokedAt } = find(world, serial);
+  const own = { authority_key_id: colonHex(issuer.keyId), certificate: toPem('CERTIFICATE', der) };
+  if (revokedAt === null) return secret({ data: { ...own, ...current } });
+  const revocation = {
+    issuer_id: world.issuerId,
+    revocation_time: Math.floor(Number(revokedAt) / 1000),
+    revocation_time_rfc3339: revokedAt.toISOString(),
+  };
+  return secret({ data: { ...own, ...revocation } });
 }

@@ -1,53 +1,52 @@
 /**
- * Bytes of a connection -> one answer after the other: status and body. Strict where the end of an answer is at stake,
- * because a connection that is read wrongly gives the next request somebody else's answer. RFC 9112.
+ * Bytes of a connection -> responses in order: status and body. Strict about where a response ends: an error there would
+ * give the next request the wrong response. RFC 9112.
  */
-import { parseAnswerHead } from './answer-head.js';
-import { createChunkReader } from './chunks.js';
+import { createChunkReader, parseResponseHead } from './response-syntax.js';
 
-/** A longer answer is `too large`, and the rest of it is not read: a CRL, or what `http` asks for, may well be. */
+/** A longer response, such as a large CRL, is `too large`; the rest is not read. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** As in Node's own parser. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** A connection keeps a buffer of this size; for a longer answer it borrows a large one until the next answer. */
+/** A connection keeps a buffer of this size; for a longer response it borrows a large one until the next. */
 const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const PROTOCOL = Buffer.from('HTTP/1.');
 const NOTHING = Buffer.alloc(0);
 
-/** Large buffers of this thread that nobody holds: there are as many as there were long answers at once. @type {Buffer[]} */
+/** Unused large buffers of this thread. @type {Buffer[]} */
 const spare = [];
 
 /** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status` and `body` hold until the next call */
 
-/** Not shared by connections: it holds what has come of the answer under way. */
-export class AnswerReader {
+/** One per connection: it holds the partial response. */
+export class ResponseReader {
   status = 0;
   /** @type {Uint8Array} */
   body = NOTHING;
-  /** The connection may carry another request: all that came belonged to the answer. */
+  /** The connection may carry another request: all bytes belonged to the response. */
   reusable = true;
-  /** @type {number | null} how long the server says it keeps an idle connection */
+  /** @type {number | null} the server's keep-alive time for an idle connection */
   keepAliveMs = null;
 
-  /** @type {import('./answer-head.js').AnswerHead | null} of the answer under way, once it is whole */
+  /** @type {import('./response-syntax.js').ResponseHead | null} of the current response, once complete */
   #head = null;
-  /** Bytes of a head that is not whole yet. */
+  /** Bytes of an incomplete head. */
   #pending = NOTHING;
   /** @type {Buffer} */
   #buffer = NOTHING;
   #length = 0;
   #tooLarge = false;
   #chunks = createChunkReader((bytes) => this.#append(bytes));
-  /** Most heads are the one before again. */
+  /** Most heads equal the one before. */
   #lastText = '';
-  /** @type {import('./answer-head.js').AnswerHead | null} */
+  /** @type {import('./response-syntax.js').ResponseHead | null} */
   #lastHead = null;
 
-  /** Forgets what came before, the body that was read included: the next byte is the first of an answer. */
+  /** Resets the reader, the last body included: the next byte is the first of a response. */
   begin() {
     this.status = 0;
     this.body = NOTHING;
@@ -62,7 +61,7 @@ export class AnswerReader {
   }
 
   /**
-   * @param {Buffer} bytes what came; only lent
+   * @param {Buffer} bytes valid only during the call
    * @returns {Progress}
    */
   read(bytes) {
@@ -72,10 +71,10 @@ export class AnswerReader {
       const end = all.indexOf(HEAD_END, at);
       if (end < 0) return this.#awaitHead(all.subarray(at));
       const head = end - at > MAX_HEAD_BYTES ? null : this.#parse(all.toString('latin1', at, end));
-      // 101 would be the answer to an Upgrade, which nobody asked for.
+      // 101 would be the response to an Upgrade, which no request has.
       if (head === null || head.status === 101) return 'bad';
       at = end + HEAD_END.length;
-      // Early hints and the like: the answer follows (RFC 9110, 15.2).
+      // Early hints and the like: the response follows (RFC 9110, 15.2).
       if (head.status < 200) continue;
       this.#head = head;
       this.status = head.status;
@@ -88,7 +87,7 @@ export class AnswerReader {
   /**
    * The server has closed the connection.
    *
-   * @returns {'done' | 'nothing' | 'truncated'} `nothing`: not even a whole head came
+   * @returns {'done' | 'nothing' | 'truncated'} `nothing`: no complete head
    */
   end() {
     if (this.#head === null) return 'nothing';
@@ -97,7 +96,7 @@ export class AnswerReader {
     return 'done';
   }
 
-  /** @returns {string} first bytes of what came in place of a head, latin1 */
+  /** @returns {string} first bytes received in place of a head, latin1 */
   get strange() {
     return this.#pending.toString('latin1', 0, 8);
   }
@@ -106,7 +105,7 @@ export class AnswerReader {
   #parse(text) {
     if (text !== this.#lastText) {
       this.#lastText = text;
-      this.#lastHead = parseAnswerHead(text);
+      this.#lastHead = parseResponseHead(text);
     }
     return this.#lastHead;
   }
@@ -123,7 +122,7 @@ export class AnswerReader {
   }
 
   /**
-   * @param {import('./answer-head.js').AnswerHead} head
+   * @param {import('./response-syntax.js').ResponseHead} head
    * @param {Buffer} bytes
    * @param {number} from
    * @returns {Progress}
@@ -158,7 +157,7 @@ export class AnswerReader {
   /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
   #finish(body, isAll) {
     this.body = body;
-    this.reusable = isAll && /** @type {import('./answer-head.js').AnswerHead} */ (this.#head).reusable;
+    this.reusable = isAll && /** @type {import('./response-syntax.js').ResponseHead} */ (this.#head).reusable;
     return 'done';
   }
 

@@ -3,17 +3,17 @@ import { request as httpRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseAnswerHead } from '../../src/http/answer-head.js';
-import { AnswerReader, MAX_BODY_BYTES } from '../../src/http/answer-reader.js';
+import { MAX_BODY_BYTES, ResponseReader } from '../../src/http/response-reader.js';
+import { parseResponseHead } from '../../src/http/response-syntax.js';
 
 /** @typedef {{end: string, status: number, body: string, reusable: boolean}} Read */
 
 /**
  * @param {Buffer[]} pieces what comes, in order; then the connection is closed
- * @param {AnswerReader} [reader]
+ * @param {ResponseReader} [reader]
  * @returns {Read} `end`: the last progress, or what the end of the connection meant
  */
-function readAll(pieces, reader = new AnswerReader()) {
+function readAll(pieces, reader = new ResponseReader()) {
   reader.begin();
   const read = (/** @type {string} */ end) => ({
     end,
@@ -67,7 +67,7 @@ const answerArb = fc
   });
 
 test('an answer is read the same however it is cut to pieces, one after the other by the same reader', () => {
-  const reader = new AnswerReader();
+  const reader = new ResponseReader();
   fc.assert(
     fc.property(answerArb, fc.array(fc.nat(), { maxLength: 12 }), ({ status, body, text }, cuts) => {
       const bytes = Buffer.from(text);
@@ -130,7 +130,7 @@ test('bodies up to the limit are read, by length, in chunks and until the end; l
 test('long answers on several connections at a time, again and again, do not get into each other', () => {
   const SIZE = 200_000;
   const names = ['a', 'b', 'c'];
-  const readers = names.map(() => new AnswerReader());
+  const readers = names.map(() => new ResponseReader());
   for (let round = 0; round < 3; round++) {
     for (const reader of readers) reader.begin();
     for (const piece of ['head', 'half', 'rest']) {
@@ -235,7 +235,7 @@ test("mutated answers: what is read as whole, Node's client reads the same way",
 const OK = 'HTTP/1.1 200 OK';
 const KEEP = 'Connection: keep-alive';
 
-/** @type {[string, string[], Partial<import('../../src/http/answer-head.js').AnswerHead> | null][]} what, lines, expected */
+/** @type {[string, string[], Partial<import('../../src/http/response-syntax.js').ResponseHead> | null][]} what, lines, expected */
 const table = [
   ['a length', [OK, 'Content-Length: 497'], { status: 200, framing: 'length', length: 497, reusable: true }],
   ['any case, any space', [OK, 'cOnTeNt-lEnGtH:\t 7 \t'], { framing: 'length', length: 7 }],
@@ -289,7 +289,7 @@ const table = [
 
 for (const [what, lines, expected] of table) {
   test(`the head of an answer: ${what}${expected === null ? ' is refused' : ''}`, () => {
-    const head = parseAnswerHead(lines.join('\r\n'));
+    const head = parseResponseHead(lines.join('\r\n'));
     if (expected === null || head === null) assert.equal(head, expected);
     else assert.deepEqual({ ...head, ...expected }, head);
   });
