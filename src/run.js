@@ -1,6 +1,4 @@
-/**
- * The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing.
- */
+/** The story of a run, top to bottom: prepare, warm, send, merge, judge. Emits events; prints nothing. */
 import { cpus } from 'node:os';
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
@@ -16,9 +14,15 @@ import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
+/** @import { IntervalEvent } from './engine/interval.js' */
+/** @import { Shard, ShardEnd } from './engine/shard.js' */
+/** @import { Tls } from './http/tls.js' */
+/** @import { PrepareContext } from './operations/index.js' */
+/** @import { Mix, MixFixture } from './operations/mix.js' */
+/** @import { Plan } from './plan/plan.js' */
+/** @import { Result } from './result/schema.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
 
-/** @typedef {import('./plan/plan.js').Plan} Plan */
-/** @typedef {import('./result/schema.js').Result} Result */
 /**
  * @typedef {object} StartEvent
  * @property {'start'} type
@@ -27,7 +31,6 @@ import { createVaultClient } from './vault/client.js';
  * @property {number | null} planned measured requests; null: as many as the target answers
  * @property {readonly number[] | null} [cells] of those, each operation's in each stage, where there are several
  */
-/** @typedef {import('./engine/interval.js').IntervalEvent} IntervalEvent */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
  * @typedef {object} TimeZero said when sending is about to begin
@@ -37,7 +40,7 @@ import { createVaultClient } from './vault/client.js';
  */
 /**
  * @typedef {object} LiveHook how another thread learns how the run goes without a share of the sending thread's time
- * @property {(count: number) => import('node:worker_threads').MessagePort[]} ports one for each recorder, which posts a Report
+ * @property {(count: number) => MessagePort[]} ports one for each recorder, which posts a Report
  *   on it every two seconds; none: nobody wants them
  * @property {(zero: TimeZero) => void} begin
  */
@@ -55,8 +58,8 @@ import { createVaultClient } from './vault/client.js';
 /**
  * @typedef {object} Prepared what outlives a run, so that several may share it
  * @property {Plan['target']} target the plan's; of an embedded server, where that is
- * @property {import('./operations/mix.js').MixFixture} fixture
- * @property {import('./http/tls.js').Tls} tls
+ * @property {MixFixture} fixture
+ * @property {Tls} tls
  * @property {() => Promise<void>} close takes away what was made
  */
 /**
@@ -116,7 +119,7 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     closed = true;
     for (const end of endings.splice(0).reverse()) await end();
   };
-  /** @type {import('./operations/index.js').PrepareContext['onEnd']} */
+  /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
     if (closed) throw interrupted();
     endings.push(() => end().catch((error) => warn(error.full ?? error.message)));
@@ -165,7 +168,7 @@ async function runPrepared(planned, { target: aim, fixture, tls }, context) {
   const mix = await loadMix(plan);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
-  /** @type {import('./engine/shard.js').Shard[]} */
+  /** @type {Shard[]} */
   let shards = [];
   try {
     const { threads, startAt } = plan.load;
@@ -202,10 +205,7 @@ function throwIfStopped(stop) {
   if (stop.aborted) throw interrupted();
 }
 
-/**
- * @param {import('./engine/shard.js').Shard[]} shards
- * @returns {Promise<string[]>} sentences
- */
+/** @param {Shard[]} shards @returns {Promise<string[]>} sentences */
 async function warmAll(shards) {
   const problems = (await Promise.all(shards.map((shard) => shard.warm()))).flat();
   if (problems.length === 0) return [];
@@ -220,7 +220,7 @@ async function warmAll(shards) {
  * @param {object} what
  * @param {Plan} what.plan
  * @param {number | null} what.windowMs planned length of the measured part
- * @param {import('./engine/shard.js').Shard[]} what.shards
+ * @param {Shard[]} what.shards
  * @param {ReturnType<typeof createRunSeconds>} what.seconds
  * @param {Pick<Context, 'stop' | 'cutOff' | 'onEvent' | 'live'>} context
  */
@@ -264,8 +264,8 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
 }
 
 /**
- * @param {import('./operations/mix.js').Mix} mix
- * @param {import('./engine/shard.js').ShardEnd[]} ends
+ * @param {Mix} mix
+ * @param {ShardEnd[]} ends
  * @returns {{type: 'notice' | 'warning', text: string}[]} one for each operation that kept something; a warning where not all was
  */
 function describeKept(mix, ends) {

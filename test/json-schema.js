@@ -2,6 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { schemaOf } from '../src/cli/schema.js';
+/** @import { SchemaKind } from '../src/cli/schema.js' */
+/** @import { FormatsPlugin } from 'ajv-formats' */
 
 /**
  * @param {Record<string, unknown>} schema
@@ -10,7 +12,7 @@ import { schemaOf } from '../src/cli/schema.js';
 export function compile(schema) {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false });
   // ajv-formats is CommonJS whose types and value differ in where `default` is.
-  /** @type {import('ajv-formats').FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
+  /** @type {FormatsPlugin} */ (/** @type {unknown} */ (formats))(ajv);
   const isValid = ajv.compile(schema);
   return (value) => {
     const written = JSON.parse(JSON.stringify(value) ?? 'null');
@@ -18,5 +20,5 @@ export function compile(schema) {
   };
 }
 
-/** @param {import('../src/cli/schema.js').SchemaKind} kind */
+/** @param {SchemaKind} kind */
 export const validatorOf = async (kind) => compile(await schemaOf(kind));

@@ -12,20 +12,23 @@ import { conclude } from '../src/result/conclude.js';
 import { load as loadOf } from './engine/load-plan.js';
 import { classify, sample } from './engine/recording.js';
 
-/** @typedef {import('../src/plan/plan.js').LoadPlan} LoadPlan */
-/** @typedef {import('../src/result/schema.js').Result} Result */
+/** @import { Sample } from '../src/engine/recording/ring.js' */
+/** @import { ShardEnd } from '../src/engine/shard.js' */
+/** @import { LoadPlan } from '../src/plan/load.js' */
+/** @import { Plan } from '../src/plan/plan.js' */
+/** @import { Result } from '../src/result/schema.js' */
+
 /**
  * @typedef {object} Synthetic
  * @property {Partial<LoadPlan>} load
  * @property {number} [unsent] of the last arrivals of the whole plan: never sent
  * @property {(string | [text: string, scope: {operation?: string, stage?: string}])[]} [requirements]
  * @property {Record<string, number>} [weights] of several operations; one, `synthetic`
- * @property {(sample: import('../src/engine/recording/ring.js').Sample, operation: string) => import('../src/engine/recording/ring.js').Sample} [change]
- *   what came of a request otherwise
+ * @property {(sample: Sample, operation: string) => Sample} [change] what came of a request otherwise
  * @property {number} [stoppedMs] when it was interrupted, from time zero
  * @property {string} [startedAt]
  * @property {Record<string, any>} [options] the operation's own
- * @property {Partial<import('../src/engine/shard.js').ShardEnd>} [end] what the threads say otherwise
+ * @property {Partial<ShardEnd>} [end] what the threads say otherwise
  * @property {string[][]} [notes] of each operation
  */
 
@@ -43,10 +46,7 @@ const GIVE_UP_MS = 1000;
 /** Of a closed loop: a request every so often. */
 const CLOSED_GAP_MS = 20;
 
-/**
- * @param {Synthetic} given
- * @returns {Result} of the whole plan, or of the part that `load.shard` names
- */
+/** @param {Synthetic} given @returns {Result} of the whole plan, or of the part that `load.shard` names */
 export function syntheticRun({
   load: changes,
   unsent = 0,
@@ -126,7 +126,7 @@ export function syntheticParts(given, threads) {
  * @param {LoadPlan} load
  * @param {NonNullable<Synthetic['requirements']>} requirements
  * @param {Record<string, any>} options
- * @returns {import('../src/plan/plan.js').Plan}
+ * @returns {Plan}
  */
 function planOf(load, requirements, options) {
   const tls = { caCert: null, caPath: null, clientCert: null, clientKey: null, serverName: null };
@@ -158,9 +158,9 @@ function sendAll({ load, memberOf, unsent, stoppedMs }, thread) {
   const place = shardOfThread(load.shard, thread, load.threads);
   const { schedule, shard, shards } = arrivalsOf(load, place.shard, place.shards);
   const count = schedule === null ? Number(load.requests) : schedule.count;
-  /** @type {import('../src/engine/recording/ring.js').Sample[]} */
+  /** @type {Sample[]} */
   const samples = [];
-  /** @type {import('../src/engine/recording/ring.js').Sample[]} */
+  /** @type {Sample[]} */
   const waiting = [];
   /** @type {[intended: number, member: number][]} */
   const dropped = [];

@@ -1,9 +1,8 @@
 /** One plan, several runs (`--repeat`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlessStopped } from '../common/stop.js';
-
-/** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('../live/thread.js').Live} Live */
+/** @import { Live } from '../live/thread.js' */
+/** @import { Result } from '../result/schema.js' */
 
 /**
  * @param {object} context
@@ -28,10 +27,7 @@ export async function repeatRun({ repeat, pauseMs, runOnce, live, stop, results,
   }
 }
 
-/**
- * @param {number} ms
- * @param {AbortSignal} stop ends it early
- */
+/** @param {number} ms @param {AbortSignal} stop ends it early */
 export async function pauseFor(ms, stop) {
   if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }

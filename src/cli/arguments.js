@@ -1,5 +1,7 @@
 /** Command-line arguments before and after yargs parses them. */
 import { closest } from '../common/closest.js';
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Argv } from 'yargs' */
 
 /**
  * Vault's own command line takes options with one dash (`-format=json`): those become ones with two. `-h` stays for
@@ -83,11 +85,7 @@ export function describeMisuse(message, args, { commands, flags }) {
   return `Unknown option ${dashes}${name}.${suggest(name, flags, '--')}`;
 }
 
-/**
- * @param {string} word
- * @param {string[]} known
- * @param {string} dashes
- */
+/** @param {string} word @param {string[]} known @param {string} dashes */
 function suggest(word, known, dashes) {
   const nearest = closest(word, known);
   return nearest === null ? '' : ` Did you mean ${dashes}${nearest}?`;
@@ -103,7 +101,7 @@ function suggest(word, known, dashes) {
  */
 /**
  * @typedef {object} Command
- * @property {Record<string, import('../common/options.js').OptionSpec>} options
+ * @property {Record<string, OptionSpec>} options
  * @property {Positionals} [positionals] none: the command takes options only
  * @property {string[]} examples command lines without the program's name
  * @property {string} [epilogue] for `--help`
@@ -113,7 +111,7 @@ function suggest(word, known, dashes) {
 /**
  * Everything is text to yargs; options.js turns it into values and says what is wrong.
  *
- * @param {import('yargs').Argv} parser
+ * @param {Argv} parser
  * @param {string} name
  * @param {Command} command
  */
@@ -145,7 +143,7 @@ export function declare(parser, name, { options, positionals, examples, epilogue
     );
 }
 
-/** @param {import('../common/options.js').OptionSpec} spec */
+/** @param {OptionSpec} spec */
 function describeOption({ describe: text, choices, default: value, defaultText, placeholder }) {
   const notes = [
     choices === undefined ? null : choices.join(' | '),

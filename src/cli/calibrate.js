@@ -4,9 +4,13 @@ import { EXIT, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { onInterrupt } from './process.js';
 
+/** @import { Calibration } from '../campaigns/calibrate/calibrate.js' */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Command } from './arguments.js' */
+
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const outputOptions = {
   format: {
     type: 'choice',
@@ -19,7 +23,7 @@ const outputOptions = {
   quiet: { type: 'flag', group: GROUP, describe: 'No progress on standard error' },
 };
 
-/** @type {import('./main.js').Command} */
+/** @type {Command} */
 export const command = {
   options: { ...calibrationOptions, ...outputOptions },
   examples: ['calibrate', 'calibrate --concurrency 50 --threads 2 --pacing spin --json'],
@@ -47,7 +51,7 @@ export const command = {
   },
 };
 
-/** @param {import('../campaigns/calibrate/calibrate.js').Calibration} found */
+/** @param {Calibration} found */
 async function textOf(found) {
   return (await import('../campaigns/calibrate/report.js')).render(found);
 }

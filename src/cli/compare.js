@@ -8,7 +8,10 @@ import { withoutSecrets } from '../vault/redact.js';
 import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkOutputs, writeOutputs } from './output.js';
 
-/** @typedef {import('../result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Comparison } from '../result/comparison/comparison-schema.js' */
+/** @import { RunGroup } from '../result/runs/same-run.js' */
+/** @import { Command } from './arguments.js' */
 
 const GROUP = 'Comparison';
 const RESULTS = 'Results';
@@ -17,7 +20,7 @@ const RESULTS = 'Results';
 const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('comparison'));
 const extensions = able.map(([, { extension }]) => extension).join(', ');
 
-/** @type {import('../common/options.js').OptionSpec} */
+/** @type {OptionSpec} */
 const withOption = {
   type: 'file',
   group: GROUP,
@@ -26,7 +29,7 @@ const withOption = {
   describe: 'Results of another group; repeatable',
 };
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const otherOptions = {
   name: {
     type: 'text',
@@ -101,7 +104,7 @@ const NOT_A_RUN = {
   ],
 };
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options: { with: withOption, ...otherOptions },
   positionals: {
@@ -138,10 +141,7 @@ export const command = {
   },
 };
 
-/**
- * @param {Record<string, unknown>} given
- * @returns {string[][]} the base first
- */
+/** @param {Record<string, unknown>} given @returns {string[][]} the base first */
 function pathsOf({ files, with: others }) {
   const read = (/** @type {unknown} */ group, /** @type {string} */ what) =>
     listOf(group).map((path) => /** @type {string} */ (readOne(withOption, what, path)));
@@ -167,20 +167,13 @@ function pathsOf({ files, with: others }) {
   return [base, ...more];
 }
 
-/**
- * @param {unknown} value
- * @returns {unknown[]}
- */
+/** @param {unknown} value @returns {unknown[]} */
 function listOf(value) {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-/**
- * @param {string[][]} paths
- * @param {string[]} names
- * @returns {Promise<import('../result/runs/same-run.js').RunGroup[]>}
- */
+/** @param {string[][]} paths @param {string[]} names @returns {Promise<RunGroup[]>} */
 async function readGroups(paths, names) {
   const { readDocuments } = await import('../result/read-document.js');
   const runs = await runsIn(await readDocuments(paths.flat()), 'not_a_run', NOT_A_RUN);

@@ -4,9 +4,13 @@ import { EXIT } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
 
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { DevServer } from '../dev/server.js' */
+/** @import { Command } from './arguments.js' */
+
 const GROUP = 'Server';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const options = {
   port: {
     type: 'integer',
@@ -45,7 +49,7 @@ const options = {
   tls: { type: 'flag', group: GROUP, describe: 'Serve HTTPS, with a certificate of its own CA' },
 };
 
-/** @type {import('./main.js').Command} */
+/** @type {Command} */
 export const command = {
   options,
   examples: ['dev', 'dev --port 0 --ca-key-type ec'],
@@ -60,7 +64,7 @@ export const command = {
   },
 };
 
-/** @param {import('../dev/server.js').DevServer} server */
+/** @param {DevServer} server */
 function describe({ url, token, roles }) {
   return [
     DEV_SERVER_NOTICE,

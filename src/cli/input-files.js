@@ -5,6 +5,9 @@ import { basename } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { isResult, isRunSet, kindOf } from '../result/document.js';
 
+/** @import { ReadDocument } from '../result/read-document.js' */
+/** @import { NamedRun } from '../result/runs/run-metrics.js' */
+
 const NAMELESS = 'runs';
 
 /**
@@ -22,10 +25,7 @@ export function nameGroups(groups, labels) {
   return names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
 }
 
-/**
- * @param {string[][]} groups
- * @param {string[]} labels
- */
+/** @param {string[][]} groups @param {string[]} labels */
 function checkLabels(groups, labels) {
   if (labels.length > groups.length) {
     throw usageError(
@@ -81,7 +81,7 @@ const [STDIN, STDIN_PATH] = ['-', '/dev/stdin'];
 /**
  * @param {readonly string[]} outputs paths of `--out`
  * @param {readonly string[]} inputs paths of what will be read; `-` is standard input
- * @throws {import('../common/errors.js').PkiLoadError} code `out_is_input`, where a path of both leads to one file
+ * @throws {PkiLoadError} code `out_is_input`, where a path of both leads to one file
  */
 export function refuseOverwrite(outputs, inputs) {
   const read = new Map(inputs.map((input) => [realFile(input === STDIN ? STDIN_PATH : input), input]));
@@ -112,10 +112,10 @@ function realFile(path) {
 }
 
 /**
- * @param {import('../result/read-document.js').ReadDocument[]} read
+ * @param {ReadDocument[]} read
  * @param {string} code of the error where a document holds no runs
  * @param {Record<string, [problem: string, remedy: string]>} refused by kind of document
- * @returns {Promise<import('../result/runs/run-metrics.js').NamedRun[][]>} the runs of each document
+ * @returns {Promise<NamedRun[][]>} the runs of each document
  */
 export async function runsIn(read, code, refused) {
   const { namedRuns } = await import('../result/runs/run-metrics.js');

@@ -17,7 +17,8 @@ import {
 } from './arguments.js';
 import { handleOutputErrors } from './process.js';
 
-/** @typedef {import('./arguments.js').Command} Command */
+/** @import { Command } from './arguments.js' */
+/** @import { Argv } from 'yargs' */
 
 /** @type {Record<string, {describe: string, load: () => Promise<Command>}>} */
 const commands = {
@@ -72,10 +73,7 @@ const commands = {
 /** Time for standard output and error to be written before the process is ended. */
 const LAST_WORDS_MS = 500;
 
-/**
- * @param {string[]} args without node and the script
- * @returns {Promise<number>} exit code
- */
+/** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
   handleOutputErrors(process);
   process.once('uncaughtException', (error) => {
@@ -130,7 +128,7 @@ async function parse(args) {
     parser.command({
       command: name,
       describe: text,
-      builder: async (/** @type {import('yargs').Argv} */ sub) => {
+      builder: async (/** @type {Argv} */ sub) => {
         declared = await load();
         return declare(sub, name, declared);
       },
@@ -196,10 +194,7 @@ function report(error) {
   process.stderr.write(`vault-pki-load: ${describe(error)}\n`);
 }
 
-/**
- * @param {unknown} error
- * @returns {string} without tokens, keys and, but for debugging, without a stack
- */
+/** @param {unknown} error @returns {string} without tokens, keys and, but for debugging, without a stack */
 function describe(error) {
   if (error instanceof PkiLoadError) return error.full;
   const { message, stack } = error instanceof Error ? error : new Error(String(error));

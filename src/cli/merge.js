@@ -5,9 +5,12 @@ import { refuseOverwrite } from './input-files.js';
 import { checkOutputs, outputOptions, writeOutputs } from './output.js';
 import { exitCodeOf } from './process.js';
 
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Command } from './arguments.js' */
+
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const options = {
   'allow-interrupted': {
     type: 'flag',
@@ -22,7 +25,7 @@ const EPILOGUE =
   'Split a plan with --shard K/N and the same options, --seed and --start-at everywhere. The exit code is that of a run with the merged result. ' +
   'See docs/machines.md.';
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options,
   positionals: {

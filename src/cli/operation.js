@@ -11,12 +11,14 @@ import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { checkRepeat, readRunOptions, runOptions, withoutQuery } from './run-options.js';
 
+/** @import { Operation } from '../operations/index.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Command } from './arguments.js' */
+/** @import { RunSettings } from './run-options.js' */
+
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
 
-/**
- * @param {string} name
- * @returns {Promise<import('./arguments.js').Command>}
- */
+/** @param {string} name @returns {Promise<Command>} */
 export async function operationCommand(name) {
   const operation = await loadOperation(name);
   const options = { ...operation.options, ...commonOptions, ...runOptions };
@@ -28,11 +30,7 @@ export async function operationCommand(name) {
   };
 }
 
-/**
- * @param {import('../operations/index.js').Operation} operation
- * @param {Record<string, unknown>} given
- * @param {string} line
- */
+/** @param {Operation} operation @param {Record<string, unknown>} given @param {string} line */
 async function execute(operation, given, line) {
   // Seconds into a run V8 would collect the garbage of threads that have little to do, on all cores at once, and arrivals would wait.
   setFlagsFromString('--no-memory-reducer');
@@ -66,10 +64,10 @@ function namingDev(error) {
 /**
  * Runs a plan as often as is asked, shows how it goes, and writes what it gave.
  *
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {object} how
  * @param {string | null} how.token a secret
- * @param {import('./run-options.js').RunSettings} how.settings
+ * @param {RunSettings} how.settings
  * @param {string} how.line the command line
  * @param {AbortController} [how.heard] see onInterrupt
  * @param {readonly string[]} [how.remarks] see withRemarks

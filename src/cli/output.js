@@ -7,12 +7,13 @@ import { fileFault, placeOf, tryWhole, whatIsAt, writeWhole } from '../common/wh
 import { KIND_NAMES, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 
-/** @typedef {import('../result/document.js').Document} Document */
-/** @typedef {import('../result/document.js').DocumentKind} DocumentKind */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { ReporterEntry } from '../report/index.js' */
+/** @import { Document, DocumentKind } from '../result/document.js' */
 
 const GROUP = 'Requirements and results';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const outputOptions = {
   out: {
     type: 'file',
@@ -60,7 +61,7 @@ export function checkOutputs(paths, kind) {
  * @param {string} path
  * @param {string} name what to call it in an error
  * @returns {string} the same for two paths of one file
- * @throws {import('../common/errors.js').PkiLoadError} code `cannot_write`
+ * @throws {PkiLoadError} code `cannot_write`
  */
 function checkFile(path, name) {
   try {
@@ -77,17 +78,14 @@ function checkFile(path, name) {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} other
- */
+/** @param {string} path @param {string} other */
 function sameFile(path, other) {
   const also = path === other ? 'is given twice' : `is the same file as --out ${other}`;
   return usageError('same_file', `--out ${path} ${also}.`, 'Leave one of them out.');
 }
 
 /**
- * @param {import('../report/index.js').ReporterEntry} reporter
+ * @param {ReporterEntry} reporter
  * @param {DocumentKind} kind
  * @param {string} name what to call it in an error
  */
@@ -103,7 +101,7 @@ export function checkKind({ kinds, extension }, kind, name) {
 
 /**
  * @returns {string} the file that GitHub Actions reads
- * @throws {import('../common/errors.js').PkiLoadError} where it is not set or cannot be written
+ * @throws {PkiLoadError} where it is not set or cannot be written
  */
 export function summaryFile() {
   const path = process.env[SUMMARY_VARIABLE];
@@ -154,10 +152,7 @@ export async function writeFiles(document, paths) {
   return failures;
 }
 
-/**
- * @param {Document} document
- * @param {string} format name of a reporter
- */
+/** @param {Document} document @param {string} format name of a reporter */
 export async function print(document, format) {
   const color = process.stdout.isTTY && !process.env.NO_COLOR;
   process.stdout.write(await renderDocument(format, document, { color }));
@@ -180,11 +175,7 @@ export async function appendSummary(document, path) {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} name what to call it in an error
- * @param {unknown} error
- */
+/** @param {string} path @param {string} name what to call it in an error @param {unknown} error */
 function cannotWrite(path, name, error) {
   const { why, remedy } = fileFault(path, error);
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
@@ -200,11 +191,7 @@ export function withRemarks(document, remarks) {
   return remarks.length === 0 ? document : /** @type {D} */ (remarked(document, remarks));
 }
 
-/**
- * @param {Document} document
- * @param {readonly string[]} remarks at least one
- * @returns {Document}
- */
+/** @param {Document} document @param {readonly string[]} remarks at least one @returns {Document} */
 function remarked(document, remarks) {
   if (isResult(document)) {
     const { verification } = document;

@@ -3,6 +3,7 @@
  * ends requests in flight, the third ends the process at once.
  */
 import { EXIT, PkiLoadError } from '../common/errors.js';
+/** @import { Result } from '../result/schema.js' */
 
 export const SIGNALS = Object.freeze(/** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']));
 
@@ -61,7 +62,7 @@ export function onInterrupt(process, say, heard = new AbortController()) {
 }
 
 /**
- * @param {Pick<import('../result/schema.js').Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
+ * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
  *   measurement
  * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
  *   does not answer for requirements, which are judged on the sum of all parts

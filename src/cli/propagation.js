@@ -8,6 +8,8 @@ import { readEnvironment } from '../vault/environment.js';
 import { checkKind, checkOutputs, outputOptions, print, writeFiles } from './output.js';
 import { exitCodeOf, onInterrupt, withExitCode } from './process.js';
 
+/** @import { Command } from './arguments.js' */
+
 /** Reporters that can show a propagation, by name. */
 const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('propagation'));
 
@@ -21,7 +23,7 @@ const shownOptions = {
   format: { ...outputOptions.format, choices: able.map(([name]) => name) },
 };
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options: { ...propagationOptions, ...shownOptions },
   examples: [

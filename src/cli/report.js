@@ -5,9 +5,14 @@ import { reporters } from '../report/index.js';
 import { nameGroups, refuseOverwrite, runsIn } from './input-files.js';
 import { checkKind, checkOutputs, outputOptions, writeOutputs } from './output.js';
 
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Document } from '../result/document.js' */
+/** @import { ReadDocument } from '../result/read-document.js' */
+/** @import { Command } from './arguments.js' */
+
 const GROUP = 'Results';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const options = {
   out: { ...outputOptions.out, group: GROUP },
   format: { ...outputOptions.format, group: GROUP },
@@ -24,7 +29,7 @@ const NO_RUN_OF_A_SET = {
   ],
 };
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options,
   positionals: {
@@ -49,10 +54,7 @@ export const command = {
   },
 };
 
-/**
- * @param {import('../result/read-document.js').ReadDocument[]} read
- * @returns {Promise<import('../result/document.js').Document>}
- */
+/** @param {ReadDocument[]} read @returns {Promise<Document>} */
 async function together(read) {
   if (read.length === 1) return read[0].document;
   const [{ makeRunSet }, { refuseSameRun }, { refuseParts }] = await Promise.all([

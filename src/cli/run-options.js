@@ -6,9 +6,13 @@ import { readOptions } from '../common/options.js';
 import { reporters } from '../report/index.js';
 import { checkKind, checkOutputs, outputOptions, summaryFile } from './output.js';
 
+/** @import { AskedSearch } from '../campaigns/search/search-options.js' */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+
 const GROUP = 'Requirements and results';
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const runOptions = {
   ...outputOptions,
   'github-summary': {
@@ -58,14 +62,14 @@ export const runOptions = {
  * @property {string | null} otlp
  * @property {number} repeat
  * @property {number} pauseMs between runs
- * @property {import('../campaigns/search/search-options.js').AskedSearch | null} [search] null: none
+ * @property {AskedSearch | null} [search] null: none
  */
 
 /**
  * @param {Record<string, unknown>} given
  * @param {number} [steps] that are run one after the other, each as often as `repeat` says
  * @returns {Promise<RunSettings>}
- * @throws {import('../common/errors.js').PkiLoadError} what could not be done at the end, said before the run
+ * @throws {PkiLoadError} what could not be done at the end, said before the run
  */
 export async function readRunOptions(given, steps = 1) {
   const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = readOptions(
@@ -96,10 +100,7 @@ export async function readRunOptions(given, steps = 1) {
   };
 }
 
-/**
- * @param {RunSettings} settings
- * @param {import('../plan/plan.js').LoadPlan} load
- */
+/** @param {RunSettings} settings @param {LoadPlan} load */
 export function checkRepeat({ repeat }, { shard, startAt }) {
   const only = shard ? '--shard sends a part of a run' : startAt ? '--start-at is the time of one run' : null;
   if (repeat === 1 || only === null) return;

@@ -13,13 +13,19 @@ import { exitCodeOf, worstOf } from './process.js';
 import { withoutQuery } from './run-options.js';
 import { searchPlan } from './search.js';
 import { whileShown } from './showing.js';
+/** @import { ReadScenario } from '../campaigns/scenario/read.js' */
+/** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
+/** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
+/** @import { ScenarioResult } from '../result/scenario/scenario-schema.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { RunSettings } from './run-options.js' */
+/** @import { Live } from './showing.js' */
 
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /** @typedef {ReturnType<typeof scenarioFiles>} ScenarioFiles */
 /**
  * @typedef {object} Given
- * @property {import('../campaigns/scenario/read.js').ReadScenario} scenario
- * @property {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps more than one
+ * @property {ReadScenario} scenario
+ * @property {readonly Step[]} steps more than one
  * @property {RunSettings} settings
  * @property {string} line the command line
  * @property {ScenarioFiles} files
@@ -46,7 +52,7 @@ export async function runSteps(given) {
  * @param {Given} given
  * @param {object} with_
  * @param {string} with_.command
- * @param {import('./showing.js').Live} with_.live
+ * @param {Live} with_.live
  * @param {AbortSignal} with_.stop
  * @param {AbortSignal} with_.cutOff
  */
@@ -139,7 +145,7 @@ function openReport({ scenario: { name, description }, steps, settings: { repeat
  *
  * @param {unknown[]} failures
  * @param {number} code
- * @param {import('./showing.js').Live} live
+ * @param {Live} live
  */
 function conclude(failures, code, live) {
   for (const failure of failures) {
@@ -150,8 +156,6 @@ function conclude(failures, code, live) {
   }
   return failures.length > 0 && code === EXIT.ok ? EXIT.usage : code;
 }
-
-/** @typedef {import('../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
 
 /** Several documents may follow one another in these. */
 const SEQUENTIAL = ['text', 'md'];
@@ -173,7 +177,7 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
     paths: [...together, ...own.flat()],
     /**
      * @param {number} step
-     * @param {readonly import('../result/schema.js').Result[]} results that it has given so far
+     * @param {readonly Result[]} results that it has given so far
      * @param {readonly string[]} remarks see withRemarks
      * @returns {Promise<unknown[]>} why some files could not be written
      */
@@ -213,20 +217,13 @@ export function searchFiles(names, { out, format }) {
   return paths;
 }
 
-/**
- * @param {string} path
- * @param {string} name
- * @returns {string} `result.json` -> `result-ramp-up.json`
- */
+/** @param {string} path @param {string} name @returns {string} `result.json` -> `result-ramp-up.json` */
 export function named(path, name) {
   const extension = extname(path);
   return `${path.slice(0, path.length - extension.length)}-${name}${extension}`;
 }
 
-/**
- * @param {readonly string[]} names
- * @returns {string[]} fit for files, and no two the same
- */
+/** @param {readonly string[]} names @returns {string[]} fit for files, and no two the same */
 export function plainNames(names) {
   /** @type {string[]} */
   const plain = [];
@@ -245,9 +242,9 @@ export function plainNames(names) {
 
 /**
  * @param {object} given
- * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} given.steps whose `asked` is not null
+ * @param {readonly Step[]} given.steps whose `asked` is not null
  * @param {readonly string[][]} given.outs paths of the files of each
- * @param {import('./run-options.js').RunSettings} given.settings
+ * @param {RunSettings} given.settings
  * @param {string} given.line the command line
  * @param {ReadonlyMap<number, import('../common/errors.js').PkiLoadError>} given.refused steps that cannot be run, and why
  * @param {AbortController} given.heard see onInterrupt; after a signal no other search begins
@@ -261,7 +258,7 @@ export async function searchSteps({ steps, outs, settings, line, refused, heard 
     search: ({ plan, token, asked, remarks }, i) =>
       search(plan, {
         ...{ token, line, heard, remarks, settings: { ...settings, out: outs[i] } },
-        asked: /** @type {import('../campaigns/search/step-plan.js').SearchSettings} */ (asked),
+        asked: /** @type {SearchSettings} */ (asked),
       }),
   });
   return worstOf(codes);

@@ -2,13 +2,15 @@
 import { EXIT } from '../common/errors.js';
 import { HANG_UP, SIGNALS } from './process.js';
 
-/** @typedef {import('../common/errors.js').PkiLoadError} PkiLoadError */
+/** @import { ReadScenario } from '../campaigns/scenario/read.js' */
+/** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
+/** @import { PkiLoadError } from '../common/errors.js' */
 
 const AGAIN = 'Press Ctrl-C again to end at once.';
 
 /**
- * @param {Pick<import('../campaigns/scenario/read.js').ReadScenario, 'setup'>} scenario
- * @param {readonly import('../campaigns/scenario/scenario-steps.js').Step[]} steps
+ * @param {Pick<ReadScenario, 'setup'>} scenario
+ * @param {readonly Step[]} steps
  * @param {{quiet: boolean}} settings
  * @param {(refused: ReadonlyMap<number, PkiLoadError>, heard: AbortController) => Promise<number>} act the runs; `refused`: steps on
  *   whose targets nothing could be set up; `heard`: see onInterrupt

@@ -10,14 +10,19 @@ import { runPlan, splitOptions } from './operation.js';
 import { readRunOptions, runOptions } from './run-options.js';
 import { withSetup } from './scenario-setup.js';
 
-/** @typedef {import('../campaigns/scenario/read.js').ReadScenario} ReadScenario */
+/** @import { ReadScenario } from '../campaigns/scenario/read.js' */
+/** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Command } from './arguments.js' */
+/** @import { RunSettings } from './run-options.js' */
+
 /**
  * @typedef {object} Job
  * @property {string[]} paths of all that will be written
  * @property {Parameters<typeof withSetup>[3]} act gives the exit code
  */
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const scenarioOptions = {
   only: {
     type: 'text',
@@ -36,7 +41,7 @@ const scenarioOptions = {
 /** A part of a run would need the other parts' scenario. */
 const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options: { ...scenarioOptions, ...ownCommon, ...runOptions },
   positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1 },
@@ -77,11 +82,11 @@ export const command = {
 
 /**
  * @param {ReadScenario} scenario
- * @param {import('../campaigns/scenario/scenario-steps.js').Step[]} steps
- * @param {import('./run-options.js').RunSettings} settings
+ * @param {Step[]} steps
+ * @param {RunSettings} settings
  * @param {string} line the command line
  * @returns {Promise<Job>}
- * @throws {import('../common/errors.js').PkiLoadError} what could not be written
+ * @throws {PkiLoadError} what could not be written
  */
 async function prepare(scenario, steps, settings, line) {
   const { scenarioFiles, searchFiles } = await import('./scenario-run.js');
@@ -131,11 +136,7 @@ function wanted({ repeat, pauseMs, out }, steps, asked) {
   };
 }
 
-/**
- * @param {string} file
- * @param {string[]} only names of runs; none: all
- * @returns {Promise<ReadScenario>}
- */
+/** @param {string} file @param {string[]} only names of runs; none: all @returns {Promise<ReadScenario>} */
 async function read(file, only) {
   const [{ readScenario }, { onlyRuns }] = await Promise.all([
     import('../campaigns/scenario/read.js'),

@@ -2,7 +2,10 @@
 import { EXIT, usageError } from '../common/errors.js';
 import { DOCUMENT_KINDS } from '../result/document.js';
 
-/** @typedef {import('../result/document.js').DocumentKind | 'scenario'} SchemaKind */
+/** @import { DocumentKind } from '../result/document.js' */
+/** @import { Command } from './arguments.js' */
+
+/** @typedef {DocumentKind | 'scenario'} SchemaKind */
 
 const KINDS = Object.freeze([...DOCUMENT_KINDS, 'scenario']);
 const NAMES = KINDS.join(', ');
@@ -16,7 +19,7 @@ const DECLARED = Object.freeze({
   'scenario-result': async () => (await import('../result/scenario/scenario-schema.js')).ScenarioResult,
 });
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const command = {
   options: {},
   positionals: {

@@ -13,9 +13,14 @@ import { onInterrupt, withExitCode } from './process.js';
 import { withoutQuery } from './run-options.js';
 import { startShowing } from './showing.js';
 
-/** @typedef {import('../plan/plan.js').Plan} Plan */
-/** @typedef {import('../result/search/search-schema.js').Search} Search */
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
+/** @import { StepPlace } from '../campaigns/search/find-max.js' */
+/** @import { SearchSettings } from '../campaigns/search/step-plan.js' */
+/** @import { StepEnd } from '../campaigns/search/steps.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Search } from '../result/search/search-schema.js' */
+/** @import { LiveHook, RunEvent } from '../run.js' */
+/** @import { RunSettings } from './run-options.js' */
+
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
 
 const CLOSING = 'What was made for the search is being removed. Press Ctrl-C again to end at once.';
@@ -28,7 +33,7 @@ const CLOSING = 'What was made for the search is being removed. Press Ctrl-C aga
  * @param {string | null} how.token a secret
  * @param {RunSettings} how.settings
  * @param {string} how.line the command line
- * @param {import('../campaigns/search/step-plan.js').SearchSettings} how.asked
+ * @param {SearchSettings} how.asked
  * @param {AbortController} [how.heard] see onInterrupt
  * @param {readonly string[]} [how.remarks] see withRemarks
  * @returns {Promise<{code: number, search: Search}>}
@@ -60,7 +65,7 @@ export async function searchPlan(plan, { token, settings, line, asked, heard, re
 /**
  * @param {object} what
  * @param {Plan} what.plan
- * @param {import('../campaigns/search/step-plan.js').SearchSettings} what.asked
+ * @param {SearchSettings} what.asked
  * @param {string} what.command
  * @param {RunSettings} what.settings
  * @param {readonly string[]} what.remarks
@@ -108,10 +113,7 @@ async function searchAndReport({ plan, asked, command, settings, remarks }, { st
   return { code, search };
 }
 
-/**
- * @param {Search} search
- * @returns {number} see EXIT
- */
+/** @param {Search} search @returns {number} see EXIT */
 export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements }) {
   if (interrupted) return EXIT.interrupted;
   // A rate at which only the tool gave up is not what was looked for, however good it looks.
@@ -155,7 +157,7 @@ function showSteps(settings, command) {
   let before = null;
   const onResize = () => live?.resize(stderr.columns, stderr.rows);
   stderr.on('resize', onResize);
-  /** @param {import('../run.js').RunEvent} event */
+  /** @param {RunEvent} event */
   function event(event) {
     if (event.type !== 'result') (live ?? lines).event(event);
   }
@@ -169,11 +171,11 @@ function showSteps(settings, command) {
     /**
      * @template T
      * @param {Plan} plan
-     * @param {import('../campaigns/search/find-max.js').StepPlace} place
+     * @param {StepPlace} place
      * @param {Search['searched']} of
      * @param {AbortSignal} stop
-     * @param {(how: {onEvent: typeof event, live?: import('../run.js').LiveHook}) => Promise<T & import('../campaigns/search/steps.js').StepEnd>} run
-     * @returns {Promise<(T & import('../campaigns/search/steps.js').StepEnd) | null>} null: stopped before anything was sent
+     * @param {(how: {onEvent: typeof event, live?: LiveHook}) => Promise<T & StepEnd>} run
+     * @returns {Promise<(T & StepEnd) | null>} null: stopped before anything was sent
      */
     async during(plan, { number, level, phase }, of, stop, run) {
       await unlessStopped(closeLast(), stop);

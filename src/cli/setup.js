@@ -4,6 +4,12 @@ import { teardownCommand } from '../vault/setup/command.js';
 import { nameOption, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
 import { runOnVault, vaultOptions } from './vault-command.js';
 
+/** @import { SetupPlan } from '../vault/setup/setup-plan.js' */
+/** @import { SetupReport } from '../vault/setup/setup.js' */
+/** @import { TeardownReport } from '../vault/setup/teardown.js' */
+/** @import { Command } from './arguments.js' */
+/** @import { Work } from './vault-command.js' */
+
 const EPILOGUE =
   'Creates a root PKI NAME-root, an intermediate NAME-int with roles, a policy NAME, and with --with NAME-kv, NAME-transit and ' +
   'NAME-approle. Run it again to create what is missing. teardown removes all of it. See docs/vault.md.';
@@ -15,7 +21,7 @@ const TRY = Object.freeze({
   approle: () => 'approle-login --duration 10s',
 });
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const setup = {
   options: { ...setupOptions, ...vaultOptions },
   examples: [
@@ -25,7 +31,7 @@ export const setup = {
   ],
   epilogue: EPILOGUE,
   run(given) {
-    /** @type {import('../vault/setup/setup.js').SetupReport & {mount?: string, policy?: string}} */
+    /** @type {SetupReport & {mount?: string, policy?: string}} */
     const report = { made: [], there: [] };
     return runOnVault({ name: 'setup', specs: setupOptions, given }, report, async (work) => {
       const [{ planSetup }, { setUp }] = await Promise.all([
@@ -45,11 +51,7 @@ export const setup = {
   },
 };
 
-/**
- * @param {import('../vault/setup/setup-plan.js').SetupPlan} plan
- * @param {import('../vault/setup/setup.js').SetupReport} report
- * @param {import('./vault-command.js').Work} work
- */
+/** @param {SetupPlan} plan @param {SetupReport} report @param {Work} work */
 function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
   const mount = `--mount ${intermediate}${flags}`;
   const beside = Object.entries(TRY).filter(([engine]) =>
@@ -95,13 +97,13 @@ const TEARDOWN_EPILOGUE =
   'Deletes the mounts and the policy that setup marked under this name, with everything in them. Can be run again, also after a failed ' +
   'setup. Exit code 2 if anything is left under these names.';
 
-/** @type {import('./arguments.js').Command} */
+/** @type {Command} */
 export const teardown = {
   options: { ...nameOption, ...vaultOptions },
   examples: ['teardown', 'teardown --name load --format json'],
   epilogue: TEARDOWN_EPILOGUE,
   run(given) {
-    /** @type {import('../vault/setup/teardown.js').TeardownReport} */
+    /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
     return runOnVault({ name: 'teardown', specs: nameOption, given }, report, async (work) => {
       const { takeAway } = await import('../vault/setup/teardown.js');

@@ -7,14 +7,20 @@ import { createProgress } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
 import { appendSummary, print, withRemarks, writeFiles } from './output.js';
 import { exitCodeOf, onInterrupt, withExitCode, worstOf } from './process.js';
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Document } from '../result/document.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { LiveHook } from '../run.js' */
+/** @import { RunSettings } from './run-options.js' */
+/** @import { WriteStream } from 'node:tty' */
 
-/** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: import('../run.js').LiveHook}} Live */
+/** @typedef {Omit<import('../live/thread.js').Live, 'hook'> & {hook?: LiveHook}} Live */
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {import('./run-options.js').RunSettings} settings
+ * @param {Plan} plan
+ * @param {RunSettings} settings
  * @param {string} command the command line, for the result
- * @param {{stderr?: import('node:tty').WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
+ * @param {{stderr?: WriteStream, env?: NodeJS.ProcessEnv, start?: typeof startLive}} [system]
  * @returns {Promise<Live>} on a thread of its own, where there is anything to do but to warn
  */
 export async function startShowing(
@@ -58,10 +64,7 @@ function isJson(path) {
   return reporterForFile(path).name === 'json';
 }
 
-/**
- * @param {NodeJS.WritableStream} stream
- * @returns {Live}
- */
+/** @param {NodeJS.WritableStream} stream @returns {Live} */
 function showWarnings(stream) {
   const { event, close } = createProgress({ stream, quiet: true });
   const nothing = async () => {};
@@ -76,9 +79,6 @@ function showWarnings(stream) {
   };
 }
 
-/** @typedef {import('../result/document.js').Document} Document */
-/** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('./run-options.js').RunSettings} RunSettings */
 /**
  * @typedef {object} Context
  * @property {string} name what a set of these runs is called
@@ -125,20 +125,13 @@ export async function runAll(context) {
   throw withExitCode(failures[0], worst);
 }
 
-/**
- * @param {Context} context
- * @param {Result[]} results at least one
- * @returns {Promise<Document>}
- */
+/** @param {Context} context @param {Result[]} results at least one @returns {Promise<Document>} */
 async function documentOf(context, results) {
   const { settings, remarks = [] } = context;
   return settings.repeat === 1 ? withRemarks(results[0], remarks) : setOf(context, results);
 }
 
-/**
- * @param {Context} context
- * @param {Result[]} results at least one
- */
+/** @param {Context} context @param {Result[]} results at least one */
 async function setOf({ name, remarks = [] }, results) {
   const { makeRunSet } = await import('../result/runs/run-set.js');
   return withRemarks(makeRunSet(name, results), remarks);
@@ -156,10 +149,7 @@ async function reportEverywhere(document, { out, format, summary }) {
   return failures;
 }
 
-/**
- * @param {unknown} failure
- * @param {Context['live']} live
- */
+/** @param {unknown} failure @param {Context['live']} live */
 function warnOf(failure, live) {
   const text = failure instanceof PkiLoadError ? failure.full : String(failure);
   live.event({ type: 'warning', text });

@@ -8,21 +8,22 @@ import { readEnvironment } from '../vault/environment.js';
 import { quoted } from '../vault/setup/command.js';
 import { HANG_UP, SIGNALS } from './process.js';
 
-/** @typedef {import('../vault/client.js').VaultClient} VaultClient */
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { VaultClient } from '../vault/client.js' */
 
 /** After so long it is said what is waited for. */
 const PATIENCE_MS = 3000;
 
 const NEVER = new AbortController().signal;
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 const target = Object.fromEntries(
   Object.entries(commonOptions).filter(
     ([name, { group }]) => group === 'Target' && !['dev', 'mount'].includes(name),
   ),
 );
 
-/** @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const vaultOptions = {
   ...target,
   format: {
@@ -44,7 +45,7 @@ export const vaultOptions = {
 
 /**
  * @template Report
- * @param {{name: string, specs: Record<string, import('../common/options.js').OptionSpec>, given: Record<string, unknown>}} command
+ * @param {{name: string, specs: Record<string, OptionSpec>, given: Record<string, unknown>}} command
  * @param {Report} report what there is to say in JSON, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: what is said last, in text
  * @returns {Promise<number>} exit code
@@ -162,10 +163,7 @@ export function interruptible(client, stop, cutOff = NEVER) {
   };
 }
 
-/**
- * @param {string} code
- * @param {string} message
- */
+/** @param {string} code @param {string} message */
 function interruption(code, message) {
   return new PkiLoadError(code, message, { exitCode: EXIT.interrupted });
 }

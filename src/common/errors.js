@@ -91,10 +91,7 @@ export function targetError(code, message, remedy, cause) {
  * @property {number} [exitCode]
  */
 
-/**
- * @param {unknown} error
- * @returns {PlainError}
- */
+/** @param {unknown} error @returns {PlainError} */
 export function packError(error) {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack } = error;

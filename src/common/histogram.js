@@ -4,7 +4,8 @@
  */
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 
-/** @typedef {import('hdr-histogram-js').Histogram} Histogram */
+/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
 
 /** Longer latencies are counted as this long: 24 h. */
 const MAX_US = 86_400_000_000;
@@ -34,18 +35,12 @@ export function recordMs(histogram, ms) {
   histogram.recordValue(Math.min(us, MAX_US));
 }
 
-/**
- * @param {Histogram} histogram
- * @returns {string}
- */
+/** @param {Histogram} histogram @returns {string} */
 export function encodeHistogram(histogram) {
   return encodeIntoCompressedBase64(histogram);
 }
 
-/**
- * @param {string} text
- * @returns {Histogram}
- */
+/** @param {string} text @returns {Histogram} */
 export function decodeHistogram(text) {
   return decodeFromCompressedBase64(text, 32, false);
 }
@@ -161,7 +156,7 @@ export function lowestAtRank(histogram, rank) {
 
 /** @param {Histogram} histogram */
 function buckets(histogram) {
-  return /** @type {import('hdr-histogram-js/dist/JsHistogram.js').JsHistogram} */ (histogram);
+  return /** @type {JsHistogram} */ (histogram);
 }
 
 /**
@@ -174,10 +169,7 @@ export function meanOf(histogram) {
   return meanAndDeviationOf(histogram).mean;
 }
 
-/**
- * @param {Histogram} histogram not empty
- * @returns {{mean: number, deviation: number}} ms
- */
+/** @param {Histogram} histogram not empty @returns {{mean: number, deviation: number}} ms */
 export function meanAndDeviationOf(histogram) {
   const { totalCount } = histogram;
   const all = buckets(histogram);

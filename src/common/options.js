@@ -52,10 +52,7 @@ export function readOptions(specs, given) {
   return values;
 }
 
-/**
- * @param {string} name
- * @returns {string} `alt-names` as `altNames`
- */
+/** @param {string} name @returns {string} `alt-names` as `altNames` */
 export function camelCase(name) {
   return name.replace(/[-_]([a-z])/g, (_, letter) => letter.toUpperCase());
 }
@@ -66,19 +63,13 @@ function emptyValue(spec) {
   return spec.type === 'list' ? [] : null;
 }
 
-/**
- * @param {unknown} value
- * @returns {unknown[]}
- */
+/** @param {unknown} value @returns {unknown[]} */
 function asList(value) {
   if (value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-/**
- * @param {unknown} value
- * @param {string} flag
- */
+/** @param {unknown} value @param {string} flag */
 function single(value, flag) {
   if (!Array.isArray(value)) return value;
   throw usageError('repeated_option', `${flag} is given ${value.length} times.`, 'Give it once.');
@@ -137,10 +128,7 @@ const CONVERT = {
   url: toUrl,
 };
 
-/**
- * @param {unknown} raw
- * @param {string} flag
- */
+/** @param {unknown} raw @param {string} flag */
 function toText(raw, flag) {
   const text = String(raw);
   if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Give it a value or leave it out.');
@@ -151,11 +139,7 @@ function toText(raw, flag) {
   return text;
 }
 
-/**
- * @param {unknown} raw
- * @param {string} flag
- * @returns {string} without a trailing slash
- */
+/** @param {unknown} raw @param {string} flag @returns {string} without a trailing slash */
 function toUrl(raw, flag) {
   const text = toText(raw, flag);
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -5,10 +5,7 @@ export function total(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/**
- * @param {Record<string, number>[]} records
- * @returns {Record<string, number>}
- */
+/** @param {Record<string, number>[]} records @returns {Record<string, number>} */
 export function sumRecords(records) {
   /** @type {Map<string, number>} */
   const sum = new Map();
@@ -18,10 +15,7 @@ export function sumRecords(records) {
   return Object.fromEntries(sum);
 }
 
-/**
- * @param {number[][]} arrays of different lengths
- * @returns {number[]}
- */
+/** @param {number[][]} arrays of different lengths @returns {number[]} */
 export function sumArrays(arrays) {
   const length = Math.max(0, ...arrays.map((array) => array.length));
   return Array.from({ length }, (_, i) => total(arrays.map((array) => array[i] ?? 0)));

@@ -111,10 +111,7 @@ export function formatRate(perSecond) {
   return `${formatCount(significant(perSecond * 3600))}/h`;
 }
 
-/**
- * @param {number | string} value
- * @returns {string} with thousands separated by commas
- */
+/** @param {number | string} value @returns {string} with thousands separated by commas */
 export function formatCount(value) {
   const [whole, fraction] = String(value).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -145,11 +142,7 @@ function toNumber(text) {
   return Number(text.replaceAll('_', ''));
 }
 
-/**
- * @param {number} ms
- * @param {string} source
- * @param {string} name
- */
+/** @param {number} ms @param {string} source @param {string} name */
 function checkFinite(ms, source, name) {
   if (!Number.isFinite(ms)) throw badUnit('bad_duration', name, source, 'a finite duration such as 30s');
   return ms;

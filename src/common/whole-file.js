@@ -19,6 +19,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+/** @import { Stats } from 'node:fs' */
+
 /** @typedef {string | readonly (string | Uint8Array)[]} Content pieces are written one after the other */
 
 /** One name for all writes of this thread: what a killed process leaves behind is one file at most. Not to be guessed by others. */
@@ -97,7 +99,7 @@ export function placeOf(path) {
 /**
  * @param {string} path
  * @param {Content} content
- * @param {import('node:fs').Stats | undefined} before what it will replace: never to be read by more people than that
+ * @param {Stats | undefined} before what it will replace: never to be read by more people than that
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;
@@ -130,11 +132,7 @@ function writeInPlace(path, content) {
   }
 }
 
-/**
- * @param {number} descriptor
- * @param {Content} content
- * @returns {number} bytes
- */
+/** @param {number} descriptor @param {Content} content @returns {number} bytes */
 function writePieces(descriptor, content) {
   const pieces = typeof content === 'string' ? [content] : content;
   for (const piece of pieces) writeFileSync(descriptor, piece);

@@ -19,12 +19,9 @@ import {
   toPem,
 } from './der.js';
 import { createSigner, exportPrivateKey, newKeyPair, signed } from './keys.js';
+/** @import { KeyPair, Signer } from './keys.js' */
 
-/**
- * @param {Buffer} oid DER
- * @param {Buffer} value DER
- * @param {boolean} [critical]
- */
+/** @param {Buffer} oid DER @param {Buffer} value DER @param {boolean} [critical] */
 export function extension(oid, value, critical = false) {
   return critical ? sequence(oid, TRUE, octetString(value)) : sequence(oid, octetString(value));
 }
@@ -77,14 +74,9 @@ export function urlExtensions(urls) {
 /** @param {string} url */
 const uri = (url) => implicit(6, ia5(url));
 
-/**
- * @typedef {{dns: string[], emails: string[], ips: string[]}} AltNames
- */
+/** @typedef {{dns: string[], emails: string[], ips: string[]}} AltNames */
 
-/**
- * @param {AltNames} names
- * @returns {Buffer} empty where there is no name
- */
+/** @param {AltNames} names @returns {Buffer} empty where there is no name */
 export function subjectAltName({ dns, emails, ips }) {
   if (dns.length + emails.length + ips.length === 0) return Buffer.alloc(0);
   const names = [
@@ -100,10 +92,7 @@ export function nameOf(commonName) {
   return sequence(set(sequence(OID_DER.commonName, directoryString(commonName))));
 }
 
-/**
- * @param {string} ip valid IPv4 or IPv6 text, without a zone
- * @returns {Buffer} 4 or 16 bytes
- */
+/** @param {string} ip valid IPv4 or IPv6 text, without a zone @returns {Buffer} 4 or 16 bytes */
 export function ipBytes(ip) {
   if (isIPv4(ip)) return Buffer.from(ip.split('.').map(Number));
   // `::ffff:1.2.3.4`: the URL parser turns the dotted tail into hex groups.
@@ -137,7 +126,7 @@ export function keyIdOf(spki) {
  * @param {object} parts
  * @param {Buffer} parts.serial
  * @param {Buffer} parts.issuerName DER
- * @param {import('./keys.js').Signer} parts.signer of the issuer
+ * @param {Signer} parts.signer of the issuer
  * @param {number} parts.notBefore epoch seconds
  * @param {number} parts.notAfter epoch seconds
  * @param {string} parts.commonName
@@ -172,13 +161,10 @@ const BACKDATE_SECONDS = 30;
  * @property {string} pem
  * @property {Buffer} serial
  * @property {number} notAfter epoch seconds
- * @property {import('./keys.js').Signer} signer
+ * @property {Signer} signer
  */
 
-/**
- * @param {'rsa' | 'ec'} keyType
- * @returns {Promise<{root: Authority, intermediate: Authority}>}
- */
+/** @param {'rsa' | 'ec'} keyType @returns {Promise<{root: Authority, intermediate: Authority}>} */
 export async function createAuthorities(keyType) {
   const kind = { type: keyType, bits: keyType === 'rsa' ? 2048 : 256 };
   const [rootKeys, issuerKeys] = await Promise.all([newKeyPair(kind), newKeyPair(kind)]);
@@ -189,7 +175,7 @@ export async function createAuthorities(keyType) {
 
 /**
  * @param {string} commonName
- * @param {import('./keys.js').KeyPair} keys
+ * @param {KeyPair} keys
  * @param {number} years
  * @param {Authority | null} parent null: signs itself
  * @returns {Promise<Authority>}

@@ -5,7 +5,10 @@
 import { PkiLoadError } from '../common/errors.js';
 import { createDevServer } from './server.js';
 
-/** @param {import('./spawn.js').ChildMessage} message */
+/** @import { DevServerOptions } from './server.js' */
+/** @import { ChildMessage } from './spawn.js' */
+
+/** @param {ChildMessage} message */
 const send = (message) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
@@ -14,9 +17,7 @@ process.on('SIGINT', () => {});
 
 process.once('message', async (options) => {
   try {
-    const { close: _, ...server } = await createDevServer(
-      /** @type {import('./server.js').DevServerOptions} */ (options),
-    );
+    const { close: _, ...server } = await createDevServer(/** @type {DevServerOptions} */ (options));
     send({ ready: server });
   } catch (error) {
     const { code, remedy } =

@@ -3,22 +3,19 @@ import { verify } from 'node:crypto';
 import { contextTag, DerReader, TAG } from '../pki/der.js';
 import { OID, SIGNATURE_DIGEST } from './der.js';
 import { readPublicKey } from './keys.js';
+/** @import { AltNames } from './certificate.js' */
 
 /**
  * @typedef {object} CertificateRequest
  * @property {string} commonName empty where there is none
  * @property {Buffer} spki
  * @property {{type: string, bits: number}} key
- * @property {import('./certificate.js').AltNames} altNames
+ * @property {AltNames} altNames
  * @property {string[]} uris
  * @property {boolean} signatureValid
  */
 
-/**
- * @param {Buffer} der
- * @returns {CertificateRequest}
- * @throws {Error} when it cannot be read
- */
+/** @param {Buffer} der @returns {CertificateRequest} @throws {Error} when it cannot be read */
 export function readCsr(der) {
   const outer = new DerReader(der);
   const request = outer.enter(TAG.sequence);
@@ -82,11 +79,7 @@ function readAltNames(info) {
   return { altNames: names, uris };
 }
 
-/**
- * @param {DerReader} list
- * @param {import('./certificate.js').AltNames} names filled
- * @param {string[]} uris filled
- */
+/** @param {DerReader} list @param {AltNames} names filled @param {string[]} uris filled */
 function readGeneralNames(list, names, uris) {
   while (!list.atEnd) {
     const { tag } = list;

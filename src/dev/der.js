@@ -1,10 +1,6 @@
 /** DER (X.690 section 10), object identifiers, and the text forms of bytes: PEM and colon-separated hex. */
 
-/**
- * @param {number} tag identifier octet
- * @param {...Uint8Array} parts contents, in order
- * @returns {Buffer}
- */
+/** @param {number} tag identifier octet @param {...Uint8Array} parts contents, in order @returns {Buffer} */
 export function element(tag, ...parts) {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -116,10 +112,7 @@ export function time(epochSeconds) {
 export const generalizedTime = (epochSeconds) =>
   element(0x18, Buffer.from(timeDigits(epochSeconds), 'latin1'));
 
-/**
- * @param {number} epochSeconds whole
- * @returns {string} `YYYYMMDDHHMMSSZ`
- */
+/** @param {number} epochSeconds whole @returns {string} `YYYYMMDDHHMMSSZ` */
 function timeDigits(epochSeconds) {
   const iso = new Date(epochSeconds * 1000).toISOString();
   return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 10)}${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
@@ -200,10 +193,7 @@ export function fromPem(text) {
   return match === null ? null : Buffer.from(match[1], 'base64');
 }
 
-/**
- * @param {Buffer} bytes
- * @returns {string} `1a:2b:...`
- */
+/** @param {Buffer} bytes @returns {string} `1a:2b:...` */
 export function colonHex(bytes) {
   return bytes.toString('hex').replace(/..(?!$)/g, '$&:');
 }

@@ -14,15 +14,19 @@ import { exportPrivateKey, newKeyPair } from './keys.js';
 import { flagParam, listParam, secondsParam, textParam, VaultError } from './messages.js';
 import { allowedNames } from './roles.js';
 
+/** @import { AltNames, Authority, IssuerUrls } from './certificate.js' */
+/** @import { Params } from './messages.js' */
+/** @import { Store } from './store.js' */
+
 /**
  * @typedef {import('./roles.js').Role} Role
- * @typedef {import('./messages.js').Params} Params
+ * @typedef {Params} Params
  * @typedef {{data: Record<string, unknown>, warnings: string[]}} Issued
  * @typedef {object} Ca
- * @property {import('./certificate.js').Authority} issuer
- * @property {import('./certificate.js').Authority} root
- * @property {import('./store.js').Store} store
- * @property {import('./certificate.js').IssuerUrls} urls replaced as a whole, never changed in place
+ * @property {Authority} issuer
+ * @property {Authority} root
+ * @property {Store} store
+ * @property {IssuerUrls} urls replaced as a whole, never changed in place
  */
 
 const COMMON_NAME_IGNORED =
@@ -105,7 +109,7 @@ export async function signVerbatim(ca, role, params) {
 /**
  * @param {Ca} ca
  * @param {Role} role
- * @param {{commonName: string, names: import('./certificate.js').AltNames, spki: Buffer, seconds: number, usage?: Buffer[]}} subject
+ * @param {{commonName: string, names: AltNames, spki: Buffer, seconds: number, usage?: Buffer[]}} subject
  *   `usage`: the extended one, as an extension
  */
 async function certify(ca, role, { commonName, names, spki, seconds, usage = [LEAF_EXTENDED_KEY_USAGE] }) {
@@ -136,7 +140,7 @@ async function certify(ca, role, { commonName, names, spki, seconds, usage = [LE
   return { serial, der, notAfter };
 }
 
-/** @type {WeakMap<import('./certificate.js').IssuerUrls, ReturnType<typeof urlExtensions>>} */
+/** @type {WeakMap<IssuerUrls, ReturnType<typeof urlExtensions>>} */
 const encodedUrls = new WeakMap();
 
 /** @param {Ca} ca */
@@ -191,10 +195,7 @@ function parseCsr(text) {
   return csr;
 }
 
-/**
- * @param {Role} role
- * @param {{type: string, bits: number}} key
- */
+/** @param {Role} role @param {{type: string, bits: number}} key */
 function checkKey(role, key) {
   if (key.type !== role.key_type) throw new VaultError(400, `role requires keys of type ${role.key_type}`);
   if (key.bits < role.key_bits) {
@@ -232,10 +233,7 @@ export function readFormat(params) {
   return format;
 }
 
-/**
- * @param {Role} role
- * @param {Params} params
- */
+/** @param {Role} role @param {Params} params */
 export function lifetime(role, params) {
   const asked = secondsParam(params, 'ttl') || role.ttl || DEFAULT_TTL_SECONDS;
   if (asked <= role.max_ttl) return { seconds: asked, warnings: /** @type {string[]} */ ([]) };
@@ -259,10 +257,7 @@ export function refuseOtherNames(params) {
 export const uriRefusal = (source) =>
   `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`;
 
-/**
- * @param {string} altNames separated by commas
- * @param {string[]} ips
- */
+/** @param {string} altNames separated by commas @param {string[]} ips */
 export function splitAltNames(altNames, ips) {
   const names = altNames
     .split(',')
@@ -275,10 +270,7 @@ export function splitAltNames(altNames, ips) {
   };
 }
 
-/**
- * @param {Params} params
- * @param {keyof typeof KNOWN} path
- */
+/** @param {Params} params @param {keyof typeof KNOWN} path */
 export function ignored(params, path) {
   const names = Object.keys(params).filter((name) => !KNOWN[path].has(name));
   return names.length > 0

@@ -4,6 +4,8 @@ import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { bitString, NULL, OID_DER, sequence } from './der.js';
 
+/** @import { KeyObject } from 'node:crypto' */
+
 const generate = promisify(generateKeyPair);
 
 /** An RSA key takes a thread for 100 ms: one of the pool's four threads stays free for signatures. */
@@ -14,7 +16,7 @@ const limitRsa = pLimit(3);
  * @property {'rsa' | 'ec' | 'ed25519'} type
  * @property {number} [bits] RSA modulus, or 256, 384, 521 for EC
  *
- * @typedef {{privateKey: import('node:crypto').KeyObject, spki: Buffer}} KeyPair
+ * @typedef {{privateKey: KeyObject, spki: Buffer}} KeyPair
  */
 
 /** By the names OpenSSL gives; the key of any other curve counts as too short. */
@@ -26,19 +28,13 @@ const CURVE_BITS = /** @type {Record<string, number>} */ ({
 
 const CURVES = /** @type {Record<number, string>} */ ({ 256: 'P-256', 384: 'P-384', 521: 'P-521' });
 
-/**
- * @param {KeyKind} kind
- * @returns {Promise<KeyPair>}
- */
+/** @param {KeyKind} kind @returns {Promise<KeyPair>} */
 export async function newKeyPair({ type, bits }) {
   const { publicKey, privateKey } = await keyPairOf(type, bits);
   return { privateKey, spki: publicKey.export({ type: 'spki', format: 'der' }) };
 }
 
-/**
- * @param {KeyKind['type']} type
- * @param {number} [bits]
- */
+/** @param {KeyKind['type']} type @param {number} [bits] */
 function keyPairOf(type, bits) {
   if (type === 'ed25519') return generate('ed25519');
   if (type === 'ec') return generate('ec', { namedCurve: CURVES[bits ?? 256] });
@@ -48,7 +44,7 @@ function keyPairOf(type, bits) {
 /**
  * As in Vault's responses: PKCS#1 for RSA, SEC 1 for EC, PKCS#8 for Ed25519 or on demand.
  *
- * @param {import('node:crypto').KeyObject} privateKey
+ * @param {KeyObject} privateKey
  * @param {boolean} pkcs8
  * @returns {{label: string, der: Buffer}}
  */
@@ -67,7 +63,7 @@ export function exportPrivateKey(privateKey, pkcs8) {
  * Kind of a public key, for the role's `key_type` rule.
  *
  * @param {Uint8Array} spki
- * @returns {{type: string, bits: number, key: import('node:crypto').KeyObject}}
+ * @returns {{type: string, bits: number, key: KeyObject}}
  */
 export function readPublicKey(spki) {
   const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
@@ -77,10 +73,9 @@ export function readPublicKey(spki) {
   return { type, bits, key };
 }
 
-const signOnThread =
-  /** @type {(digest: string, data: Buffer, key: import('node:crypto').KeyObject) => Promise<Buffer>} */ (
-    promisify(sign)
-  );
+const signOnThread = /** @type {(digest: string, data: Buffer, key: KeyObject) => Promise<Buffer>} */ (
+  promisify(sign)
+);
 
 /**
  * @typedef {object} Signer
@@ -88,10 +83,7 @@ const signOnThread =
  * @property {(tbs: Buffer) => Promise<Buffer>} sign
  */
 
-/**
- * @param {import('node:crypto').KeyObject} privateKey RSA or EC
- * @returns {Signer}
- */
+/** @param {KeyObject} privateKey RSA or EC @returns {Signer} */
 export function createSigner(privateKey) {
   if (privateKey.asymmetricKeyType === 'rsa') {
     return {

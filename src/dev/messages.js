@@ -32,19 +32,12 @@ export function listed(...causes) {
   return `${head}:\n\t${causes.map((cause) => `* ${cause}\n`).join('\t')}\n`;
 }
 
-/**
- * @param {number} status
- * @param {unknown} value
- * @returns {Reply}
- */
+/** @param {number} status @param {unknown} value @returns {Reply} */
 export function json(status, value) {
   return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` };
 }
 
-/**
- * @param {VaultError} error
- * @returns {Reply}
- */
+/** @param {VaultError} error @returns {Reply} */
 export const refusal = (error) => json(error.status, { errors: error.errors });
 
 /**
@@ -81,11 +74,7 @@ export const raw = (type, body, status = 200) => ({ status, type, body });
 
 /** @typedef {Record<string, unknown>} Params without a prototype */
 
-/**
- * @param {Buffer} body
- * @param {string | undefined} contentType
- * @returns {Params}
- */
+/** @param {Buffer} body @param {string | undefined} contentType @returns {Params} */
 export function readParams(body, contentType) {
   const text = body.toString('utf8').trim();
   if (text === '') return params({});
@@ -134,11 +123,7 @@ export function textParam(from, name) {
   return String(value);
 }
 
-/**
- * @param {Params} from
- * @param {string} name
- * @returns {string[]} from a list, or text separated by commas
- */
+/** @param {Params} from @param {string} name @returns {string[]} from a list, or text separated by commas */
 export function listParam(from, name) {
   const value = from[name];
   const list = Array.isArray(value) ? value : textParam(from, name).split(',');

@@ -4,13 +4,15 @@ import { createAppRole } from './engines/approle.js';
 import { createKv } from './engines/kv.js';
 import { createTransit } from './engines/transit.js';
 import { raw, secret, textParam, VaultError } from './messages.js';
+/** @import { Params } from './messages.js' */
+/** @import { Route, World } from './routes.js' */
 
 /**
  * @typedef {object} Engine
- * @property {import('./routes.js').Route[]} routes below its mount, that need a token
- * @property {import('./routes.js').Route[]} openRoutes that need none
+ * @property {Route[]} routes below its mount, that need a token
+ * @property {Route[]} openRoutes that need none
  */
-/** @typedef {(options: Record<string, unknown>, world: import('./routes.js').World) => Engine} CreateEngine */
+/** @typedef {(options: Record<string, unknown>, world: World) => Engine} CreateEngine */
 
 /** @type {Readonly<Record<'mounts' | 'auth', Readonly<Record<string, CreateEngine>>>>} by type */
 export const ENGINES = Object.freeze({
@@ -18,11 +20,7 @@ export const ENGINES = Object.freeze({
   auth: Object.freeze({ approle: createAppRole }),
 });
 
-/**
- * @param {'mounts' | 'auth'} kind
- * @param {string} type
- * @returns {CreateEngine}
- */
+/** @param {'mounts' | 'auth'} kind @param {string} type @returns {CreateEngine} */
 export function engineOf(kind, type) {
   if (Object.hasOwn(ENGINES[kind], type)) return ENGINES[kind][type];
   throw new VaultError(400, `plugin not found in the catalog: ${type}`);
@@ -47,8 +45,8 @@ export function createMounts() {
     /**
      * @param {Kind} kind
      * @param {string} path
-     * @param {import('./messages.js').Params} params
-     * @param {import('./routes.js').World} world
+     * @param {Params} params
+     * @param {World} world
      */
     add(kind, path, params, world) {
       const full = fullPath(kind, path);
@@ -64,10 +62,7 @@ export function createMounts() {
     },
     /** @param {Kind} kind @param {string} path what is not there is no matter, as in Vault */
     remove: (kind, path) => void mounted.delete(fullPath(kind, path)),
-    /**
-     * @param {string} route below `/v1/`
-     * @returns {{mount: Mounted, below: string} | null}
-     */
+    /** @param {string} route below `/v1/` @returns {{mount: Mounted, below: string} | null} */
     find(route) {
       for (const [full, mount] of mounted) {
         if (route.startsWith(`${full}/`)) return { mount, below: route.slice(full.length + 1) };
@@ -79,11 +74,7 @@ export function createMounts() {
   };
 }
 
-/**
- * @param {Mounted} mount
- * @param {string} version
- * @returns {Record<string, unknown>} as Vault describes it
- */
+/** @param {Mounted} mount @param {string} version @returns {Record<string, unknown>} as Vault describes it */
 export function mountShape({ kind, type, options, description, uuid }, version) {
   return {
     accessor: `${kind === 'auth' ? 'auth_' : ''}${type}_${uuid.slice(0, 8)}`,
@@ -107,10 +98,7 @@ export function mountShape({ kind, type, options, description, uuid }, version) 
   };
 }
 
-/**
- * @param {import('./routes.js').World} world
- * @returns {import('./routes.js').Route[]} that need a token
- */
+/** @param {World} world @returns {Route[]} that need a token */
 export function mountingRoutes(world) {
   const { mounts, version } = world;
   return /** @type {Kind[]} */ (['mounts', 'auth']).flatMap((kind) => {
@@ -137,7 +125,7 @@ export function mountingRoutes(world) {
       ...(kind === 'mounts'
         ? []
         : [
-            /** @type {import('./routes.js').Route} */ ({
+            /** @type {Route} */ ({
               method: 'GET',
               path,
               handle: ({ match }) => {
@@ -146,7 +134,7 @@ export function mountingRoutes(world) {
                 return secret({ data: mountShape(one, version), mountType: 'system', spread: true });
               },
             }),
-            /** @type {import('./routes.js').Route} */ ({
+            /** @type {Route} */ ({
               method: 'GET',
               path: /^sys\/auth$/,
               handle: () => {

@@ -20,6 +20,9 @@ import {
 } from './der.js';
 import { signed } from './keys.js';
 
+/** @import { Authority } from './certificate.js' */
+/** @import { Store } from './store.js' */
+
 /** RFC 9654 section 2.1: a nonce has 1 to 128 octets, anything else is a malformed request. */
 const MAX_NONCE = 128;
 
@@ -97,8 +100,8 @@ export const MAX_OCSP_REQUEST = 2048;
 export const MALFORMED_REQUEST = sequence(enumerated(1));
 
 /**
- * @param {import('./certificate.js').Authority} issuer
- * @param {import('./store.js').Store} store
+ * @param {Authority} issuer
+ * @param {Store} store
  * @returns {(request: Uint8Array) => Promise<Buffer | null>} an OCSPResponse, or null for a malformed request
  */
 export function createResponder(issuer, store) {
@@ -128,7 +131,7 @@ function tryRead(request) {
  * Without a nonce, a response repeats byte for byte while its second lasts and nothing is revoked, as it does with
  * Vault and an RSA CA.
  *
- * @param {import('./store.js').Store} store
+ * @param {Store} store
  */
 function repeatWithinSecond(store) {
   /** @type {Map<string, Promise<Buffer>>} */
@@ -151,7 +154,7 @@ function repeatWithinSecond(store) {
   };
 }
 
-/** @param {import('./certificate.js').Authority} issuer */
+/** @param {Authority} issuer */
 function issuerHashes(issuer) {
   /** @type {Map<string, {nameHash: Buffer, keyHash: Buffer}>} */
   const known = new Map();
@@ -171,7 +174,7 @@ function issuerHashes(issuer) {
 /**
  * @param {OcspQuestion} question
  * @param {ReturnType<typeof issuerHashes>} hashes
- * @param {import('./store.js').Store} store
+ * @param {Store} store
  * @param {number} now epoch seconds
  */
 function singleResponse(question, hashes, store, now) {
@@ -189,10 +192,7 @@ function singleResponse(question, hashes, store, now) {
   );
 }
 
-/**
- * @param {Buffer} serial
- * @param {import('./store.js').Store} store
- */
+/** @param {Buffer} serial @param {Store} store */
 function statusOf(serial, store) {
   const entry = store.revoked.get(colonHex(serial));
   return entry === undefined
@@ -201,7 +201,7 @@ function statusOf(serial, store) {
 }
 
 /**
- * @param {import('./certificate.js').Authority} issuer
+ * @param {Authority} issuer
  * @param {Buffer} single
  * @param {Buffer | null} nonce
  * @param {number} now epoch seconds

@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { VaultError } from './messages.js';
 
+/** @import { AltNames } from './certificate.js' */
+
 const DEFAULTS = {
   allow_any_name: false,
   allow_bare_domains: false,
@@ -56,10 +58,7 @@ const DEFAULTS = {
 
 /** @typedef {typeof DEFAULTS} Role times in seconds */
 
-/**
- * @param {Partial<Role>} differences
- * @returns {Role}
- */
+/** @param {Partial<Role>} differences @returns {Role} */
 const role = (differences) => Object.freeze({ ...DEFAULTS, ...differences });
 
 /** @type {Readonly<Record<string, Role>>} */
@@ -76,8 +75,8 @@ const MAX_NAME = 253;
 
 /**
  * @param {Role} role
- * @param {{commonName: string, altNames: import('./certificate.js').AltNames, includeCommonName: boolean}} asked
- * @returns {import('./certificate.js').AltNames} what the certificate gets, sorted and without repeats
+ * @param {{commonName: string, altNames: AltNames, includeCommonName: boolean}} asked
+ * @returns {AltNames} what the certificate gets, sorted and without repeats
  * @throws {VaultError} 400 naming the name that is not allowed
  */
 export function allowedNames(role, { commonName, altNames, includeCommonName }) {
@@ -104,10 +103,7 @@ export function allowedNames(role, { commonName, altNames, includeCommonName }) 
   };
 }
 
-/**
- * @param {Role} role
- * @param {string} name
- */
+/** @param {Role} role @param {string} name */
 function isAllowed(role, name) {
   const at = name.lastIndexOf('@');
   const host = toAscii(at < 0 ? name : name.slice(at + 1));
@@ -121,10 +117,7 @@ function isAllowed(role, name) {
   return role.allow_any_name || isUnder(role, wildcard ? `x.${fixed}` : host);
 }
 
-/**
- * @param {Role} role
- * @param {string} host
- */
+/** @param {Role} role @param {string} host */
 function isUnder(role, host) {
   const local = role.allow_localhost ? ['localhost', 'localdomain'] : [];
   if (local.includes(host) || (role.allow_bare_domains && role.allowed_domains.includes(host))) return true;
@@ -132,10 +125,7 @@ function isUnder(role, host) {
   return role.allow_subdomains && parents.some((domain) => host.endsWith(`.${domain}`));
 }
 
-/**
- * @param {Role} role
- * @param {string} ip
- */
+/** @param {Role} role @param {string} ip */
 function checkIp(role, ip) {
   if (isIP(ip) === 0 || ip.includes('%'))
     throw new VaultError(400, `the value ${JSON.stringify(ip)} is not a valid IP address`);

@@ -5,18 +5,17 @@ import { issue, signCsr, signVerbatim } from './issuing.js';
 import { listParam, raw, secret, textParam, VaultError } from './messages.js';
 import { MALFORMED_REQUEST, MAX_OCSP_REQUEST } from './ocsp-responder.js';
 
-/**
- * @typedef {import('./routes.js').Call} Call
- * @typedef {import('./routes.js').Route} Route
- * @typedef {import('./routes.js').World} World
- */
+/** @import { IssuerUrls } from './certificate.js' */
+/** @import { Ca } from './issuing.js' */
+/** @import { Params, Reply } from './messages.js' */
+/** @import { Route, World } from './routes.js' */
+/** @import { Entry } from './store.js' */
+
+/** @typedef {import('./routes.js').Call} Call @typedef {Route} Route @typedef {World} World */
 
 const NAME = '([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)';
 
-/**
- * @param {World} world
- * @returns {Route[]}
- */
+/** @param {World} world @returns {Route[]} */
 export function mountRoutes(world) {
   const { ca, roles } = world;
   return [
@@ -59,11 +58,7 @@ function keys(list) {
   return pki({ keys: list });
 }
 
-/**
- * @param {World} world
- * @param {typeof issue} make
- * @param {Call} call
- */
+/** @param {World} world @param {typeof issue} make @param {Call} call */
 async function certify({ ca, roles }, make, call) {
   const name = call.match[1];
   const params = call.params();
@@ -71,19 +66,13 @@ async function certify({ ca, roles }, make, call) {
   return pki(data, warnings);
 }
 
-/**
- * @param {World['roles']} roles
- * @param {string} name
- */
+/** @param {World['roles']} roles @param {string} name */
 function roleOf(roles, name) {
   if (!Object.hasOwn(roles, name)) throw new VaultError(400, `unknown role: ${name}`);
   return roles[name];
 }
 
-/**
- * @param {import('./issuing.js').Ca} ca
- * @param {import('./messages.js').Params} params `serial_number`, or `certificate` for one that was not stored
- */
+/** @param {Ca} ca @param {Params} params `serial_number`, or `certificate` for one that was not stored */
 function revoke(ca, params) {
   const serial = textParam(params, 'serial_number').trim();
   const pem = textParam(params, 'certificate');
@@ -104,7 +93,7 @@ function revoke(ca, params) {
 /**
  * Stores a certificate of ours that a `no_store` role issued.
  *
- * @param {import('./issuing.js').Ca} ca
+ * @param {Ca} ca
  * @param {string} pem
  * @returns {string} its serial
  */
@@ -127,8 +116,6 @@ function adopt({ issuer, store }, pem) {
   return store.get(id) === undefined ? store.add(serial, certificate.raw) : id;
 }
 
-/** @typedef {import('./certificate.js').IssuerUrls} IssuerUrls */
-
 /** @param {IssuerUrls} urls */
 const urlsShape = (urls) => ({
   crl_distribution_points: urls.crl_distribution_points,
@@ -138,10 +125,7 @@ const urlsShape = (urls) => ({
   ocsp_servers: urls.ocsp_servers,
 });
 
-/**
- * @param {import('./issuing.js').Ca} ca
- * @param {import('./messages.js').Params} params
- */
+/** @param {Ca} ca @param {Params} params */
 function setUrls(ca, params) {
   const next = { ...ca.urls };
   for (const name of /** @type {(keyof IssuerUrls)[]} */ (Object.keys(next))) {
@@ -162,10 +146,7 @@ function setUrls(ca, params) {
 
 const PEM = 'application/pem-certificate-chain';
 
-/**
- * @param {World} world
- * @returns {Route[]}
- */
+/** @param {World} world @returns {Route[]} */
 export function openMountRoutes(world) {
   const { issuer, root } = world.ca;
   const chain = `${issuer.pem}\n${root.pem}\n`;
@@ -189,18 +170,12 @@ export function openMountRoutes(world) {
   ];
 }
 
-/**
- * @param {World} world
- * @param {Buffer} body
- */
+/** @param {World} world @param {Buffer} body */
 function ocspPost(world, body) {
   return body.length >= MAX_OCSP_REQUEST ? malformed() : ocsp(world, body);
 }
 
-/**
- * @param {World} world
- * @param {string} base64 percent-decoded
- */
+/** @param {World} world @param {string} base64 percent-decoded */
 function ocspGet(world, base64) {
   const isBase64 = base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
   return isBase64 && base64.length < MAX_OCSP_REQUEST
@@ -210,20 +185,13 @@ function ocspGet(world, base64) {
 
 const malformed = () => raw('application/ocsp-response', MALFORMED_REQUEST, 400);
 
-/**
- * @param {World} world
- * @param {Buffer} request
- */
+/** @param {World} world @param {Buffer} request */
 async function ocsp(world, request) {
   const response = await world.ocsp(request);
   return response === null ? malformed() : raw('application/ocsp-response', response);
 }
 
-/**
- * @param {World} world
- * @param {string} serial hex with colons or hyphens, or `ca`
- * @returns {import('./store.js').Entry}
- */
+/** @param {World} world @param {string} serial hex with colons or hyphens, or `ca` @returns {Entry} */
 function find({ ca }, serial) {
   if (serial === 'ca') return { serial: ca.issuer.serial, der: ca.issuer.der, revokedAt: null };
   if (!/^[0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2})*$/.test(serial)) throw new VaultError(404, 'unsupported path');
@@ -232,11 +200,7 @@ function find({ ca }, serial) {
   return entry;
 }
 
-/**
- * @param {World} world
- * @param {string} serial or `ca`, `ca_chain`, `crl`
- * @returns {Promise<import('./messages.js').Reply>}
- */
+/** @param {World} world @param {string} serial or `ca`, `ca_chain`, `crl` @returns {Promise<Reply>} */
 async function readCertificate(world, serial) {
   const { issuer, root } = world.ca;
   const current = { revocation_time: 0, revocation_time_rfc3339: '' };

@@ -3,6 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { json, listed, listParam, raw, secondsParam, secret, VaultError } from './messages.js';
 import { mountingRoutes, mountShape } from './mounts.js';
 
+/** @import { Params } from './messages.js' */
+/** @import { World } from './routes.js' */
+
 const PREFIX = 'dev-only-token-';
 
 /**
@@ -63,11 +66,7 @@ function lookupShape({ token, accessor, issuedAt, expiresAt, ttlSeconds }) {
   };
 }
 
-/**
- * @param {string} token
- * @param {string} accessor
- * @param {number} leaseSeconds
- */
+/** @param {string} token @param {string} accessor @param {number} leaseSeconds */
 function authShape(token, accessor, leaseSeconds) {
   return {
     client_token: token,
@@ -85,10 +84,7 @@ function authShape(token, accessor, leaseSeconds) {
   };
 }
 
-/**
- * @typedef {import('./routes.js').Route} Route
- * @typedef {import('./routes.js').World} World
- */
+/** @typedef {import('./routes.js').Route} Route @typedef {World} World */
 
 const LEADER = Object.freeze({
   ha_enabled: false,
@@ -100,10 +96,7 @@ const LEADER = Object.freeze({
   performance_standby_last_remote_wal: 0,
 });
 
-/**
- * @param {World} world
- * @returns {Route[]} that need no token
- */
+/** @param {World} world @returns {Route[]} that need no token */
 export function openSystemRoutes({ version }) {
   const clusterId = randomUUID();
   const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: clusterId };
@@ -146,10 +139,7 @@ export function openSystemRoutes({ version }) {
   ];
 }
 
-/**
- * @param {World} world
- * @returns {Route[]}
- */
+/** @param {World} world @returns {Route[]} */
 export function systemRoutes(world) {
   const { tokens } = world;
   return [
@@ -177,7 +167,7 @@ export function systemRoutes(world) {
   ];
 }
 
-/** @param {import('./messages.js').Params} params */
+/** @param {Params} params */
 function capabilities(params) {
   const paths = [...listParam(params, 'paths'), ...listParam(params, 'path')];
   if (paths.length === 0) throw new VaultError(400, 'paths must be supplied');
@@ -209,10 +199,7 @@ function mountEntry(version) {
   });
 }
 
-/**
- * @param {World} world
- * @returns {Route[]}
- */
+/** @param {World} world @returns {Route[]} */
 function mountRoutes({ mount, mounts, version }) {
   const entry = mountEntry(version);
   const others = () =>

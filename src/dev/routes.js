@@ -5,20 +5,26 @@
 import { listed, raw, readParams, refusal, VaultError } from './messages.js';
 import { mountRoutes, openMountRoutes } from './routes-pki.js';
 import { openSystemRoutes, systemRoutes } from './routes-system.js';
+/** @import { Ca } from './issuing.js' */
+/** @import { Params, Reply } from './messages.js' */
+/** @import { Mounts } from './mounts.js' */
+/** @import { Role } from './roles.js' */
+/** @import { Tokens } from './routes-system.js' */
+/** @import { IncomingHttpHeaders } from 'node:http' */
 
 /**
  * @typedef {object} Request
  * @property {string} method upper case; `LIST`, `PUT` included
  * @property {string} url path and query, as sent
- * @property {import('node:http').IncomingHttpHeaders} headers
+ * @property {IncomingHttpHeaders} headers
  * @property {Buffer} body
  *
  * @typedef {object} Call
  * @property {Request} request
  * @property {string[]} match of the route's pattern: the whole path, then its groups
- * @property {() => import('./messages.js').Params} params
+ * @property {() => Params} params
  *
- * @typedef {import('./messages.js').Reply} Reply
+ * @typedef {Reply} Reply
  *
  * @typedef {object} Route
  * @property {string} method `GET`, `POST` (PUT is the same), `LIST`, or `GET POST`
@@ -29,18 +35,15 @@ import { openSystemRoutes, systemRoutes } from './routes-system.js';
  * @property {string} mount without slashes at its ends
  * @property {string} version
  * @property {string} issuerId
- * @property {import('./mounts.js').Mounts} mounts beside the PKI mount
- * @property {import('./routes-system.js').Tokens} tokens
- * @property {import('./issuing.js').Ca} ca
- * @property {Readonly<Record<string, import('./roles.js').Role>>} roles
+ * @property {Mounts} mounts beside the PKI mount
+ * @property {Tokens} tokens
+ * @property {Ca} ca
+ * @property {Readonly<Record<string, Role>>} roles
  * @property {() => Promise<Buffer>} crl
  * @property {ReturnType<typeof import('./ocsp-responder.js').createResponder>} ocsp
  */
 
-/**
- * @param {World} world
- * @returns {(request: Request) => Promise<Reply>} never rejects
- */
+/** @param {World} world @returns {(request: Request) => Promise<Reply>} never rejects */
 export function createHandler(world) {
   const tables = {
     openSystem: openSystemRoutes(world),
@@ -141,7 +144,7 @@ function verb(method, query) {
   return method === 'GET' && new URLSearchParams(query).get('list') === 'true' ? 'LIST' : method;
 }
 
-/** @param {import('node:http').IncomingHttpHeaders} headers */
+/** @param {IncomingHttpHeaders} headers */
 function tokenOf(headers) {
   const own = headers['x-vault-token'];
   if (typeof own === 'string') return own;

@@ -15,6 +15,13 @@ import { ROLES } from './roles.js';
 import { createHandler } from './routes.js';
 import { createTokens } from './routes-system.js';
 import { createCrlBuilder, Store } from './store.js';
+/** @import { Authority, IssuerUrls } from './certificate.js' */
+/** @import { Ca } from './issuing.js' */
+/** @import { Reply } from './messages.js' */
+/** @import { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http' */
+/** @import { ServerOptions } from 'node:https' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { Duplex } from 'node:stream' */
 
 export const DEV_SERVER_NOTICE =
   'This is the embedded PKI server of vault-pki-load, for tests only: its keys and certificates live in memory and are ' +
@@ -40,10 +47,7 @@ export const DEV_SERVER_NOTICE =
  * @property {() => Promise<void>} close cuts connections
  */
 
-/**
- * @param {DevServerOptions} [options]
- * @returns {Promise<DevServer>}
- */
+/** @param {DevServerOptions} [options] @returns {Promise<DevServer>} */
 export async function createDevServer(options = {}) {
   const { port = 0, host = '127.0.0.1', mount = 'pki_int', caKeyType = 'rsa', tls = false } = options;
   checkOptions({ ...options, port, host, mount, caKeyType });
@@ -51,7 +55,7 @@ export async function createDevServer(options = {}) {
   const store = new Store();
   const tokens = createTokens({ token: options.token, ttlSeconds: options.tokenTtlSeconds });
   const noUrls = { issuing_certificates: [], ocsp_servers: [], crl_distribution_points: [] };
-  /** @type {import('./issuing.js').Ca} */
+  /** @type {Ca} */
   const ca = { issuer: intermediate, root, store, urls: noUrls };
   const handler = createHandler({
     mount,
@@ -110,10 +114,10 @@ function checkOptions({ port, host, allowRemote, mount, caKeyType }) {
 }
 
 /**
- * @param {import('./certificate.js').Authority} root
+ * @param {Authority} root
  * @param {string} host
  * @param {true | {clientCa?: string}} tls
- * @returns {Promise<import('node:https').ServerOptions>}
+ * @returns {Promise<ServerOptions>}
  */
 async function tlsOptions(root, host, tls) {
   const files = await createServerCertificate(root, host);
@@ -124,7 +128,7 @@ async function tlsOptions(root, host, tls) {
 }
 
 /**
- * @param {import('node:http').Server} server
+ * @param {Server} server
  * @param {number} port
  * @param {string} host
  * @param {boolean} secure
@@ -134,17 +138,13 @@ function listen(server, port, host, secure) {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, port, host)));
     server.listen({ port, host }, () => {
-      const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const address = /** @type {AddressInfo} */ (server.address());
       resolve(`${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${address.port}`);
     });
   });
 }
 
-/**
- * @param {Error & {code?: string}} error
- * @param {number} port
- * @param {string} host
- */
+/** @param {Error & {code?: string}} error @param {number} port @param {string} host */
 function listenError(error, port, host) {
   const known = /** @type {Record<string, [string, string, string]>} */ ({
     EADDRINUSE: [
@@ -160,20 +160,14 @@ function listenError(error, port, host) {
   return new PkiLoadError(code, message, { remedy, cause: error });
 }
 
-/**
- * @param {string} base of the mount
- * @returns {import('./certificate.js').IssuerUrls}
- */
+/** @param {string} base of the mount @returns {IssuerUrls} */
 const urlsAt = (base) => ({
   issuing_certificates: [`${base}/ca`],
   ocsp_servers: [`${base}/ocsp`],
   crl_distribution_points: [`${base}/crl`],
 });
 
-/**
- * @param {import('node:http').Server} server
- * @returns {Promise<void>}
- */
+/** @param {Server} server @returns {Promise<void>} */
 function close(server) {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -189,29 +183,21 @@ const KEEP_ALIVE_MS = 300_000;
 
 /**
  * @typedef {import('./routes.js').Request} Request
- * @typedef {import('./messages.js').Reply} Reply
+ * @typedef {Reply} Reply
  * @typedef {(request: Request) => Promise<Reply>} Handler never rejects
  */
 
-/**
- * @param {Handler} handler
- * @param {import('node:https').ServerOptions | null} tls null for plain HTTP
- * @returns {import('node:http').Server}
- */
+/** @param {Handler} handler @param {ServerOptions | null} tls null for plain HTTP @returns {Server} */
 export function createListener(handler, tls) {
   const options = { keepAliveTimeout: KEEP_ALIVE_MS };
-  /** @type {import('node:http').RequestListener} */
+  /** @type {RequestListener} */
   const listener = (request, response) => collect(request, response, handler);
   const server = tls === null ? createHttp(options, listener) : createHttps({ ...options, ...tls }, listener);
   server.on('clientError', (error, socket) => onClientError(error, socket, handler));
   return server;
 }
 
-/**
- * @param {import('node:http').IncomingMessage} request
- * @param {import('node:http').ServerResponse} response
- * @param {Handler} handler
- */
+/** @param {IncomingMessage} request @param {ServerResponse} response @param {Handler} handler */
 function collect(request, response, handler) {
   /** @type {Buffer[]} */
   const chunks = [];
@@ -233,21 +219,13 @@ function collect(request, response, handler) {
   });
 }
 
-/**
- * @param {import('node:http').ServerResponse} response
- * @param {Reply} reply
- * @param {boolean} close
- */
+/** @param {ServerResponse} response @param {Reply} reply @param {boolean} close */
 function write(response, reply, close) {
   response.writeHead(reply.status, headersOf(reply, close));
   response.end(reply.body);
 }
 
-/**
- * @param {Reply} reply
- * @param {boolean} close
- * @returns {Record<string, string | number>}
- */
+/** @param {Reply} reply @param {boolean} close @returns {Record<string, string | number>} */
 function headersOf({ type, body, headers }, close) {
   return {
     'Cache-Control': 'no-store',
@@ -260,7 +238,7 @@ function headersOf({ type, body, headers }, close) {
 
 /**
  * @param {Error & {code?: string, rawPacket?: Buffer}} error
- * @param {import('node:stream').Duplex} socket
+ * @param {Duplex} socket
  * @param {Handler} handler
  */
 async function onClientError(error, socket, handler) {

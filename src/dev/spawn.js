@@ -5,13 +5,16 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../common/errors.js';
 
+/** @import { DevServer } from './server.js' */
+/** @import { ChildProcess } from 'node:child_process' */
+
 const ENTRY = fileURLToPath(new URL('child.js', import.meta.url));
 const START_MS = 20_000;
 const STOP_MS = 2000;
 
 /**
  * @typedef {import('./server.js').DevServerOptions} DevServerOptions
- * @typedef {Omit<import('./server.js').DevServer, 'close'>} DevServerInfo
+ * @typedef {Omit<DevServer, 'close'>} DevServerInfo
  *
  * @typedef {object} ChildMessage one of both
  * @property {DevServerInfo} [ready]
@@ -25,7 +28,7 @@ const STOP_MS = 2000;
  *
  * @param {DevServerOptions} [options]
  * @returns {Promise<SpawnedDevServer>}
- * @throws {import('../common/errors.js').PkiLoadError} when it cannot start, e.g. because the port is in use
+ * @throws {PkiLoadError} when it cannot start, e.g. because the port is in use
  */
 export async function startDevServer(options = {}) {
   const child = fork(ENTRY, [], {
@@ -46,10 +49,7 @@ export async function startDevServer(options = {}) {
   }
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<DevServerInfo>}
- */
+/** @param {ChildProcess} child @returns {Promise<DevServerInfo>} */
 function ready(child) {
   return new Promise((resolve, reject) => {
     const failed = (/** @type {string} */ why, /** @type {unknown} */ cause) =>
@@ -75,10 +75,7 @@ function ready(child) {
   });
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<void>} when the process has ended; may be called again
- */
+/** @param {ChildProcess} child @returns {Promise<void>} when the process has ended; may be called again */
 async function stop(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();

@@ -2,6 +2,7 @@
 import { authorityKeyIdentifier, extension } from './certificate.js';
 import { colonHex, explicit, integer, OID_DER, rawInteger, sequence, time } from './der.js';
 import { signed } from './keys.js';
+/** @import { Authority } from './certificate.js' */
 
 /** Certificates kept before the oldest is forgotten, about 100 MB. A forgotten one can no longer be read or revoked. */
 export const MAX_STORED = 100_000;
@@ -25,10 +26,7 @@ export class Store {
     this.revision = 0;
   }
 
-  /**
-   * @param {Buffer} serial
-   * @param {Buffer} der
-   */
+  /** @param {Buffer} serial @param {Buffer} der */
   add(serial, der) {
     const id = colonHex(serial);
     this.entries.set(id, { serial, der, revokedAt: null });
@@ -44,10 +42,7 @@ export class Store {
     return this.revoked.get(id) ?? this.entries.get(id);
   }
 
-  /**
-   * @param {string} id
-   * @returns {Entry | undefined} undefined when no such certificate is stored
-   */
+  /** @param {string} id @returns {Entry | undefined} undefined when no such certificate is stored */
   revoke(id) {
     const entry = this.get(id);
     if (entry !== undefined && entry.revokedAt === null) {
@@ -65,7 +60,7 @@ const REBUILD_SECONDS = 12 * 3600;
 /**
  * Builds it at the first request after a revocation; Vault builds it at the revocation.
  *
- * @param {import('./certificate.js').Authority} issuer
+ * @param {Authority} issuer
  * @param {Store} store
  * @returns {() => Promise<Buffer>} the current CRL, DER
  */
@@ -88,7 +83,7 @@ export function createCrlBuilder(issuer, store) {
 }
 
 /**
- * @param {import('./certificate.js').Authority} issuer
+ * @param {Authority} issuer
  * @param {Entry[]} revoked
  * @param {number} number
  * @param {number} now epoch seconds

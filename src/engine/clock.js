@@ -3,9 +3,7 @@
  * whole run agreed on. `performance.now()` counts from another origin in every thread, `process.hrtime` does not.
  */
 
-/**
- * @typedef {() => number} Clock milliseconds since the agreed instant
- */
+/** @typedef {() => number} Clock milliseconds since the agreed instant */
 
 const NS_PER_S = 1_000_000_000n;
 

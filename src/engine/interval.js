@@ -1,6 +1,8 @@
 /** The interval event, once a second during a run. */
 import { total } from '../common/sums.js';
 
+/** @import { Shard, ShardState } from './shard.js' */
+
 /**
  * @typedef {object} IntervalEvent once a second
  * @property {'interval'} type
@@ -38,7 +40,7 @@ export function startTicking(leadMs, tick) {
  * @param {object} run
  * @param {number} run.warmupMs
  * @param {number | null} run.windowMs planned length of the measured part
- * @param {Pick<import('./shard.js').Shard, 'state'>[]} run.shards
+ * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof import('./recording/seconds.js').createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
  * @param {number | null} run.waitingAtStop requests that waited when the run was interrupted; null: it was not
  * @param {number} elapsedMs
@@ -63,16 +65,12 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
   };
 }
 
-/** @param {import('./shard.js').ShardState[]} states */
+/** @param {ShardState[]} states */
 export function countWaiting(states) {
   return total(states.map(({ waiting }) => waiting));
 }
 
-/**
- * @param {number} elapsedMs
- * @param {number} warmupMs
- * @param {number | null} totalMs
- */
+/** @param {number} elapsedMs @param {number} warmupMs @param {number | null} totalMs */
 function phaseAt(elapsedMs, warmupMs, totalMs) {
   if (elapsedMs < warmupMs) return 'warmup';
   return totalMs !== null && elapsedMs >= totalMs ? 'draining' : 'measuring';

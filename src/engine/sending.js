@@ -6,6 +6,13 @@ import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots, startOf } from './slots.js';
 import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
 
+/** @import { Connection, Request } from '../http/exchange.js' */
+/** @import { Clock } from './clock.js' */
+/** @import { Alarm } from './pacing/alarm.js' */
+/** @import { Pacing } from './pacing/choose.js' */
+/** @import { Arrivals } from './pacing/pacer.js' */
+/** @import { End, ShardInput } from './shard.js' */
+
 /** Interval of watermarks and samples of the backlog. */
 const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
@@ -18,17 +25,17 @@ const LATE_DROP_MS = 1;
 
 /**
  * @param {object} context
- * @param {import('./shard.js').ShardInput} context.input
- * @param {import('./pacing/pacer.js').Arrivals} context.arrivals
- * @param {import('./clock.js').Clock} context.clock
- * @param {import('../http/exchange.js').Connection[]} context.connections
- * @param {(index: number) => import('../http/exchange.js').Request} context.request
+ * @param {ShardInput} context.input
+ * @param {Arrivals} context.arrivals
+ * @param {Clock} context.clock
+ * @param {Connection[]} context.connections
+ * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf which of the plan's operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
  * @param {Pick<Awaited<ReturnType<typeof import('./recording/thread.js').startRecorder>>, 'add' | 'advanceWatermark' | 'behind' | 'finish'>} context.recorder
  * @param {Awaited<ReturnType<typeof import('./pacing/thread.js').startPacingThread>> | null} context.pacing
- * @param {import('./pacing/choose.js').Pacing['spins']} context.spins
- * @param {import('./shard.js').End} context.end
+ * @param {Pacing['spins']} context.spins
+ * @param {End} context.end
  */
 export function startSending({
   input,
@@ -46,7 +53,7 @@ export function startSending({
   const { load } = input.plan;
   const { add, advanceWatermark, behind, finish: endRecording } = recorder;
   const { schedule, shards } = arrivals;
-  /** @type {import('./pacing/alarm.js').Alarm | null} */
+  /** @type {Alarm | null} */
   let alarm = null;
   const watch = createWatch({ emptySpinMs: () => alarm?.emptySpinMs?.() ?? 0 });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);

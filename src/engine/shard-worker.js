@@ -3,13 +3,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { packError } from '../common/errors.js';
 import { createShard } from './shard.js';
 
+/** @import { ShardInput } from './shard.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
 const STATE_EVERY_MS = 250;
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+const port = /** @type {MessagePort} */ (parentPort);
 /** @param {string} type @param {unknown} [value] */
 const post = (type, value) => port.postMessage({ type, value });
 
-/** @type {{input: import('./shard.js').ShardInput, livePort: import('node:worker_threads').MessagePort | null}} */
+/** @type {{input: ShardInput, livePort: MessagePort | null}} */
 const { input, livePort } = workerData;
 const shard = await createShard(input, { onSecond: (row) => post('second', row), livePort });
 const reporting = setInterval(() => post('state', shard.state()), STATE_EVERY_MS);

@@ -17,20 +17,29 @@ import { startRecorder } from './recording/thread.js';
 import { startSending } from './sending.js';
 import { warmUp } from './warm-up.js';
 
+/** @import { Tls } from '../http/tls.js' */
+/** @import { Kept } from '../operations/index.js' */
+/** @import { MixFixture } from '../operations/mix.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Pacing } from './pacing/choose.js' */
+/** @import { PackedTally } from './recording/recorder.js' */
+/** @import { SecondRow } from './recording/seconds.js' */
+/** @import { BacklogEnd, WatchEnd } from './watch/sender.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
 /**
  * @typedef {object} ShardInput plain data
- * @property {import('../plan/plan.js').Plan} plan
- * @property {import('../operations/mix.js').MixFixture} fixture
- * @property {import('../http/tls.js').Tls} tls
+ * @property {Plan} plan
+ * @property {MixFixture} fixture
+ * @property {Tls} tls
  * @property {number | null} measuredMs planned length of the measured part
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, on other machines too (see shard-part.js)
  */
 /**
  * @typedef {object} ShardEvents
- * @property {(row: import('./recording/seconds.js').SecondRow) => void} onSecond
- * @property {import('node:worker_threads').MessagePort | null} livePort goes to the recorder, for its reports; null: no live
- *   wants them
+ * @property {(row: SecondRow) => void} onSecond
+ * @property {MessagePort | null} livePort goes to the recorder, for its reports; null: no live wants them
  */
 /**
  * @typedef {object} ShardState
@@ -40,8 +49,8 @@ import { warmUp } from './warm-up.js';
  */
 /**
  * @typedef {object} ShardEnd
- * @property {import('./recording/recorder.js').PackedTally} tally
- * @property {(import('../operations/index.js').Kept | null)[]} kept by each operation of the plan
+ * @property {PackedTally} tally
+ * @property {(Kept | null)[]} kept by each operation of the plan
  * @property {number} endedMs when the last response was in, from time zero
  * @property {number} fired requests of the measured part that were handed to a connection, as the sender counted them
  * @property {number} left requests of the measured part that were planned, and neither handed out nor dropped
@@ -50,8 +59,8 @@ import { warmUp } from './warm-up.js';
  * @property {number} forgone requests that were due and never sent, and would have been had the tool never been late, at most
  * @property {number} dialled requests of the measured part that had to open a connection first
  * @property {boolean} leftWhileFree it gave up on the rest of the plan although connections had been free for long
- * @property {import('./watch/sender.js').WatchEnd} watch
- * @property {import('./watch/sender.js').BacklogEnd} backlog
+ * @property {WatchEnd} watch
+ * @property {BacklogEnd} backlog
  */
 /**
  * @typedef {object} Shard
@@ -66,11 +75,7 @@ import { warmUp } from './warm-up.js';
 
 const OPEN_AT_ONCE = 32;
 
-/**
- * @param {ShardInput} input
- * @param {ShardEvents} events
- * @returns {Promise<Shard>}
- */
+/** @param {ShardInput} input @param {ShardEvents} events @returns {Promise<Shard>} */
 export async function createShard(input, { onSecond, livePort }) {
   const { plan, fixture, tls, measuredMs, shard, shards } = input;
   const mix = await loadMix(plan);
@@ -148,7 +153,7 @@ export async function createShard(input, { onSecond, livePort }) {
 
 /**
  * @param {ShardInput} input
- * @param {import('./pacing/choose.js').Pacing['spins']} spins
+ * @param {Pacing['spins']} spins
  * @param {{terminate: () => Promise<void>}} recorder ended where the thread cannot be started
  */
 async function startPacing(input, spins, recorder) {
@@ -166,7 +171,7 @@ async function startPacing(input, spins, recorder) {
 /**
  * The tally's list of operations: those of the first stage, then those of the next.
  *
- * @param {Pick<import('../plan/plan.js').Plan, 'load'>} plan
+ * @param {Pick<Plan, 'load'>} plan
  * @param {number | null} measuredMs
  * @param {number} members
  */

@@ -2,6 +2,8 @@
  * A slot is one connection with one request in flight at most; there are `concurrency` of them. It takes the three
  * times of every request and keeps its deadline. Deadlines are our own: an HTTP client's resolve to half a second.
  */
+/** @import { Connection, Exchange, Request } from '../http/exchange.js' */
+/** @import { Clock } from './clock.js' */
 
 /**
  * @typedef {object} Slot
@@ -15,8 +17,8 @@
  * @property {boolean} busy
  * @property {number} awakeMs see watch/reading.js
  * @property {boolean} dialled its connection had to be opened first
- * @property {import('../http/exchange.js').Connection} connection
- * @property {import('../http/exchange.js').Exchange} exchange
+ * @property {Connection} connection
+ * @property {Exchange} exchange
  */
 
 /**
@@ -43,9 +45,9 @@ const REST_MS = [20, 1000];
 
 /**
  * @param {object} context
- * @param {import('./clock.js').Clock} context.clock
- * @param {import('../http/exchange.js').Connection[]} context.connections
- * @param {(index: number) => import('../http/exchange.js').Request} context.request
+ * @param {Clock} context.clock
+ * @param {Connection[]} context.connections
+ * @param {(index: number) => Request} context.request
  * @param {number} context.timeoutMs
  * @param {boolean} context.restAfterFailedConnect
  * @param {(slot: Slot, ended: Ended) => void} context.onDone
@@ -71,7 +73,7 @@ export function createSlots({
   let resting = 0;
   const served = { count: 0, ms: 0 };
 
-  /** @param {import('../http/exchange.js').Connection} connection */
+  /** @param {Connection} connection */
   function createSlot(connection) {
     let failedConnects = 0;
     /** @type {Slot} */
@@ -111,11 +113,7 @@ export function createSlots({
     return slot;
   }
 
-  /**
-   * @param {Slot} slot
-   * @param {Ended} ended
-   * @param {number} [restMs]
-   */
+  /** @param {Slot} slot @param {Ended} ended @param {number} [restMs] */
   function finish(slot, ended, restMs = 0) {
     slot.busy = false;
     const startMs = startOf(slot);

@@ -33,7 +33,7 @@ export async function untilConnecting(startAt, signal) {
  * @param {string | null} startAt
  * @param {number} [nowMs] since 1970
  * @returns {number} ms from now to time zero
- * @throws {import('../common/errors.js').PkiLoadError} code `start_at_missed`
+ * @throws {PkiLoadError} code `start_at_missed`
  */
 export function leadMs(startAt, nowMs = Date.now()) {
   if (startAt === null) return LEAD_MS;

@@ -6,27 +6,28 @@ import { Worker } from 'node:worker_threads';
 import { unpackError } from '../common/errors.js';
 import { shardOfThread } from '../plan/shard-part.js';
 import { createShard } from './shard.js';
-
-/** @typedef {import('node:worker_threads').MessagePort} MessagePort */
+/** @import { SecondRow } from './recording/seconds.js' */
+/** @import { Shard, ShardEvents, ShardInput } from './shard.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
 
 /**
- * @param {Omit<import('./shard.js').ShardInput, 'shard' | 'shards'>} input
+ * @param {Omit<ShardInput, 'shard' | 'shards'>} input
  * @param {object} events
- * @param {(thread: number, row: import('./recording/seconds.js').SecondRow) => void} events.onSecond
+ * @param {(thread: number, row: SecondRow) => void} events.onSecond
  * @param {MessagePort[]} [events.livePorts] one for each thread's recorder, which takes it; none: no live view
- * @returns {Promise<import('./shard.js').Shard[]>}
+ * @returns {Promise<Shard[]>}
  * @throws {Error} what kept one of them from starting; none is left running then
  */
 export async function createShards(input, { onSecond, livePorts = [] }) {
   const { threads, shard: part } = input.plan.load;
-  /** @type {import('./shard.js').Shard[]} */
+  /** @type {Shard[]} */
   const made = [];
   /** @type {unknown[]} */
   const errors = [];
   await Promise.all(
     Array.from({ length: threads }, (_, thread) => {
       const events = {
-        onSecond: (/** @type {import('./recording/seconds.js').SecondRow} */ row) => onSecond(thread, row),
+        onSecond: (/** @type {SecondRow} */ row) => onSecond(thread, row),
         livePort: livePorts[thread] ?? null,
       };
       const own = { ...input, ...shardOfThread(part, thread, threads) };
@@ -47,9 +48,9 @@ export async function createShards(input, { onSecond, livePorts = [] }) {
 /**
  * A shard in a worker thread: calls become messages, messages become calls.
  *
- * @param {import('./shard.js').ShardInput} input
- * @param {import('./shard.js').ShardEvents} events
- * @returns {Promise<import('./shard.js').Shard>}
+ * @param {ShardInput} input
+ * @param {ShardEvents} events
+ * @returns {Promise<Shard>}
  */
 async function createRemoteShard(input, { onSecond, livePort }) {
   const worker = new Worker(new URL('./shard-worker.js', import.meta.url), {

@@ -1,4 +1,5 @@
 /** The loads of warm-ups: the plan's, shorter. */
+/** @import { LoadPlan } from '../plan/load.js' */
 
 /** For a response, where there is time. */
 const TIMEOUT_MS = 1000;
@@ -13,9 +14,9 @@ const TIMEOUT_MS = 1000;
 /**
  * Numbers of the same kinds as in the plan, null where it has null: V8 throws code away that has seen other kinds.
  *
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {Part} part
- * @returns {import('../plan/plan.js').LoadPlan}
+ * @returns {LoadPlan}
  */
 export function partOf(load, { requests, perSecond, longestMs }) {
   const isOpen = load.model === 'open';

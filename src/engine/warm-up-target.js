@@ -2,16 +2,15 @@
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
+/** @import { AddressInfo } from 'node:net' */
+
 const BODY = Buffer.from(workerData ?? 'x'.repeat(1024));
 const ANSWER = Buffer.concat([
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
   BODY,
 ]);
 
-/**
- * @param {Buffer} bytes what came of a request so far
- * @returns {boolean} it is whole
- */
+/** @param {Buffer} bytes what came of a request so far @returns {boolean} it is whole */
 function isWhole(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return false;
@@ -30,5 +29,5 @@ const server = createServer({ noDelay: true }, (socket) => {
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  parentPort?.postMessage(/** @type {import('node:net').AddressInfo} */ (server.address()).port);
+  parentPort?.postMessage(/** @type {AddressInfo} */ (server.address()).port);
 });

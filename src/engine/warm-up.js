@@ -15,6 +15,10 @@ import { startSending } from './sending.js';
 import { HELPER_LIMITS } from './thread-memory.js';
 import { partOf } from './warm-up-load.js';
 
+/** @import { Connection, Request } from '../http/exchange.js' */
+/** @import { Pacing } from './pacing/choose.js' */
+/** @import { ShardInput } from './shard.js' */
+
 /** Many, so that a sender and a server on one core change places once for as many requests. */
 const CONNECTIONS = 16;
 
@@ -45,9 +49,9 @@ const LEAD_NS = 2_000_000n;
  * Where it fails, for want of open files say, the run is none the worse: what cold code costs is in the send lag, which the
  * verdict looks at.
  *
- * @param {import('./shard.js').ShardInput} input
- * @param {(index: number) => import('../http/exchange.js').Request} request
- * @param {import('./pacing/choose.js').Pacing} pacing
+ * @param {ShardInput} input
+ * @param {(index: number) => Request} request
+ * @param {Pacing} pacing
  */
 export async function warmUp(input, request, pacing) {
   await sendAll(input, redacted(request), pacing).catch(() => {});
@@ -56,8 +60,8 @@ export async function warmUp(input, request, pacing) {
 /**
  * Tokens are in headers, and whatever an operation sends may be in bodies: neither goes over a plain connection.
  *
- * @param {(index: number) => import('../http/exchange.js').Request} request
- * @returns {(index: number) => import('../http/exchange.js').Request} requests of the same length, the same for the same
+ * @param {(index: number) => Request} request
+ * @returns {(index: number) => Request} requests of the same length, the same for the same
  */
 export function redacted(request) {
   /** @type {WeakMap<object, any>} */
@@ -84,11 +88,7 @@ export function redacted(request) {
     }));
 }
 
-/**
- * @param {import('./shard.js').ShardInput} input
- * @param {(index: number) => import('../http/exchange.js').Request} request
- * @param {import('./pacing/choose.js').Pacing} pacing
- */
+/** @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing */
 async function sendAll(input, request, pacing) {
   const target = new Worker(new URL('./warm-up-target.js', import.meta.url), {
     workerData: input.fixture.firstAnswer?.body ?? null,
@@ -121,10 +121,10 @@ async function sendAll(input, request, pacing) {
 }
 
 /**
- * @param {import('./shard.js').ShardInput} input
- * @param {import('../http/exchange.js').Connection[]} connections
- * @param {(index: number) => import('../http/exchange.js').Request} request
- * @param {import('./pacing/choose.js').Pacing} pacing
+ * @param {ShardInput} input
+ * @param {Connection[]} connections
+ * @param {(index: number) => Request} request
+ * @param {Pacing} pacing
  */
 async function send(input, connections, request, { byThread, spins }) {
   const { load } = input.plan;

@@ -5,6 +5,11 @@ import { scheduleOf } from '../plan/due.js';
 import { plannedCells } from '../plan/planned-cells.js';
 import { shareOf } from '../plan/shard-part.js';
 
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Members } from '../plan/planned-cells.js' */
+/** @import { CellTally } from './recording/tally.js' */
+/** @import { ShardEnd } from './shard.js' */
+
 /**
  * @typedef {object} Window
  * @property {number | null} planned measured requests of this part of the plan; null: a closed loop sends as many as are answered
@@ -25,14 +30,10 @@ import { shareOf } from '../plan/shard-part.js';
  * @property {boolean} interrupted
  */
 
-/** @type {import('../plan/planned-cells.js').Members} */
+/** @type {Members} */
 const ONE = Object.freeze({ count: 1, memberOf: () => 0 });
 
-/**
- * @param {import('../plan/plan.js').LoadPlan} load
- * @param {import('../plan/planned-cells.js').Members} [members]
- * @returns {Window}
- */
+/** @param {LoadPlan} load @param {Members} [members] @returns {Window} */
 export function plannedWindow(load, members = ONE) {
   const own = (/** @type {number} */ total) => shareOf(total, load.shard);
   const schedule = scheduleOf(load);
@@ -49,10 +50,10 @@ export function plannedWindow(load, members = ONE) {
 }
 
 /**
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {Window} window
- * @param {import('./recording/tally.js').CellTally[]} operations
- * @param {{ends: import('./shard.js').ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
+ * @param {CellTally[]} operations
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: when it was interrupted, from time
  *   zero; Infinity when it was not
  * @returns {WindowFacts}
  */

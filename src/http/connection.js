@@ -11,6 +11,11 @@ import { describeTransportError, describeUnexpectedBytes, transportFailure } fro
 import { ResponseReader } from './response-reader.js';
 import { connectOptions } from './tls.js';
 
+/** @import { Connection, Exchange } from './exchange.js' */
+/** @import { Tls } from './tls.js' */
+/** @import { Socket } from 'node:net' */
+/** @import { ConnectionOptions } from 'node:tls' */
+
 export { MAX_BODY_BYTES } from './response-reader.js';
 
 /** An idle connection is not reused this shortly before the server's keep-alive time ends. */
@@ -19,18 +24,18 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 /**
  * @param {object} options
  * @param {string} options.origin scheme, host and port
- * @param {import('./tls.js').Tls} options.tls
- * @returns {import('./exchange.js').Connection}
+ * @param {Tls} options.tls
+ * @returns {Connection}
  */
 export function createConnection({ origin, tls }) {
   const dial = createDialler(origin, tls);
   const encode = createEncoder(new URL(origin).host);
   const reader = new ResponseReader();
-  /** The one in use; events of others are ignored. @type {import('node:net').Socket | null} */
+  /** The one in use; events of others are ignored. @type {Socket | null} */
   let socket = null;
   let connected = false;
   let closed = false;
-  /** @type {import('./exchange.js').Exchange | null} */
+  /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
   /** @type {Buffer} */
@@ -178,8 +183,8 @@ let shared = null;
  * for one until the next full garbage collection, some 10 kB, and a target that is down is dialled ten thousand times a second.
  *
  * @param {string} origin scheme, host and port
- * @param {import('./tls.js').Tls} tls
- * @returns {(line: Line) => import('node:net').Socket} a line gets no more callbacks once its socket is reused
+ * @param {Tls} tls
+ * @returns {(line: Line) => Socket} a line gets no more callbacks once its socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);
@@ -193,10 +198,10 @@ export function createDialler(origin, tls) {
     const options = { ...address, ...secure, servername };
     // The types omit it: tls.connect takes `onread` as net.connect does.
     const connect = (/** @type {OnRead} */ onread) =>
-      connectTls(/** @type {import('node:tls').ConnectionOptions} */ ({ ...options, onread }));
+      connectTls(/** @type {ConnectionOptions} */ ({ ...options, onread }));
     return (line) => open(connect, 'secureConnect', line, () => {});
   }
-  /** @type {((line: Line) => import('node:net').Socket)[]} */
+  /** @type {((line: Line) => Socket)[]} */
   const spare = [];
   const connect = (/** @type {OnRead} */ onread) => connectTcp({ ...address, onread });
   return (line) =>
@@ -214,12 +219,12 @@ export function createDialler(origin, tls) {
 /** @typedef {import('node:net').OnReadOpts} OnRead */
 
 /**
- * @param {(onread: OnRead) => import('node:net').Socket} connect
+ * @param {(onread: OnRead) => Socket} connect
  * @param {'connect' | 'secureConnect'} readyEvent
  * @param {Line} first
- * @param {(socket: import('node:net').Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
+ * @param {(socket: Socket, hand: (next: Line) => void, failed: boolean) => void} onUnused it has closed and never was
  *   ready; `hand`: redirects the callbacks to the next line; `failed`: by itself, not given up
- * @returns {import('node:net').Socket}
+ * @returns {Socket}
  */
 function open(connect, readyEvent, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);

@@ -11,6 +11,10 @@ import { targetError, usageError } from '../common/errors.js';
 import { describeTransportError, transportFailure } from './failures.js';
 import { connectOptions } from './tls.js';
 
+/** @import { TransportFailure } from './failures.js' */
+/** @import { Tls } from './tls.js' */
+/** @import { Socket } from 'node:net' */
+
 export { describeTransportError } from './failures.js';
 
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Answer */
@@ -44,7 +48,7 @@ export function parseTargetUrl(text, name = '--url') {
 }
 
 /**
- * @param {{origin: string, tls?: import('./tls.js').Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
+ * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
  *   `timeoutMs` bounds one whole request, connecting and body included; `named`: where the address was given, for remedies
  */
 export function createRequester({
@@ -128,10 +132,7 @@ async function bodyOf(message, maxBytes) {
   return Buffer.concat(chunks);
 }
 
-/**
- * @param {unknown} error
- * @param {Target & {tls?: import('./tls.js').Tls, timedOut: boolean, headersSeen: boolean}} context
- */
+/** @param {unknown} error @param {Target & {tls?: Tls, timedOut: boolean, headersSeen: boolean}} context */
 async function explain(error, { origin, named, tls, timedOut, headersSeen }) {
   let failure = describeTransportError(error, { headersSeen });
   if (timedOut) failure = transportFailure((await accepts(origin)) ? 'no_answer' : 'connect_timeout');
@@ -149,10 +150,7 @@ async function explain(error, { origin, named, tls, timedOut, headersSeen }) {
   return asTargetError({ origin, named }, failure);
 }
 
-/**
- * @param {Target} target
- * @param {import('./failures.js').TransportFailure} failure whose remedy speaks of --url
- */
+/** @param {Target} target @param {TransportFailure} failure whose remedy speaks of --url */
 function asTargetError({ origin, named }, { code, text, remedy }) {
   return targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
 }
@@ -199,7 +197,7 @@ function speaksTls(origin) {
  * that closes then, before anything was asked, has little other reason to.
  *
  * @param {string} origin
- * @param {import('./tls.js').Tls} [tls]
+ * @param {Tls} [tls]
  * @returns {Promise<boolean>}
  */
 function dropsAfterHandshake(origin, tls) {
@@ -220,19 +218,12 @@ function dropsAfterHandshake(origin, tls) {
   });
 }
 
-/**
- * @param {string} origin
- * @returns {Promise<boolean>} whether the port takes a TCP connection
- */
+/** @param {string} origin @returns {Promise<boolean>} whether the port takes a TCP connection */
 function accepts(origin) {
   return settle(connectSocket(address(origin)), 'connect');
 }
 
-/**
- * @param {import('node:net').Socket} socket
- * @param {string} success
- * @returns {Promise<boolean>}
- */
+/** @param {Socket} socket @param {string} success @returns {Promise<boolean>} */
 function settle(socket, success) {
   return new Promise((resolve) => {
     const end = (/** @type {boolean} */ outcome) => {

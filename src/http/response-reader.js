@@ -3,6 +3,7 @@
  * give the next request the wrong response. RFC 9112.
  */
 import { createChunkReader, parseResponseHead } from './response-syntax.js';
+/** @import { ResponseHead } from './response-syntax.js' */
 
 /** A longer response, such as a large CRL, is `too large`; the rest is not read. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -32,7 +33,7 @@ export class ResponseReader {
   /** @type {number | null} the server's keep-alive time for an idle connection */
   keepAliveMs = null;
 
-  /** @type {import('./response-syntax.js').ResponseHead | null} of the current response, once complete */
+  /** @type {ResponseHead | null} of the current response, once complete */
   #head = null;
   /** Bytes of an incomplete head. */
   #pending = NOTHING;
@@ -43,7 +44,7 @@ export class ResponseReader {
   #chunks = createChunkReader((bytes) => this.#append(bytes));
   /** Most heads equal the one before. */
   #lastText = '';
-  /** @type {import('./response-syntax.js').ResponseHead | null} */
+  /** @type {ResponseHead | null} */
   #lastHead = null;
 
   /** Resets the reader, the last body included: the next byte is the first of a response. */
@@ -60,10 +61,7 @@ export class ResponseReader {
     }
   }
 
-  /**
-   * @param {Buffer} bytes valid only during the call
-   * @returns {Progress}
-   */
+  /** @param {Buffer} bytes valid only during the call @returns {Progress} */
   read(bytes) {
     if (this.#head !== null) return this.#readBody(this.#head, bytes, 0);
     const all = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
@@ -122,7 +120,7 @@ export class ResponseReader {
   }
 
   /**
-   * @param {import('./response-syntax.js').ResponseHead} head
+   * @param {ResponseHead} head
    * @param {Buffer} bytes
    * @param {number} from
    * @returns {Progress}
@@ -157,7 +155,7 @@ export class ResponseReader {
   /** @param {Uint8Array} body @param {boolean} isAll @returns {'done'} */
   #finish(body, isAll) {
     this.body = body;
-    this.reusable = isAll && /** @type {import('./response-syntax.js').ResponseHead} */ (this.#head).reusable;
+    this.reusable = isAll && /** @type {ResponseHead} */ (this.#head).reusable;
     return 'done';
   }
 

@@ -100,9 +100,7 @@ const MAX_TRAILERS = 100;
 
 /** @typedef {'size' | 'data' | 'data end' | 'trailer' | 'done' | 'bad'} Phase */
 
-/**
- * @param {(bytes: Uint8Array) => void} append gets the next part of the body, valid only during the call
- */
+/** @param {(bytes: Uint8Array) => void} append gets the next part of the body, valid only during the call */
 export function createChunkReader(append) {
   /** @type {Phase} */
   let phase = 'size';

@@ -28,10 +28,7 @@ import { usageError } from '../common/errors.js';
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]+?-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
-/**
- * @param {TlsFiles} [files]
- * @returns {Tls}
- */
+/** @param {TlsFiles} [files] @returns {Tls} */
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
   /** @type {Tls} */
   const tls = { rejectUnauthorized: !skipVerify };
@@ -54,10 +51,7 @@ export function connectOptions(tls) {
   return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
 }
 
-/**
- * @param {string | null | undefined} clientCert
- * @param {string | null | undefined} clientKey
- */
+/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
 function readClientPair(clientCert, clientKey) {
   if (!clientCert) {
     throw usageError(
@@ -103,11 +97,7 @@ function readKey(path) {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} what
- * @returns {string[]} one PEM certificate each
- */
+/** @param {string} path @param {string} what @returns {string[]} one PEM certificate each */
 function readCertificates(path, what) {
   const found = readText(path, what).match(CERTIFICATE) ?? [];
   if (found.length === 0) {
@@ -127,10 +117,7 @@ function readCertificates(path, what) {
   return found;
 }
 
-/**
- * @param {string | null | undefined} path
- * @returns {string[]}
- */
+/** @param {string | null | undefined} path @returns {string[]} */
 function readFolder(path) {
   if (!path) return [];
   const what = 'CA folder (--ca-path, VAULT_CAPATH)';
@@ -146,10 +133,7 @@ function readFolder(path) {
   return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file'));
 }
 
-/**
- * @param {string} path
- * @param {string} what
- */
+/** @param {string} path @param {string} what */
 function readText(path, what) {
   try {
     const { size } = statSync(path);
@@ -162,11 +146,7 @@ function readText(path, what) {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} what
- * @param {unknown} error
- */
+/** @param {string} path @param {string} what @param {unknown} error */
 function unreadable(path, what, error) {
   const code = /** @type {{code?: string}} */ (error).code ?? 'unknown error';
   const reasons = {

@@ -16,7 +16,7 @@ const REMEDY = 'Give a port or an address with one, such as 9464, 127.0.0.1:9464
  * @param {string} text
  * @param {string} [name] what to call it in an error
  * @returns {{host: string, port: number}} an IPv6 host without its brackets
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_listen_address`
+ * @throws {PkiLoadError} code `bad_listen_address`
  */
 export function parseListenAddress(text, name = '--metrics') {
   const source = text.trim();
@@ -82,7 +82,7 @@ const SCHEMES = new Set(['basic', 'bearer', 'digest', 'apikey', 'api-key', 'toke
  * @param {string} text e.g. `http://127.0.0.1:4318`; a path that is given is kept, else it defaults to /v1/metrics
  * @param {string} [name] what to call it in an error
  * @returns {{origin: string, path: string, shown: string}} `path` with its query; `shown` without it, as it may hold a key
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_url`
+ * @throws {PkiLoadError} code `bad_url`
  */
 export function parseOtlpUrl(text, name = '--otlp') {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -110,7 +110,7 @@ export function parseOtlpUrl(text, name = '--otlp') {
  *
  * @param {Record<string, string | undefined>} env
  * @returns {Record<string, string>} by lower-case name; values are secrets: never to be shown
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_otlp_headers`, without any value
+ * @throws {PkiLoadError} code `bad_otlp_headers`, without any value
  */
 export function readOtlpHeaders(env) {
   const variable = HEADER_VARIABLES.find((name) => (env[name] ?? '').trim() !== '');

@@ -2,7 +2,7 @@
 import { fileFault, whatIsAt, writeWhole } from '../common/whole-file.js';
 import { renderDocument, reporterForFile } from '../report/index.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Result } from '../result/schema.js' */
 
 /** Writing takes at most a tenth of the time; half of it, where the files would otherwise be older than FRESH_MS. */
 const SHARE = 0.1;

@@ -3,25 +3,35 @@ import { scheduleOf } from '../plan/due.js';
 import { loadOfRun } from '../plan/load.js';
 import { createResultSoFar } from './result-so-far.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {Pick<import('node:worker_threads').MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
+/** @import { Report } from '../engine/recording/recorder.js' */
+/** @import { Mix } from '../operations/mix.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { RunSet } from '../result/runs/run-set.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { RunEvent, StartEvent, TimeZero } from '../run.js' */
+/** @import { MetricsServer } from './metrics-server.js' */
+/** @import { OtlpPusher } from './otlp.js' */
+/** @import { View } from './view.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
+/** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', listener: (report: any) => void) => unknown}} ReportPort */
 /**
  * @typedef {object} Outlets
- * @property {import('./view.js').View} view
+ * @property {View} view
  * @property {Pick<ReturnType<typeof import('./files.js').createFiles>, 'write' | 'stop' | 'resume'> | null} files null: none are written
- * @property {Pick<import('./metrics-server.js').MetricsServer, 'update' | 'close'> | null} server
- * @property {import('./otlp.js').OtlpPusher | null} pusher
+ * @property {Pick<MetricsServer, 'update' | 'close'> | null} server
+ * @property {OtlpPusher | null} pusher
  */
 
-/** @typedef {{mix: import('../operations/mix.js').Mix, load: import('../plan/plan.js').LoadPlan}} Aim */
+/** @typedef {{mix: Mix, load: LoadPlan}} Aim */
 
 /** Recorders report at about the same time; reports within this time make one result. */
 const TOGETHER_MS = 150;
 
 /**
  * @param {object} options
- * @param {import('../operations/mix.js').Mix} options.mix
- * @param {import('../plan/plan.js').LoadPlan} options.load of the first run
+ * @param {Mix} options.mix
+ * @param {LoadPlan} options.load of the first run
  * @param {string} options.command
  * @param {number} options.runs in all
  * @param {Pick<ReturnType<typeof import('./set-text.js').createSetText>, 'add' | 'summarise'> | null} [options.set] for files of
@@ -34,7 +44,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   let aim = { mix, load };
   /** Of the last finished run. @type {Result | null} */
   let last = null;
-  /** @type {import('../run.js').StartEvent | null} */
+  /** @type {StartEvent | null} */
   let start = null;
   /** @type {ReturnType<typeof createResultSoFar> | null} */
   let soFar = null;
@@ -67,7 +77,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     });
   }
 
-  /** @param {number} thread @param {import('./result-so-far.js').Report} report */
+  /** @param {number} thread @param {Report} report */
   function take(thread, report) {
     attempt(() => soFar?.add(thread, report));
     soon ??= setTimeout(publish, TOGETHER_MS, { withFiles: true });
@@ -76,7 +86,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   /**
    * After a failure nothing is drawn any more; files and servers go on.
    *
-   * @param {import('../run.js').RunEvent} event
+   * @param {RunEvent} event
    */
   function draw(event) {
     if (isBlind && (event.type === 'interval' || event.type === 'progress')) return;
@@ -118,7 +128,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
   }
 
   return {
-    /** @param {import('../run.js').RunEvent} event */
+    /** @param {RunEvent} event */
     event(event) {
       if (event.type === 'start') start = event;
       draw(event);
@@ -127,15 +137,13 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
     listen(ports) {
       listening = ports;
       for (const [thread, port] of ports.entries()) {
-        port.on('message', (/** @type {import('./result-so-far.js').Report} */ report) =>
-          take(thread, report),
-        );
+        port.on('message', (/** @type {Report} */ report) => take(thread, report));
       }
     },
     /**
      * Serves and sends an empty result at once. Files keep their content until the first report.
      *
-     * @param {import('../run.js').TimeZero} zero
+     * @param {TimeZero} zero
      */
     begin(zero) {
       if (start === null) return;
@@ -162,7 +170,7 @@ export function createLiveSession({ mix, load, command, runs, set = null }, { vi
       if (pusher !== null && over < runs) sent = pusher.finishRun(result);
     },
     /**
-     * @param {import('../result/runs/run-set.js').RunSet['summary'] | null} summary of all finished runs; null: they are no set
+     * @param {RunSet['summary'] | null} summary of all finished runs; null: they are no set
      * @param {Aim | null} [other] of the next run, if its plan differs
      * @returns {Promise<void>} when the metrics of the run before are sent
      */

@@ -4,7 +4,10 @@ import { usageError } from '../common/errors.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { render } from '../report/data/prometheus.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Result } from '../result/schema.js' */
+/** @import { IncomingMessage, Server, ServerResponse } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
 /**
  * @typedef {object} MetricsServer
  * @property {string} address with the port it got: `127.0.0.1:9464`, `[::1]:9464`
@@ -35,7 +38,7 @@ const BEFORE_FIRST = [
 /**
  * @param {{host: string, port: number}} where as parseListenAddress gives it; port 0 takes a free one
  * @returns {Promise<MetricsServer>} once it listens
- * @throws {import('../common/errors.js').PkiLoadError} when it cannot listen
+ * @throws {PkiLoadError} when it cannot listen
  */
 export async function createMetricsServer({ host, port }) {
   /** @type {Result | null} */
@@ -54,7 +57,7 @@ export async function createMetricsServer({ host, port }) {
   await listen(server, host, port);
   // A connection that cannot be taken (no file left) is the scraper's loss, not the run's.
   server.on('error', () => {});
-  const listening = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const listening = /** @type {AddressInfo} */ (server.address());
   return {
     address: join(host, listening.port),
     update(next) {
@@ -65,11 +68,7 @@ export async function createMetricsServer({ host, port }) {
   };
 }
 
-/**
- * @param {import('node:http').IncomingMessage} request
- * @param {import('node:http').ServerResponse} response
- * @param {() => string} exposition
- */
+/** @param {IncomingMessage} request @param {ServerResponse} response @param {() => string} exposition */
 function answer(request, response, exposition) {
   const { method, url = '' } = request;
   // The body of a request is discarded.
@@ -89,7 +88,7 @@ function answer(request, response, exposition) {
 }
 
 /**
- * @param {import('node:http').ServerResponse} response to a HEAD request, Node leaves the body out
+ * @param {ServerResponse} response to a HEAD request, Node leaves the body out
  * @param {number} status
  * @param {string} text
  * @param {string} [type]
@@ -105,7 +104,7 @@ function reply(response, status, text, type = 'text/plain; charset=utf-8') {
 }
 
 /**
- * @param {import('node:http').Server} server
+ * @param {Server} server
  * @param {string} host
  * @param {number} port
  * @returns {Promise<void>}
@@ -139,11 +138,7 @@ const LISTEN_ERRORS = {
   EAI_AGAIN: ['metrics_host_unknown', 'no address is known for that name', 'Use 127.0.0.1 or [::1].'],
 };
 
-/**
- * @param {NodeJS.ErrnoException} error
- * @param {string} host
- * @param {number} port
- */
+/** @param {NodeJS.ErrnoException} error @param {string} host @param {number} port */
 function listenError(error, host, port) {
   const [code, why, remedy] = LISTEN_ERRORS[error.code ?? ''] ?? [
     'metrics_listen_failed',
@@ -158,7 +153,7 @@ function join(host, port) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** @param {import('node:http').Server} server @returns {Promise<void>} */
+/** @param {Server} server @returns {Promise<void>} */
 function close(server) {
   return new Promise((resolve) => {
     // The callback gets an error if the server was closed before.

@@ -7,11 +7,12 @@ import { decodeHistogram } from '../common/histogram.js';
 import { bucketsOf, countsUpTo } from '../report/data/buckets.js';
 import { BOUNDS_SECONDS, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Labels, LatencyPoint, NumberPoint } from '../report/data/metrics.js' */
+/** @import { LatencyBlock, Result } from '../result/schema.js' */
+
 /**
  * @typedef {object} MetricsRequest
- * @property {{
- *   resource: {attributes: KeyValue[]},
+ * @property {{ resource: {attributes: KeyValue[]},
  *   scopeMetrics: {scope: {name: string, version: string}, metrics: Metric[]}[],
  * }[]} resourceMetrics
  */
@@ -63,11 +64,7 @@ function resourceOf({ tool, startedAt, shard, environment, target }) {
   };
 }
 
-/**
- * @param {Encoder} encoder
- * @param {import('../report/data/metrics.js').Metric} metric
- * @returns {Metric}
- */
+/** @param {Encoder} encoder @param {import('../report/data/metrics.js').Metric} metric @returns {Metric} */
 function encode({ counter, gauge, histogram }, metric) {
   const { name, unit, help } = metric;
   const head = { name: `vault_pki_load.${name}`, description: help, unit };
@@ -86,7 +83,7 @@ function encode({ counter, gauge, histogram }, metric) {
 /**
  * OTLP has summaries only for what comes from elsewhere.
  *
- * @param {import('../report/data/metrics.js').LatencyPoint} point
+ * @param {LatencyPoint} point
  */
 function percentilePoints({ labels, latency }) {
   return QUANTILES.flatMap(([quantile, key]) => {
@@ -100,9 +97,6 @@ function hasPoints({ sum, gauge, histogram }) {
   return (sum ?? gauge ?? histogram)?.dataPoints.length !== 0;
 }
 
-/** @typedef {import('../report/data/metrics.js').Labels} Labels */
-/** @typedef {import('../report/data/metrics.js').NumberPoint} NumberPoint */
-/** @typedef {import('../report/data/metrics.js').LatencyPoint} LatencyPoint */
 /** @typedef {{key: string, value: {stringValue: string}}} KeyValue */
 /**
  * @typedef {object} NumberDataPoint
@@ -201,7 +195,7 @@ function encodeAttributes(labels) {
  * Buckets of HdrHistograms (equal steps between powers of two) do not nest in those of an ExponentialHistogram (powers of
  * 2^(2^-scale)), so bounds are named: the same as in the Prometheus text.
  *
- * @param {import('../result/schema.js').LatencyBlock} latency milliseconds
+ * @param {LatencyBlock} latency milliseconds
  * @returns {Pick<HistogramDataPoint, 'count' | 'sum' | 'bucketCounts' | 'explicitBounds' | 'min' | 'max'> | null} seconds
  */
 function encodeLatency({ count, min, mean, max, histogram }) {

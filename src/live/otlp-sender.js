@@ -12,13 +12,15 @@ import { redact } from '../vault/redact.js';
 import { parseOtlpUrl, readOtlpHeaders, secretsOf } from './endpoints.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Answer, Requester } from '../http/request.js' */
+/** @import { Result } from '../result/schema.js' */
+
 /**
  * @typedef {object} SenderOptions
  * @property {string} url as parseOtlpUrl takes it
  * @property {Record<string, string>} [headers] secrets: never shown; else those of OTEL_EXPORTER_OTLP_HEADERS
  * @property {(text: string) => void} onWarning
- * @property {Pick<import('../http/request.js').Requester, 'request' | 'close'>} [requester]
+ * @property {Pick<Requester, 'request' | 'close'>} [requester]
  * @property {() => number} [now] the date, Unix time in ms
  */
 /** @typedef {ReturnType<typeof createSender>} Sender */
@@ -28,10 +30,7 @@ const TIMEOUT_MS = 10_000;
 
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/**
- * @param {SenderOptions} options
- * @throws {import('../common/errors.js').PkiLoadError} for a bad URL or header
- */
+/** @param {SenderOptions} options @throws {PkiLoadError} for a bad URL or header */
 export function createSender({
   url,
   headers = readOtlpHeaders(process.env),
@@ -117,7 +116,6 @@ function notEncoded() {
   };
 }
 
-/** @typedef {import('../http/request.js').Answer} Answer */
 /**
  * @typedef {object} Verdict
  * @property {boolean} arrived

@@ -5,7 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender } from './otlp-sender.js';
 
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Result } from '../result/schema.js' */
+/** @import { SenderOptions, Verdict } from './otlp-sender.js' */
+
 /** @typedef {(ms: number, signal: AbortSignal) => Promise<unknown>} Wait rejects where the signal ends it */
 /**
  * @typedef {object} OtlpPusher
@@ -16,10 +18,7 @@ import { createSender } from './otlp-sender.js';
  *   Never rejects
  */
 /**
- * @typedef {import('./otlp-sender.js').SenderOptions & {
- *   onNotice?: (text: string) => void,
- *   clock?: () => number,
- *   wait?: Wait,
+ * @typedef {SenderOptions & { onNotice?: (text: string) => void, clock?: () => number, wait?: Wait,
  *   random?: () => number,
  * }} OtlpOptions `clock`: ms that never go back; `random`: 0 to 1, for the jitter between tries
  */
@@ -47,7 +46,7 @@ const BETWEEN_DOWN_MS = 1000;
 /**
  * @param {OtlpOptions} options
  * @returns {OtlpPusher}
- * @throws {import('../common/errors.js').PkiLoadError} where the URL or the headers will not do
+ * @throws {PkiLoadError} where the URL or the headers will not do
  */
 export function createOtlpPusher({
   onNotice = () => {},
@@ -68,7 +67,7 @@ export function createOtlpPusher({
   let quietUntil = Number.NEGATIVE_INFINITY;
   let failures = 0;
 
-  /** @param {Result} result @returns {Promise<import('./otlp-sender.js').Verdict>} */
+  /** @param {Result} result @returns {Promise<Verdict>} */
   async function push(result) {
     nextAt = clock() + EVERY_MS - SLACK_MS;
     const verdict = await sender.send(result);
@@ -154,7 +153,7 @@ export function createOtlpPusher({
 /**
  * A last push, tried a few times.
  *
- * @param {() => Promise<import('./otlp-sender.js').Verdict>} push
+ * @param {() => Promise<Verdict>} push
  * @param {object} how
  * @param {Wait} how.wait
  * @param {AbortSignal} how.signal aborted when the time is over

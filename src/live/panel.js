@@ -4,11 +4,15 @@ import { formatCount, formatDuration, formatLatency } from '../common/units.js';
 import { perHourText, perSecondText, targetPhrase } from '../report/describe/words.js';
 import { clean } from '../report/layout.js';
 import { formatPercent, rateTexter } from '../result/wording.js';
+/** @import { IntervalEvent } from '../engine/interval.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Requirement } from '../plan/requirements.js' */
+/** @import { RequirementVerdict, Result } from '../result/schema.js' */
+/** @import { StageNow } from './view.js' */
 
-/** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
 /**
- * @typedef {Pick<import('../result/schema.js').RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
- *   Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>} JudgedRequirement
+ * @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> &
+ *   Pick<Requirement, 'rateUnit'>} JudgedRequirement
  */
 /**
  * @typedef {object} Picture
@@ -16,7 +20,7 @@ import { formatPercent, rateTexter } from '../result/wording.js';
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
  * @property {number} achievedPerSecond recent successes
- * @property {import('./view.js').StageNow | null} stage now; null: none
+ * @property {StageNow | null} stage now; null: none
  * @property {(number | null)[]} p99s of the seconds so far, the last one last
  * @property {JudgedRequirement[]} requirements judged so far
  */
@@ -106,7 +110,7 @@ function rate(picture) {
   return offered === null ? `${achieved} succeeded` : `${achieved} succeeded, ${offered} offered`;
 }
 
-/** @param {import('./view.js').StageNow} stage */
+/** @param {StageNow} stage */
 function stage({ name, number, count, leftMs, inFlight }) {
   const level = inFlight === null ? '' : `, ${formatCount(inFlight)} allowed in flight`;
   return `${number} of ${count}, ${wholeSeconds(leftMs)} left${level}: ${clean(name)}`;
@@ -158,11 +162,7 @@ function errors({ errors: byName }, room) {
   return text;
 }
 
-/**
- * @param {Picture} picture
- * @param {number} width
- * @param {boolean} color
- */
+/** @param {Picture} picture @param {number} width @param {boolean} color */
 function requirements({ requirements: all }, width, color) {
   const lines = all.slice(0, MOST_REQUIREMENTS).map((one, i) => {
     const { text, verdict, actual } = one;
@@ -191,11 +191,11 @@ function cut(text, width) {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
-/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
-/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
+/** @typedef {Pick<LoadPlan, 'ratePerSecond' | 'rampUpMs' | 'shard'> & Partial<Pick<LoadPlan, 'model' | 'warmupMs' | 'stages'>>} OfferedLoad */
+/** @typedef {{type: 'start', plan: {operation: string, load?: OfferedLoad, requirements?: readonly Pick<Requirement, 'rateUnit'>[]}, target: {url: string, product?: string | null, version?: string | null}, planned: number | null}} StartEvent */
 /** @typedef {{type: 'notice' | 'warning', text: string}} TextEvent */
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} PreparationEvent before time zero */
-/** @typedef {{type: 'result', result: import('../result/schema.js').Result}} ResultEvent */
+/** @typedef {{type: 'result', result: Result}} ResultEvent */
 /** @typedef {StartEvent | IntervalEvent | TextEvent | PreparationEvent | ResultEvent} LiveEvent */
 
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };

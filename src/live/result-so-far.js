@@ -11,10 +11,14 @@ import { lagsOf, wordsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
 import { buildResult } from '../result/result.js';
 
-/** @typedef {import('../engine/recording/recorder.js').Report} Report */
-/** @typedef {import('../plan/schedule.js').Schedule} Schedule */
-/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
-/** @typedef {import('../result/schema.js').Result} Result */
+/** @import { Report } from '../engine/recording/recorder.js' */
+/** @import { CellTally } from '../engine/recording/tally.js' */
+/** @import { WindowFacts } from '../engine/window.js' */
+/** @import { Mix } from '../operations/mix.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Schedule } from '../plan/schedule.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { StartEvent, TimeZero } from '../run.js' */
 
 /** Threads and the machine report these at the end only; a killed part of a plan is merged without them. */
 const NOT_WATCHED = Object.freeze({
@@ -39,9 +43,9 @@ const NO_MACHINE = Object.freeze({
 
 /**
  * @param {object} run
- * @param {import('../operations/mix.js').Mix} run.mix
- * @param {Pick<import('../run.js').StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
- * @param {import('../run.js').TimeZero} run.zero
+ * @param {Mix} run.mix
+ * @param {Pick<StartEvent, 'plan' | 'target' | 'planned' | 'cells'>} run.start
+ * @param {TimeZero} run.zero
  * @param {string} run.command
  * @param {Schedule | null} [run.schedule] of the plan, where it is known already
  */
@@ -103,7 +107,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 
 /**
  * @param {CellTally[]} cells
- * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: import('../operations/mix.js').Mix}} run
+ * @param {{planned: number | null, plannedCells: readonly number[] | null, mix: Mix}} run
  * @returns {number[]} of each: planned, and neither sent nor dropped so far. Which operations will come next in a closed loop is known at
  *   its end only: until then they are shared out by weight
  */
@@ -123,13 +127,13 @@ function leftOf(cells, { planned, plannedCells, mix }) {
  * As if the run had been planned to end now. Dropped arrivals are reported at the end; until then they count as never sent.
  *
  * @param {object} known
- * @param {import('../plan/plan.js').LoadPlan} known.load
+ * @param {LoadPlan} known.load
  * @param {number | null} known.planned
- * @param {import('../run.js').TimeZero} known.zero
+ * @param {TimeZero} known.zero
  * @param {CellTally[]} known.operations
  * @param {number} known.atMs from time zero: all that was done before is known, and some that was done later
  * @param {number | null} known.answeredMs see createAnsweredUntil
- * @returns {import('../engine/window.js').WindowFacts & {allOnTime: boolean}}
+ * @returns {WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
   const settled = countSettled(operations);
@@ -155,10 +159,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, answeredMs }) {
   };
 }
 
-/**
- * @param {CellTally[]} operations
- * @returns {number} requests of the measured part with a known outcome
- */
+/** @param {CellTally[]} operations @returns {number} requests of the measured part with a known outcome */
 function countSettled(operations) {
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   return total(outcomes.map(({ count }) => count)) + total(operations.map(({ dropped }) => dropped));
@@ -169,7 +170,7 @@ function countSettled(operations) {
  * long enough ago to be answered. By Little's law rate x mean response time are under way; twice that, and two, are let pass
  * (see rateWindowMs). More means a backlog, and then all the time counts.
  *
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {Schedule} schedule
  */
 function createAnsweredUntil(load, schedule) {

@@ -2,6 +2,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { WIDTH } from '../report/layout.js';
 
+/** @import { Terminal } from './view.js' */
+
 /** @typedef {Pick<import('./descriptor.js').Writer, 'write' | 'isBusy' | 'onFree'>} Writer */
 /**
  * @typedef {object} Screen
@@ -26,11 +28,7 @@ const ROWS = 24;
 /** While the size keeps changing, the place of the last picture is unknown. */
 const CALM_MS = 150;
 
-/**
- * @param {Writer} writer
- * @param {() => number} now
- * @returns {Screen}
- */
+/** @param {Writer} writer @param {() => number} now @returns {Screen} */
 export function plainScreen({ write, isBusy }, now) {
   let nextAt = Number.NEGATIVE_INFINITY;
   return {
@@ -54,7 +52,7 @@ export function plainScreen({ write, isBusy }, now) {
  * Draws nothing until log-update is loaded. Of a stream log-update needs only `write` and the size, so it works in a worker, too.
  *
  * @param {Writer} writer
- * @param {import('./view.js').Terminal} terminal
+ * @param {Terminal} terminal
  * @returns {Screen}
  */
 export function liveScreen({ write, isBusy, onFree }, { columns, rows }) {

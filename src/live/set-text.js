@@ -3,9 +3,10 @@
  * thread, so rewriting the file costs no more than for a single run.
  */
 import { makeRunSet } from '../result/runs/run-set.js';
+/** @import { RunSet } from '../result/runs/run-set.js' */
+/** @import { Result } from '../result/schema.js' */
 
-/** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('../result/runs/run-set.js').RunSet['summary']} Summary */
+/** @typedef {RunSet['summary']} Summary */
 
 /** @param {string} name of the set */
 export function createSetText(name) {

@@ -12,10 +12,13 @@ import { createLiveSession } from './live-session.js';
 import { createView } from './view.js';
 import { warmUp } from './warm-up.js';
 
+/** @import { LiveOptions, Order } from './thread.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
 const STDERR = 2;
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {import('./thread.js').LiveOptions} */
+const port = /** @type {MessagePort} */ (parentPort);
+/** @type {LiveOptions} */
 const options = workerData;
 
 yieldToOthers();
@@ -44,7 +47,7 @@ try {
 /** @param {ReturnType<typeof createLiveSession>} session */
 function obeyWith(session) {
   const reply = (/** @type {string} */ type) => () => port.postMessage({ type });
-  port.on('message', (/** @type {import('./thread.js').Order} */ order) => {
+  port.on('message', (/** @type {Order} */ order) => {
     if (order.type === 'event') session.event(order.event);
     else if (order.type === 'resize') view.resize(order.columns, order.rows);
     else if (order.type === 'ports') session.listen(order.ports);
@@ -56,10 +59,7 @@ function obeyWith(session) {
   });
 }
 
-/**
- * @param {ReturnType<typeof createLiveSession>} session
- * @param {Extract<import('./thread.js').Order, {type: 'next'}>} order
- */
+/** @param {ReturnType<typeof createLiveSession>} session @param {Extract<Order, {type: 'next'}>} order */
 async function goOn(session, { summary, plan }) {
   await session.next(summary, plan === null ? null : { mix: await loadMix(plan), load: plan.load });
 }

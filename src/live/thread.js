@@ -6,30 +6,35 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import { unpackError } from '../common/errors.js';
 import { HELPER_LIMITS } from '../engine/thread-memory.js';
 
-/** @typedef {import('node:worker_threads').MessagePort} MessagePort */
-/** @typedef {import('../result/schema.js').Result} Result */
-/** @typedef {import('../result/runs/run-set.js').RunSet['summary']} Summary */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { RunSet } from '../result/runs/run-set.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { LiveHook, RunEvent, TimeZero } from '../run.js' */
+/** @import { Terminal } from './view.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
+/** @typedef {RunSet['summary']} Summary */
 /**
  * @typedef {object} LiveOptions plain data
- * @property {import('../plan/plan.js').Plan} plan
+ * @property {Plan} plan
  * @property {string} command the command line, for the result; no secrets
  * @property {number} runs more than one make a run set
  * @property {string[]} outs files to be rewritten while a run goes on; of several runs, JSON only
  * @property {{host: string, port: number} | null} metrics
  * @property {string | null} otlp
- * @property {import('./view.js').Terminal} terminal standard error
+ * @property {Terminal} terminal standard error
  * @property {boolean} quiet
  */
-/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: import('../plan/plan.js').Plan | null} | {type: 'abandon'} | {type: 'close'}} RepliedOrder */
-/** @typedef {RepliedOrder | {type: 'event', event: import('../run.js').RunEvent} | {type: 'ports', ports: MessagePort[]} |
- *   {type: 'begin', zero: import('../run.js').TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
+/** @typedef {{type: 'finish', result: Result} | {type: 'next', summary: Summary | null, plan: Plan | null} | {type: 'abandon'} | {type: 'close'}} RepliedOrder */
+/** @typedef {RepliedOrder | {type: 'event', event: RunEvent} | {type: 'ports', ports: MessagePort[]} |
+ *   {type: 'begin', zero: TimeZero} | {type: 'resize', columns: number, rows: number}} Order */
 /**
  * @typedef {object} Live
- * @property {(event: import('../run.js').RunEvent) => void} event
- * @property {import('../run.js').LiveHook} hook for `run`
+ * @property {(event: RunEvent) => void} event
+ * @property {LiveHook} hook for `run`
  * @property {(columns: number, rows: number) => void} resize
  * @property {(result: Result) => Promise<void>} finish a run: resolves when drawing and writing have ended
- * @property {(summary: Summary | null, plan?: import('../plan/plan.js').Plan) => Promise<void>} next announces another run, with its plan if
+ * @property {(summary: Summary | null, plan?: Plan) => Promise<void>} next announces another run, with its plan if
  *   that differs; `summary` is of the runs before, null where they are no set. Resolves when those are done with
  * @property {() => Promise<void>} abandon after a run that broke off: resolves when drawing and writing have ended
  * @property {() => void} cutShort makes close() stop waiting for metrics
@@ -46,7 +51,7 @@ const REPLIES = { finish: 'finished', next: 'ready for next', abandon: 'abandone
  * @param {LiveOptions} options
  * @param {(error: Error) => void} onLost the thread has failed during a run, which goes on
  * @returns {Promise<Live>}
- * @throws {import('../common/errors.js').PkiLoadError} the reason why it cannot start, e.g. a port in use
+ * @throws {PkiLoadError} the reason why it cannot start, e.g. a port in use
  */
 export async function startLive(options, onLost) {
   let { plan } = options;

@@ -10,8 +10,12 @@ import { WIDTH, wrap } from '../report/layout.js';
 import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
 import { liveScreen, plainScreen } from './screen.js';
 
-/** @typedef {import('./panel.js').LiveEvent} LiveEvent */
-/** @typedef {import('../engine/interval.js').IntervalEvent} IntervalEvent */
+/** @import { IntervalEvent } from '../engine/interval.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Requirement } from '../plan/requirements.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { JudgedRequirement, LiveEvent, OfferedLoad, Picture } from './panel.js' */
+
 /**
  * @typedef {object} Terminal
  * @property {boolean} isTTY whether lines can be redrawn
@@ -22,7 +26,7 @@ import { liveScreen, plainScreen } from './screen.js';
 /**
  * @typedef {object} View
  * @property {(event: LiveEvent) => void} event
- * @property {(result: Pick<import('../result/schema.js').Result, 'requirements'>) => void} soFar requirements to show with the next second
+ * @property {(result: Pick<Result, 'requirements'>) => void} soFar requirements to show with the next second
  * @property {(text: string) => void} say writes a line even when quiet
  * @property {(columns: number, rows: number) => void} resize
  * @property {() => void} close removes the picture
@@ -32,12 +36,12 @@ import { liveScreen, plainScreen } from './screen.js';
 /**
  * @typedef {object} Seen of the run that goes on
  * @property {number | null} planned
- * @property {import('./panel.js').OfferedLoad | null} load
+ * @property {OfferedLoad | null} load
  * @property {ReturnType<typeof createStageAt> | null} staged null: the plan has no stages
  * @property {number[]} rates successes, second by second
  * @property {(number | null)[]} p99s
- * @property {readonly Pick<import('../plan/requirements.js').Requirement, 'rateUnit'>[]} required by the plan
- * @property {import('./panel.js').JudgedRequirement[]} requirements as far as they can be judged
+ * @property {readonly Pick<Requirement, 'rateUnit'>[]} required by the plan
+ * @property {JudgedRequirement[]} requirements as far as they can be judged
  * @property {IntervalEvent | null} interval the last one
  */
 
@@ -133,7 +137,7 @@ export function createView({
   };
 }
 
-/** @param {import('./panel.js').OfferedLoad | null} load */
+/** @param {OfferedLoad | null} load */
 function stagedOf(load) {
   const { model = 'open', warmupMs = 0, stages = null, shard = null } = load ?? {};
   return stages === null ? null : createStageAt({ model, warmupMs, stages, shard });
@@ -165,10 +169,7 @@ function remember(seen, interval) {
   p99s.shift();
 }
 
-/**
- * @param {Seen} seen
- * @returns {import('./panel.js').Picture | null} null: before the first interval
- */
+/** @param {Seen} seen @returns {Picture | null} null: before the first interval */
 function pictureOf({ interval, planned, load, staged, rates, p99s, requirements }) {
   if (interval === null) return null;
   const offeredPerSecond = offeredAt(load, staged, interval);
@@ -178,7 +179,7 @@ function pictureOf({ interval, planned, load, staged, rates, p99s, requirements 
 }
 
 /**
- * @param {import('./panel.js').OfferedLoad | null} load
+ * @param {OfferedLoad | null} load
  * @param {Seen['staged']} staged
  * @param {IntervalEvent} interval
  * @returns {number | null} arrivals per second by the plan; null: a closed loop, or none any more
@@ -205,7 +206,7 @@ function meanRate(rates, offeredPerSecond) {
   return sum / Math.max(1, shown.length);
 }
 
-/** @typedef {Pick<import('../plan/plan.js').LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
+/** @typedef {Pick<LoadPlan, 'model' | 'warmupMs' | 'stages' | 'shard'>} StagedLoad */
 /**
  * @typedef {object} StageNow
  * @property {string} name

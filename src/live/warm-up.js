@@ -4,6 +4,10 @@
  */
 import { createView } from './view.js';
 
+/** @import { IntervalEvent } from '../engine/interval.js' */
+/** @import { RequirementVerdict } from '../result/schema.js' */
+/** @import { Terminal } from './view.js' */
+
 /** Enough for V8 to compile the drawing code. */
 const PICTURES = 60;
 
@@ -16,10 +20,7 @@ const VERDICTS = /** @type {const} */ (['not proven', 'met', 'not met']);
 
 const LOAD = Object.freeze({ ratePerSecond: 1000, rampUpMs: 0, shard: null });
 
-/**
- * @param {import('./view.js').Terminal} terminal
- * @returns {Promise<number>} characters that would have been written
- */
+/** @param {Terminal} terminal @returns {Promise<number>} characters that would have been written */
 export async function warmUp(terminal) {
   let written = 0;
   let nowMs = 0;
@@ -44,7 +45,7 @@ export async function warmUp(terminal) {
   return written;
 }
 
-/** @param {number} i @returns {import('../result/schema.js').RequirementVerdict[]} */
+/** @param {number} i @returns {RequirementVerdict[]} */
 function requirementsAt(i) {
   const verdict = (/** @type {number} */ n) => VERDICTS[(i + n) % VERDICTS.length];
   return [
@@ -58,7 +59,7 @@ function requirementsAt(i) {
  * Covers everything that can be shown, with no two alike.
  *
  * @param {number} i
- * @returns {import('../engine/interval.js').IntervalEvent}
+ * @returns {IntervalEvent}
  */
 function intervalAt(i) {
   return {

@@ -10,6 +10,10 @@ import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiHeaders, apiPath, inGroup, sendAlways } from './request-parts.js';
 
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Operation, PrepareContext } from './index.js' */
+/** @import { CallFixture } from './prepare.js' */
+
 const ROLE = 'load';
 
 /** Of the tokens. */
@@ -35,9 +39,9 @@ const options = inGroup('AppRole', {
   },
 });
 
-/** @typedef {import('./prepare.js').CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
+/** @typedef {CallFixture & {mount: string, credentials: {role_id: string, secret_id: string}}} LoginFixture */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'approle-login',
   things: 'logins',
@@ -101,7 +105,7 @@ export const operation = {
 /**
  * All logins with one role are one entity.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {string} entity its ID; empty: none was made
  * @throws {PkiLoadError} which says what is left
  */
@@ -120,7 +124,7 @@ async function removeEntity({ client }, entity) {
   }
 }
 
-/** Allows any number of logins, from anywhere. @param {import('../plan/plan.js').Plan} plan */
+/** Allows any number of logins, from anywhere. @param {Plan} plan */
 function roleFields({ load, options: { tokenType, tokenTtl } }) {
   const ttl = `${Math.round(tokenTtl / 1000)}s`;
   const secretIdMs = Math.max(SECRET_ID_MS, 2 * (longestRunMs(load) ?? 0));

@@ -7,12 +7,14 @@ import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiPath, sendAlways } from './request-parts.js';
 
+/** @import { Operation } from './index.js' */
+
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
 
 /** @typedef {{x509: X509Certificate, notBefore: number, notAfter: number}} Link */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'ca-chain',
   things: 'CA chains',

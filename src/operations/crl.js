@@ -8,12 +8,15 @@ import { failed, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiPath, sendAlways } from './request-parts.js';
 
+/** @import { Crl } from '../pki/crl.js' */
+/** @import { Operation } from './index.js' */
+
 /** Clocks may differ by so much. */
 const SKEW_MS = 5000;
 
 /** What holds for the same bytes at any time. @typedef {{failure: string | null, revoked: number, thisUpdateMs: number, nextUpdateMs: number}} Seen */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'crl',
   things: 'CRLs',
@@ -113,7 +116,7 @@ function look(der, subject, issuer) {
 }
 
 /**
- * @param {import('../pki/crl.js').Crl} crl
+ * @param {Crl} crl
  * @param {Buffer} subject
  * @param {X509Certificate} issuer
  * @returns {string | null} outcome; null: it may be relied on while it is current

@@ -5,6 +5,8 @@ import { createJsonClassifier, REFUSAL_OUTCOMES } from './outcomes.js';
 import { fixtureOf, prepareCalls } from './prepare.js';
 import { inGroup, sendAlways } from './request-parts.js';
 
+/** @import { Operation } from './index.js' */
+
 const options = inGroup('Health', {
   'standby-ok': {
     type: 'flag',
@@ -27,7 +29,7 @@ const STANDBY = new Set(['vault_standby', 'vault_dr_secondary']);
 /** What these statuses mean on other paths cannot come up here. */
 const { rate_limited: _quota, unavailable: _overload, ...OTHER_REFUSALS } = REFUSAL_OUTCOMES;
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'health',
   things: 'health checks',

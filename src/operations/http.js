@@ -4,6 +4,9 @@ import { usageError } from '../common/errors.js';
 import { prepareCalls } from './prepare.js';
 import { apiHeaders, expandName, hasPlaceholder, inGroup } from './request-parts.js';
 
+/** @import { Classify, Operation, Verdict } from './index.js' */
+/** @import { CallFixture } from './prepare.js' */
+
 const METHODS = Object.freeze(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST']);
 const TOKENS = Object.freeze(['own', 'none', 'bad']);
 
@@ -60,9 +63,9 @@ const NOT_TO_SET = new Set([
   'expect',
 ]);
 
-/** @typedef {import('./prepare.js').CallFixture & {file: Uint8Array | null}} HttpFixture */
+/** @typedef {CallFixture & {file: Uint8Array | null}} HttpFixture */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'http',
   things: 'responses',
@@ -125,7 +128,7 @@ export const operation = {
     const wanted = new Set(statuses.map(Number));
     const good = contains === null ? EXPECTED : null;
     const byStatus = (/** @type {number} */ status) => (wanted.has(status) ? good : OTHER_STATUS);
-    /** @type {import('./index.js').Classify} */
+    /** @type {Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);
       if (verdict !== null) return verdict;
@@ -137,11 +140,11 @@ export const operation = {
   },
 };
 
-/** @type {import('./index.js').Verdict} */
+/** @type {Verdict} */
 const EXPECTED = Object.freeze({ outcome: 'expected', success: true, verification: 'passed' });
-/** @type {import('./index.js').Verdict} */
+/** @type {Verdict} */
 const OTHER_STATUS = Object.freeze({ outcome: 'other_status', success: false, verification: 'failed' });
-/** @type {import('./index.js').Verdict} */
+/** @type {Verdict} */
 const OTHER_BODY = Object.freeze({ outcome: 'other_body', success: false, verification: 'failed' });
 
 /** @param {string} text @returns {[name: string, value: string]} */
@@ -187,7 +190,7 @@ function fileOf(path) {
 /**
  * @param {string} path
  * @param {string} flag
- * @throws {import('../common/errors.js').PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
+ * @throws {PkiLoadError} where it could not stand there (RFC 9112, 3.2.1)
  */
 export function checkPathOf(path, flag) {
   if (/^\/[\x21-\x7e]*$/.test(path) && !path.includes('#')) return;

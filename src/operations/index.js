@@ -1,12 +1,17 @@
 /** The operations, one line each, and their interface. A new one is a new file and a line here: its command, flags and help follow. */
 import { usageError } from '../common/errors.js';
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Request } from '../http/exchange.js' */
+/** @import { Tls } from '../http/tls.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { VaultClient } from '../vault/client.js' */
 
 /**
  * @typedef {object} PrepareContext
- * @property {import('../plan/plan.js').Plan} plan
- * @property {import('../vault/client.js').VaultClient} client for set-up calls
+ * @property {Plan} plan
+ * @property {VaultClient} client for set-up calls
  * @property {string | null} token a secret: goes into request headers, nowhere else
- * @property {import('../http/tls.js').Tls} tls
+ * @property {Tls} tls
  * @property {(everyMs: number) => void} keepAlive renews the token that often, from now to the end of the run
  * @property {(end: () => Promise<void>) => void} onEnd removes what `prepare` made; called once, the last first, even if preparing fails.
  *   Call it before the request that makes something, so that an interruption in between leaves nothing behind
@@ -39,19 +44,19 @@ import { usageError } from '../common/errors.js';
  * @property {string} name
  * @property {string} things plural: what is counted, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
- * @property {Record<string, import('../common/options.js').OptionSpec>} options
+ * @property {Record<string, OptionSpec>} options
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check] throws a usage error where
  *   options contradict each other
  * @property {(options: Record<string, any>) => string | null} [leaves] what stays on the target after the run, a phrase; null or absent:
  *   nothing
  * @property {(context: PrepareContext) => Promise<any>} prepare once, on the main thread; resolves to a Fixture
- * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => (index: number) => import('../http/exchange.js').Request} createRequester
- * @property {(plan: import('../plan/plan.js').Plan, fixture: any) => Classify} createClassifier
+ * @property {(plan: Plan, fixture: any) => (index: number) => Request} createRequester
+ * @property {(plan: Plan, fixture: any) => Classify} createClassifier
  * @property {(fixture: any) => string[]} [takeNotes] on the main thread, when all that classify have ended: what their checks have found
  *   out together, sentences. Another run with the same fixture begins anew
- * @property {(plan: import('../plan/plan.js').Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
- * @property {(plan: import('../plan/plan.js').Plan, kept: Kept) => string} [describeKept] a sentence
+ * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
+ * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
  *   preparing and sending have made, or says what is left; may throw
  */

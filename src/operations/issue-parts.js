@@ -1,6 +1,7 @@
 /** What `issue`, `sign` and `sign-verbatim` share: key types of CSRs, the --keep file, the serials of a run. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
+/** @import { Keeper } from './index.js' */
 
 export const KEY_TYPES = Object.freeze(['rsa-2048', 'ec-256', 'ed25519']);
 
@@ -14,7 +15,7 @@ export const DEFAULT_POOL = 100;
  * appended whole, so several threads may have the same file open.
  *
  * @param {string} path
- * @returns {import('./index.js').Keeper}
+ * @returns {Keeper}
  */
 export function openKeepFile(path) {
   const file = open(path);

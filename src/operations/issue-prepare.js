@@ -5,11 +5,12 @@ import { describeFootprint } from '../vault/check-role.js';
 import { createSerialMemory, DEFAULT_POOL, KEY_TYPES, openKeepFile } from './issue-parts.js';
 import { checkIssuance, fixtureOf } from './prepare.js';
 import { apiPath, namesOf } from './request-parts.js';
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { PrepareContext } from './index.js' */
+/** @import { PooledCsr } from './issue-parts.js' */
+/** @import { IssueFixture } from './issue.js' */
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @returns {Promise<import('./issue.js').IssueFixture>}
- */
+/** @param {PrepareContext} context @returns {Promise<IssueFixture>} */
 export async function prepare(context) {
   const { plan, token, notice, owns } = context;
   const { mount } = plan.target;
@@ -31,7 +32,7 @@ export async function prepare(context) {
   };
 }
 
-/** @param {import('../plan/plan.js').Plan} plan */
+/** @param {Plan} plan */
 function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
   return {
     operation: /** @type {'issue' | 'sign'} */ (sign ? 'sign' : 'issue'),
@@ -43,9 +44,9 @@ function question({ options: { role, sign, keyType, ttl, ...names }, load }) {
 }
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {Record<string, any> | null} role as Vault returns it
- * @returns {Promise<import('./issue-parts.js').PooledCsr[]>}
+ * @returns {Promise<PooledCsr[]>}
  */
 export async function makeCsrs({ plan, progress, signal }, role) {
   const { createCsrPool } = await import('../pki/csr.js');

@@ -11,6 +11,11 @@ import { DEFAULT_POOL, KEY_TYPES, MAX_SERIALS, openKeepFile, openSerialSet } fro
 import { failed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { certificateParameters, hasPlaceholder, inGroup, namesOf } from './request-parts.js';
 
+/** @import { Request } from '../http/exchange.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Classify, Fixture, Operation, Verdict } from './index.js' */
+/** @import { PooledCsr } from './issue-parts.js' */
+
 const options = inGroup('Certificates', {
   role: {
     type: 'text',
@@ -83,11 +88,11 @@ const OUTCOMES = Object.freeze({
 });
 
 /**
- * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
- *   csrs: import('./issue-parts.js').PooledCsr[] | null}} IssueFixture
+ * @typedef {Fixture & {path: string, headers: Record<string, string>, serials: SharedArrayBuffer,
+ *   csrs: PooledCsr[] | null}} IssueFixture
  */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'issue',
   things: 'certificates',
@@ -133,14 +138,10 @@ export const operation = {
   },
 };
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {IssueFixture} fixture
- * @returns {(index: number) => import('../http/exchange.js').Request}
- */
+/** @param {Plan} plan @param {IssueFixture} fixture @returns {(index: number) => Request} */
 function createRequester({ options: given, load: { seed } }, { path, headers, csrs }) {
   const { ttl: ttlMs } = given;
-  /** @param {number} index @returns {import('../http/exchange.js').Request} */
+  /** @param {number} index @returns {Request} */
   const build = (index) => {
     const csr = csrs === null ? null : csrs[index % csrs.length];
     const names = csr === null ? namesOf(given, seed, index) : { ...csr, ipSans: given.ipSans };
@@ -157,14 +158,10 @@ function createRequester({ options: given, load: { seed } }, { path, headers, cs
   return () => same;
 }
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {IssueFixture} fixture
- * @returns {import('./index.js').Classify}
- */
+/** @param {Plan} plan @param {IssueFixture} fixture @returns {Classify} */
 function createClassifier({ options: given, load: { seed, shard } }, { serials, csrs }) {
   const seen = openSerialSet(serials);
-  /** @type {import('./index.js').Classify} */
+  /** @type {Classify} */
   const classify = (status, body, index) => {
     if (status < 200 || status > 299) return refusal(status);
     const data = readAnswer(body);
@@ -181,7 +178,7 @@ function createClassifier({ options: given, load: { seed, shard } }, { serials, 
     if (failure !== null) return failed(failure);
     if (csr === null && !data.private_key) return failed('no_private_key');
     if (serial !== null && seen.add(serial) === 'repeated') return failed('serial_repeated');
-    /** @type {import('./index.js').Verdict} */
+    /** @type {Verdict} */
     const verdict = { outcome: 'issued', success: true, verification: 'passed' };
     if (given.keep !== null && serial !== null) verdict.kept = keepable(serial, data.certificate);
     return verdict;

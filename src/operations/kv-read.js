@@ -15,6 +15,11 @@ import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
 import { inGroup, secretValue } from './request-parts.js';
 
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { VaultClient } from '../vault/client.js' */
+/** @import { Operation, PrepareContext } from './index.js' */
+/** @import { Store } from './kv.js' */
+
 const options = {
   ...kvOptions,
   ...inGroup(GROUP, {
@@ -31,7 +36,7 @@ const options = {
   }),
 };
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'kv-read',
   things: 'secrets read',
@@ -84,17 +89,14 @@ export const operation = {
   },
 };
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @returns {(index: number) => number} which secret a request reads
- */
+/** @param {Plan} plan @returns {(index: number) => number} which secret a request reads */
 function createPick({ options: { paths, pick }, load: { seed } }) {
   if (pick === 'in-turn') return (index) => index % paths;
   const order = shuffled(paths, seed);
   return (index) => order[index % paths];
 }
 
-/** @param {import('./index.js').PrepareContext} context @param {import('./kv.js').Store} store */
+/** @param {PrepareContext} context @param {Store} store */
 async function fill({ client, plan, progress, signal }, store) {
   const { dataSeed, size, paths } = plan.options;
   const label = 'Writing secrets to read';
@@ -107,8 +109,8 @@ async function fill({ client, plan, progress, signal }, store) {
 /**
  * Whether the first and the last secret are there. The run checks those that it reads.
  *
- * @param {import('./index.js').PrepareContext} context
- * @param {import('./kv.js').Store} store
+ * @param {PrepareContext} context
+ * @param {Store} store
  */
 async function checkFilled({ client, plan }, store) {
   const { dataSeed, size, paths } = plan.options;
@@ -132,7 +134,7 @@ async function checkFilled({ client, plan }, store) {
   }
 }
 
-/** @param {import('../vault/client.js').VaultClient} client @param {string} path */
+/** @param {VaultClient} client @param {string} path */
 async function readOrNull(client, path) {
   try {
     return (await client.read(path)).data;

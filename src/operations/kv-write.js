@@ -4,8 +4,9 @@ import { createPaths, describeLeft, kvOptions, openStore, secretBody } from './k
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { secretValue } from './request-parts.js';
+/** @import { Operation } from './index.js' */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'kv-write',
   things: 'secrets written',

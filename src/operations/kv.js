@@ -7,6 +7,10 @@ import { targetError, usageError } from '../common/errors.js';
 import { lookUpMount } from '../vault/check-target.js';
 import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { apiPath, inGroup, MOST_BYTES } from './request-parts.js';
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { VaultClient } from '../vault/client.js' */
+/** @import { PrepareContext } from './index.js' */
+/** @import { CallFixture } from './prepare.js' */
 
 export const GROUP = 'Secrets';
 
@@ -15,7 +19,7 @@ const DEFAULT_DATA_SEED = 1;
 
 /** @typedef {'1' | '2'} KvVersion */
 /** @typedef {{mount: string, version: KvVersion}} Store */
-/** @typedef {import('./prepare.js').CallFixture & Store} KvFixture */
+/** @typedef {CallFixture & Store} KvFixture */
 
 export const kvOptions = inGroup(GROUP, {
   'kv-mount': {
@@ -73,7 +77,7 @@ function checkMountPath(path, flag) {
 const trimmed = (path) => path.replace(/^\/+|\/+$/g, '');
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @returns {Promise<Store>} one that takes secrets
  * @throws {PkiLoadError} where it is not there, or is no such store
  */
@@ -89,7 +93,7 @@ export async function openStore(context) {
 }
 
 /**
- * @param {import('../vault/client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @param {KvVersion | null} wanted
  * @returns {Promise<Store>}
@@ -129,20 +133,12 @@ function base({ mount, version }) {
 /** @param {number} dataSeed */
 const folderOf = (dataSeed) => `seed-${dataSeed}`;
 
-/**
- * @param {Store} store
- * @param {number} dataSeed
- * @param {number} number of the secret
- */
+/** @param {Store} store @param {number} dataSeed @param {number} number of the secret */
 export function secretPath(store, dataSeed, number) {
   return `${base(store)}/${folderOf(dataSeed)}/${number}`;
 }
 
-/**
- * @param {KvVersion} version
- * @param {string} value
- * @returns {Record<string, any>} what is written
- */
+/** @param {KvVersion} version @param {string} value @returns {Record<string, any>} what is written */
 export function secretBody(version, value) {
   return version === '2' ? { data: { value } } : { value };
 }
@@ -157,7 +153,7 @@ export function valueIn(version, data) {
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {KvFixture} fixture
  * @returns {(number: number) => string} path of a request about that secret
  */
@@ -167,7 +163,7 @@ export function createPaths({ options: { dataSeed } }, { basePath, ...store }) {
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {Store} store
  * @param {number} count of secrets that may have been written
  * @param {object} [more]

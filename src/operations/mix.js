@@ -5,11 +5,11 @@
 import { targetError } from '../common/errors.js';
 import { loadOperation } from './index.js';
 import { createChooser } from './request-parts.js';
+/** @import { Request } from '../http/exchange.js' */
+/** @import { MixEntry, Plan } from '../plan/plan.js' */
+/** @import { Classify, CleanupContext, Fixture, Keeper, Kept, Operation } from './index.js' */
+/** @import { PrepareContext } from './index.js' */
 
-/** @typedef {import('../plan/plan.js').Plan} Plan */
-/** @typedef {import('./index.js').Fixture} Fixture */
-/** @typedef {import('./index.js').Kept} Kept */
-/** @typedef {import('./index.js').Operation} Operation */
 /** @typedef {{name: string, weight: number, operation: Operation, plan: Plan}} Member `plan`: as if it were the only one */
 /** @typedef {Fixture & {members?: Fixture[]}} MixFixture of several: each one's own */
 /** @typedef {ReturnType<typeof mixOf>} Mix */
@@ -45,7 +45,7 @@ export function mixOf(plan, members) {
     /** Meanings of outcomes; the first member with one defines it. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 
-    /** @param {import('./index.js').PrepareContext} context @returns {Promise<MixFixture>} */
+    /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
       if (plan.mix === null) return members[0].operation.prepare(context);
       const told = onceEach(context);
@@ -66,7 +66,7 @@ export function mixOf(plan, members) {
 
     /**
      * @param {MixFixture} fixture
-     * @returns {{request: (index: number) => import('../http/exchange.js').Request, memberOf: (index: number) => number}}
+     * @returns {{request: (index: number) => Request, memberOf: (index: number) => number}}
      */
     createRequester(fixture) {
       const fixtures = fixturesOf(fixture);
@@ -79,7 +79,7 @@ export function mixOf(plan, members) {
 
     /**
      * @param {MixFixture} fixture
-     * @returns {{name: string, classify: import('./index.js').Classify}[]} in the order of the members
+     * @returns {{name: string, classify: Classify}[]} in the order of the members
      */
     createClassifiers(fixture) {
       const fixtures = fixturesOf(fixture);
@@ -95,14 +95,10 @@ export function mixOf(plan, members) {
       return members.map(({ operation }, i) => operation.takeNotes?.(fixtures[i]) ?? []);
     },
 
-    /** @returns {(import('./index.js').Keeper | null)[]} in the order of the members */
+    /** @returns {(Keeper | null)[]} in the order of the members */
     openKeepers: () => members.map(({ operation, plan: own }) => operation.openKeeper?.(own) ?? null),
 
-    /**
-     * @param {number} member
-     * @param {Kept} kept
-     * @returns {string | null} a sentence
-     */
+    /** @param {number} member @param {Kept} kept @returns {string | null} a sentence */
     describeKept(member, kept) {
       const { operation, plan: own } = members[member];
       return operation.describeKept?.(own, kept) ?? null;
@@ -111,7 +107,7 @@ export function mixOf(plan, members) {
     /**
      * Removes what preparing and sending made. Failures become warnings; never throws.
      *
-     * @param {import('./index.js').CleanupContext} context
+     * @param {CleanupContext} context
      * @param {MixFixture} fixture
      */
     cleanup: (context, fixture) => cleanupAll(members, context, fixturesOf(fixture)),
@@ -121,8 +117,8 @@ export function mixOf(plan, members) {
 /**
  * Several members may warn alike, such as that the token ends soon: each text is passed on once.
  *
- * @param {import('./index.js').PrepareContext} context
- * @returns {import('./index.js').PrepareContext}
+ * @param {PrepareContext} context
+ * @returns {PrepareContext}
  */
 function onceEach(context) {
   /** @type {Set<string>} */
@@ -135,11 +131,7 @@ function onceEach(context) {
   return { ...context, notice: once(context.notice), warn: once(context.warn) };
 }
 
-/**
- * @param {Member[]} members
- * @param {import('./index.js').CleanupContext} context
- * @param {Fixture[]} fixtures theirs
- */
+/** @param {Member[]} members @param {CleanupContext} context @param {Fixture[]} fixtures theirs */
 async function cleanupAll(members, context, fixtures) {
   for (const [i, { name, operation, plan }] of members.entries()) {
     try {
@@ -151,7 +143,7 @@ async function cleanupAll(members, context, fixtures) {
   }
 }
 
-/** @param {Plan} plan @returns {readonly Readonly<import('../plan/plan.js').MixEntry>[]} */
+/** @param {Plan} plan @returns {readonly Readonly<MixEntry>[]} */
 function entriesOf({ operation, options, mix }) {
   return mix ?? [{ name: operation, operation, weight: 1, options }];
 }

@@ -5,9 +5,9 @@
  */
 import { usageError } from '../common/errors.js';
 import { OCSP_VERDICTS } from '../pki/ocsp-check.js';
+/** @import { OcspVerdict } from '../pki/ocsp-check.js' */
+/** @import { Verdict } from './index.js' */
 
-/** @typedef {import('./index.js').Verdict} Verdict */
-/** @typedef {import('../pki/ocsp-check.js').OcspVerdict} OcspVerdict */
 /** @typedef {'good' | 'revoked' | 'unknown' | 'unauthorized'} ExpectedAnswer */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedAnswer}} Kind `name` is null without --about */
@@ -40,7 +40,7 @@ const EXAMPLE = 'Write it as good=90,revoked=5,never-issued=3,wrong-issuer=2.';
  * @param {readonly string[]} about texts such as `revoked=5`; none: only what is given, or issued, is asked about
  * @param {readonly string[]} expect one answer; with `about` texts such as `never-issued=unknown`
  * @returns {Kind[]} at least one
- * @throws {import('../common/errors.js').PkiLoadError}
+ * @throws {PkiLoadError}
  */
 export function readKinds(about, expect) {
   if (about.length === 0) return [{ name: null, weight: 1, expect: onlyAnswer(expect) }];
@@ -100,11 +100,7 @@ function isKind(name) {
   return Object.hasOwn(KINDS, name);
 }
 
-/**
- * @param {string} flag
- * @param {string} text
- * @param {readonly string[]} known
- */
+/** @param {string} flag @param {string} text @param {readonly string[]} known */
 function unknownKind(flag, text, known) {
   const where = flag === '--expect' ? ', which --about does not name' : ', which is no kind of certificate';
   return usageError(
@@ -141,11 +137,7 @@ function quote(text) {
   return JSON.stringify(text.slice(0, 80));
 }
 
-/**
- * @param {KindName | null} kind
- * @param {ExpectedAnswer} answer
- * @returns {string} outcome of a success
- */
+/** @param {KindName | null} kind @param {ExpectedAnswer} answer @returns {string} outcome of a success */
 export function expectedOutcome(kind, answer) {
   return kind === null || kind === answer ? answer : `${snake(kind)}_${answer}`;
 }

@@ -9,13 +9,20 @@ import { createRequestSet } from './ocsp-requests.js';
 import { findSubjects, findSubjectsOfKinds } from './ocsp-subjects.js';
 import { apiPath } from './request-parts.js';
 
+/** @import { Request } from '../http/exchange.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Classify, FirstAnswer, Fixture, Operation, PrepareContext } from './index.js' */
+/** @import { Kind, KindName } from './ocsp-kinds.js' */
+/** @import { Subjects } from './ocsp-subjects.js' */
+/** @import { AskedKind, OcspFixture } from './ocsp.js' */
+
 /** A longer response cannot be right; a warm-up with it would cost memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
 /**
- * @param {import('./index.js').PrepareContext} context
- * @param {Pick<import('./index.js').Operation, 'createRequester' | 'createClassifier'> & {meanings: Readonly<Record<string, string>>}} judge
- * @returns {Promise<import('./ocsp.js').OcspFixture>}
+ * @param {PrepareContext} context
+ * @param {Pick<Operation, 'createRequester' | 'createClassifier'> & {meanings: Readonly<Record<string, string>>}} judge
+ * @returns {Promise<OcspFixture>}
  */
 export async function prepare(context, { createRequester, createClassifier, meanings }) {
   const { plan } = context;
@@ -49,17 +56,17 @@ export async function prepare(context, { createRequester, createClassifier, mean
  * A responder that looks at the serial alone would take those of a wrong issuer for its own: they are serials that it knows, where there
  * are any.
  *
- * @param {import('../plan/plan.js').Plan} plan
- * @param {import('./ocsp-kinds.js').Kind[]} kinds
+ * @param {Plan} plan
+ * @param {Kind[]} kinds
  * @param {{serials: Uint8Array[], revoked?: Uint8Array[], issuerDer: Uint8Array}} subjects
- * @returns {Promise<import('./ocsp.js').AskedKind[]>}
+ * @returns {Promise<AskedKind[]>}
  */
 function askedKinds(
   { options: { hash, nonce }, load: { seed } },
   kinds,
   { serials, revoked = [], issuerDer },
 ) {
-  /** @param {import('./ocsp-kinds.js').KindName | null} name */
+  /** @param {KindName | null} name */
   const serialsOf = (name) => {
     if (name === 'never-issued') return [];
     if (name === 'revoked') return revoked;
@@ -82,7 +89,7 @@ function askedKinds(
  * A Vault can be asked whether it serves and has such a mount, so its responder sees the plan's requests alone. A token is
  * not needed, so what it may not see is no matter.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  */
 async function checkVault({ client, plan }) {
   const { mount, namespace } = plan.target;
@@ -104,11 +111,7 @@ const NO_RESPONDER = new Set([
 /** A first response may be slow: the load's timeout does not apply to it. */
 const MIN_TIMEOUT_MS = 5000;
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {import('./ocsp-subjects.js').Subjects} subjects
- * @returns {{url: string, isVault: boolean}}
- */
+/** @param {Plan} plan @param {Subjects} subjects @returns {{url: string, isVault: boolean}} */
 export function responderOf({ options: { ocspUrl, fromAia }, target }, { example }) {
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
   if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
@@ -127,11 +130,10 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
  * One request before time zero: what does not answer as a responder is told from what answers wrongly, which the run
  * will count.
  *
- * @param {import('./index.js').PrepareContext} context
- * @param {import('./index.js').Fixture} fixture
- * @param {{request: import('../http/exchange.js').Request, classify: import('./index.js').Classify,
- *   meanings: Readonly<Record<string, string>>}} first
- * @returns {Promise<import('./index.js').FirstAnswer>}
+ * @param {PrepareContext} context
+ * @param {Fixture} fixture
+ * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
+ * @returns {Promise<FirstAnswer>}
  */
 export async function askOnce({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);

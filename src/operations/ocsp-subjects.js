@@ -13,7 +13,11 @@ import { DEFAULT_POOL } from './ocsp-kinds.js';
 import { checkIssuance, describeLifetime, issueBefore, lifetimeMs, revokeBefore } from './prepare.js';
 import { certificateParameters, expandName } from './request-parts.js';
 
-/** @typedef {import('../pki/certificate.js').Certificate} Certificate */
+/** @import { Certificate } from '../pki/certificate.js' */
+/** @import { VaultClient } from '../vault/client.js' */
+/** @import { PrepareContext } from './index.js' */
+/** @import { Kind } from './ocsp-kinds.js' */
+
 /**
  * @typedef {object} Subjects
  * @property {Uint8Array[]} serials INTEGER contents
@@ -26,7 +30,7 @@ const MAX_SERIALS = 1_000_000;
 
 const REMEDY = 'Write the file with issue --keep FILE, or one serial a line.';
 
-/** @param {import('./index.js').PrepareContext} context @returns {Promise<Subjects>} */
+/** @param {PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials } = context.plan.options;
   if (serials !== null) return fromSerials(context, serials, '--serials');
@@ -34,11 +38,7 @@ export async function findSubjects(context) {
   return fromNewCertificate(context);
 }
 
-/**
- * @param {import('./index.js').PrepareContext} context
- * @param {string} file
- * @returns {Promise<Subjects>}
- */
+/** @param {PrepareContext} context @param {string} file @returns {Promise<Subjects>} */
 async function fromCertificate(context, file) {
   const [leaf, ...others] = readCertificates(await read(file, '--cert'), file);
   const issuer = await issuerOf(context, leaf, file, others);
@@ -48,7 +48,7 @@ async function fromCertificate(context, file) {
 /**
  * The issuer from --issuer, else from the leaf's own chain file, else the mount's.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {Certificate} leaf
  * @param {string} leafName
  * @param {Certificate[]} chain
@@ -69,14 +69,14 @@ async function issuerOf({ plan, client }, leaf, leafName, chain) {
   return issuer;
 }
 
-/** @param {import('../vault/client.js').VaultClient} client @param {string} mount */
+/** @param {VaultClient} client @param {string} mount */
 async function mountIssuer(client, mount) {
   const { pem } = await checkIssuer(client, mount);
   return readCertificates(Buffer.from(pem), `the CA of ${mount}`);
 }
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {string} file JSON lines of `issue --keep`, or one serial a line
  * @param {string} flag that names it
  * @returns {Promise<Subjects>}
@@ -115,7 +115,7 @@ export async function fromSerials(context, file, flag) {
   return { serials, issuer, example };
 }
 
-/** What is in --issuer, else the mount's. @param {import('./index.js').PrepareContext} context */
+/** What is in --issuer, else the mount's. @param {PrepareContext} context */
 export async function issuersOf({ plan, client }) {
   const file = plan.options.issuer;
   const { mount } = plan.target;
@@ -169,7 +169,7 @@ function parseLine(line, file, number) {
 /**
  * One certificate, issued on the mount and role given.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @returns {Promise<Subjects>}
  */
 async function fromNewCertificate(context) {
@@ -219,11 +219,7 @@ async function checkReadable(path, flag) {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} flag
- * @param {unknown} error
- */
+/** @param {string} path @param {string} flag @param {unknown} error */
 function cannotRead(path, flag, error) {
   const { code } = /** @type {NodeJS.ErrnoException} */ (error);
   const why =
@@ -235,8 +231,8 @@ function cannotRead(path, flag, error) {
 const PREPARING_MS = 60_000;
 
 /**
- * @param {import('./index.js').PrepareContext} context
- * @param {import('./ocsp-kinds.js').Kind[]} kinds
+ * @param {PrepareContext} context
+ * @param {Kind[]} kinds
  * @returns {Promise<Subjects & {revoked: Uint8Array[]}>} `serials` are good; either is empty where nothing asks for it
  */
 export async function findSubjectsOfKinds(context, kinds) {
@@ -261,7 +257,7 @@ export async function findSubjectsOfKinds(context, kinds) {
 }
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {{good: boolean, revoked: boolean}} toIssue
  * @returns {Promise<{good: Uint8Array[], revoked: Uint8Array[], issuer: Certificate, example: Certificate}>}
  */

@@ -9,6 +9,12 @@ import { ANSWERS, answerOutcomes, DEFAULT_POOL, KINDS, readKinds, verdictsOf } f
 import { openRequestSet } from './ocsp-requests.js';
 import { REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { createChooser, inGroup } from './request-parts.js';
+/** @import { Request } from '../http/exchange.js' */
+/** @import { OcspChecker, OcspExpectation } from '../pki/ocsp-check.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Classify, Fixture, Operation, Verdict } from './index.js' */
+/** @import { Kind } from './ocsp-kinds.js' */
+/** @import { RequestSet } from './ocsp-requests.js' */
 
 export const options = inGroup('OCSP', {
   cert: {
@@ -152,12 +158,12 @@ const OUTCOMES = Object.freeze({
 });
 
 /**
- * @typedef {import('./index.js').Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array,
+ * @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array,
  *   kinds: AskedKind[], namespace: string | null}} OcspFixture
  */
-/** @typedef {import('./ocsp-kinds.js').Kind & {requests: import('./ocsp-requests.js').RequestSet}} AskedKind */
+/** @typedef {Kind & {requests: RequestSet}} AskedKind */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'ocsp',
   things: 'OCSP responses',
@@ -190,11 +196,7 @@ export const operation = {
   createClassifier,
 };
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {OcspFixture} fixture
- * @returns {(index: number) => import('../http/exchange.js').Request}
- */
+/** @param {Plan} plan @param {OcspFixture} fixture @returns {(index: number) => Request} */
 function createRequester({ load: { seed } }, fixture) {
   const requesters = fixture.kinds.map(({ requests }) =>
     requesterOf(openRequestSet(requests, seed), fixture),
@@ -216,7 +218,7 @@ function kindChooser(kinds, seed) {
 /**
  * @param {ReturnType<typeof openRequestSet>} set
  * @param {OcspFixture} fixture
- * @returns {(index: number) => import('../http/exchange.js').Request}
+ * @returns {(index: number) => Request}
  */
 function requesterOf(set, { origin, path, method, namespace }) {
   const headers = {
@@ -224,7 +226,7 @@ function requesterOf(set, { origin, path, method, namespace }) {
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
   const postHeaders = { ...headers, 'content-type': 'application/ocsp-request' };
-  /** @param {number} index @returns {import('../http/exchange.js').Request} */
+  /** @param {number} index @returns {Request} */
   const build = (index) => {
     const der = set.request(index);
     if (method !== 'post') {
@@ -240,16 +242,12 @@ function requesterOf(set, { origin, path, method, namespace }) {
   return () => same;
 }
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {OcspFixture} fixture
- * @returns {import('./index.js').Classify}
- */
+/** @param {Plan} plan @param {OcspFixture} fixture @returns {Classify} */
 function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
   const checker = createOcspChecker({ issuerDer });
   const judges = kinds.map((kind) => createJudge(kind, checker, seed));
   const kindOf = kindChooser(kinds, seed);
-  /** @type {import('./index.js').Classify} */
+  /** @type {Classify} */
   const classify = (status, body, index) => judges[kindOf(index)].judge(status, body, index);
   classify.notes = () => (judges.some(({ isOther }) => isOther()) ? [OTHER_CERT_ID] : []);
   return classify;
@@ -260,13 +258,13 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
  * HTTP status does.
  *
  * @param {AskedKind} kind
- * @param {import('../pki/ocsp-check.js').OcspChecker} checker
+ * @param {OcspChecker} checker
  * @param {number} seed
  */
 function createJudge(kind, checker, seed) {
   const set = openRequestSet(kind.requests, seed);
   const verdicts = verdictsOf(kind);
-  /** @type {import('../pki/ocsp-check.js').OcspExpectation} */
+  /** @type {OcspExpectation} */
   const expected = { ...set.expectation(0), nowMs: 0 };
   let isOther = false;
   /**
@@ -284,7 +282,7 @@ function createJudge(kind, checker, seed) {
   };
   return {
     isOther: () => isOther,
-    /** @type {(status: number, body: Uint8Array, index: number) => import('./index.js').Verdict} */
+    /** @type {(status: number, body: Uint8Array, index: number) => Verdict} */
     judge(status, body, index) {
       const { certId, ownCertId, nonce } = set.expectation(index);
       expected.certId = certId;

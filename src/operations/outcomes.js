@@ -1,4 +1,5 @@
 /** Outcomes that operations share: HTTP statuses that are refusals, and checks of JSON bodies. */
+/** @import { Classify, Verdict } from './index.js' */
 
 /** @type {Readonly<Record<string, string>>} */
 export const REFUSAL_OUTCOMES = Object.freeze({
@@ -28,7 +29,7 @@ const BY_STATUS = {
   504: 'bad_gateway',
 };
 
-/** @type {Record<string, import('./index.js').Verdict>} */
+/** @type {Record<string, Verdict>} */
 const VERDICTS = Object.fromEntries(
   Object.keys(REFUSAL_OUTCOMES).map((outcome) => [
     outcome,
@@ -36,16 +37,11 @@ const VERDICTS = Object.fromEntries(
   ]),
 );
 
-/**
- * @param {number} status not 2xx
- * @returns {import('./index.js').Verdict}
- */
+/** @param {number} status not 2xx @returns {Verdict} */
 export function refusal(status) {
   if (status >= 300 && status < 400) return VERDICTS.redirected;
   return VERDICTS[BY_STATUS[status] ?? 'http_error'];
 }
-
-/** @typedef {import('./index.js').Verdict} Verdict */
 
 /** @type {Readonly<Record<string, string>>} */
 export const CALL_OUTCOMES = Object.freeze({
@@ -57,7 +53,7 @@ export const CALL_OUTCOMES = Object.freeze({
 /**
  * @param {string} success outcome
  * @param {(json: Record<string, any>, index: number) => string | null} check the outcome that says what is wrong; null: nothing is
- * @returns {import('./index.js').Classify}
+ * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);

@@ -7,15 +7,18 @@ import { checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';
 import { apiHeaders, certificateParameters, expandName } from './request-parts.js';
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Fixture, PrepareContext } from './index.js' */
 
-/** @typedef {import('./index.js').Fixture & {basePath: string, headers: Record<string, string>}} CallFixture `headers` may hold the token */
+/** @typedef {Fixture & {basePath: string, headers: Record<string, string>}} CallFixture `headers` may hold the token */
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {{withToken?: boolean, usesBefore?: number, usesInRun?: boolean}} [options] without a token nothing secret is sent; how often
  *   it is used, where it can be used so often only: in preparing, and whether requests under load use it
  * @returns {Promise<CallFixture>}
- * @throws {import('../common/errors.js').PkiLoadError} where the target cannot be used
+ * @throws {PkiLoadError} where the target cannot be used
  */
 export async function prepareCalls(
   { plan, client, token, keepAlive, warn },
@@ -38,7 +41,7 @@ export async function prepareCalls(
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {{product: string | null, version: string | null}} health
  * @param {string | null} token a secret
  * @returns {CallFixture}
@@ -52,7 +55,7 @@ export function fixtureOf({ target: { url, namespace } }, { product, version }, 
 /**
  * Checks whether the run can work at all; the first failure throws, with the remedy.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {{operation: 'issue' | 'sign', role: string, commonName: string, altNames?: string[], ipSans?: string[],
  *   ttl?: string | null, keyType?: 'rsa' | 'ec' | 'ed25519' | null, keyBits?: number | null, requests: number | null,
  *   neededMs: number | null}} question
@@ -75,7 +78,7 @@ const AT_ONCE = 2;
 
 /**
  * @param {number} size
- * @param {Pick<import('./index.js').PrepareContext, 'progress' | 'signal'> & {label: string}} context
+ * @param {Pick<PrepareContext, 'progress' | 'signal'> & {label: string}} context
  * @param {(i: number) => Promise<T>} work
  * @returns {Promise<T[]>} in their order; the first failure, or an interruption, ends the rest
  * @template T
@@ -108,7 +111,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Short-lived, so that storage and CRL can be tidied soon.
  *
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @returns {number} a lifetime that outlasts the run
  */
 export function lifetimeMs(load) {
@@ -116,13 +119,13 @@ export function lifetimeMs(load) {
   return runMs === null ? 24 * HOUR_MS : runMs + HOUR_MS;
 }
 
-/** @param {import('../plan/plan.js').LoadPlan} load */
+/** @param {LoadPlan} load */
 export function describeLifetime(load) {
   return `for ${formatDuration(lifetimeMs(load))}, or as the role limits it`;
 }
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {{size: number, label: string}} what `label` for its progress
  * @returns {Promise<IssuedBefore[]>} with --role and --cn
  */
@@ -148,7 +151,7 @@ export async function issueBefore({ client, plan, progress, signal }, { size, la
 /**
  * By the certificate itself: one that a role with no_store issued is not known by its serial.
  *
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {IssuedBefore[]} issued
  */
 export async function revokeBefore({ client, plan, progress, signal }, issued) {

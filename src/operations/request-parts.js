@@ -1,5 +1,7 @@
 /** What requests are made of: headers, paths, names with placeholders, random contents, choices by weight. */
 import { fillBytes, hash32, uniform } from '../common/random.js';
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { Request } from '../http/exchange.js' */
 
 /**
  * @param {string | null} token a secret
@@ -119,14 +121,10 @@ export function createChooser(weights, seed, stream = CHOICE_STREAM) {
   };
 }
 
-/** @typedef {import('../common/options.js').OptionSpec} OptionSpec */
-
 /** @param {string} group heading in `--help` @param {Record<string, Omit<OptionSpec, 'group'>>} specs @returns {Record<string, OptionSpec>} */
 export function inGroup(group, specs) {
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }]));
 }
-
-/** @typedef {import('../http/exchange.js').Request} Request */
 
 /**
  * @param {Pick<Request, 'path' | 'headers'> & Partial<Request>} request

@@ -5,6 +5,8 @@ import { checkPermission } from '../vault/check-role.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { checkIssuance, describeLifetime, fixtureOf, issueBefore, lifetimeMs } from './prepare.js';
 import { apiPath, expandName, inGroup } from './request-parts.js';
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Classify, Fixture, Operation, PrepareContext } from './index.js' */
 
 /** Certificates that may be issued before a run. */
 export const MOST_POOL = 100_000;
@@ -39,11 +41,11 @@ export const USED_UP =
   'There were more requests than certificates (--pool): the rest were about certificates that were revoked already, and count as failed. Raise --pool, or limit the run by --requests.';
 
 /**
- * @typedef {import('./index.js').Fixture & {path: string, headers: Record<string, string>, serials: string[], indexes: Float64Array}} RevokeFixture
+ * @typedef {Fixture & {path: string, headers: Record<string, string>, serials: string[], indexes: Float64Array}} RevokeFixture
  *   request `indexes[i]` is about `serials[i]`
  */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'revoke',
   things: 'revocations',
@@ -78,7 +80,7 @@ export const operation = {
     const first = createJsonClassifier('revoked', whyNotRevoked);
     const judgeAgain = createJsonClassifier('revoked_again', whyNotRevoked);
     let hasAgain = false;
-    /** @type {import('./index.js').Classify} */
+    /** @type {Classify} */
     const classify = (status, body, index) => {
       if (placeOf(indexes, index) >= 0) return first(status, body, index);
       hasAgain = true;
@@ -100,7 +102,7 @@ function whyNotRevoked({ data }) {
 /**
  * A closed loop's warm-up sends requests, too.
  *
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {((index: number) => boolean) | undefined} owns
  */
 function defaultPool(load, owns) {
@@ -108,7 +110,7 @@ function defaultPool(load, owns) {
   return Math.min(MOST_POOL, DEFAULT_POOL + (expectedRequests(load, owns) ?? 0));
 }
 
-/** @param {import('./index.js').PrepareContext} context @returns {Promise<RevokeFixture>} */
+/** @param {PrepareContext} context @returns {Promise<RevokeFixture>} */
 async function prepare(context) {
   const { plan, client, token, notice, owns } = context;
   const { target, load } = plan;
@@ -150,7 +152,7 @@ const MAX_EXAMINED = 10_000_000;
 const MAX_EXAMINED_EACH = 1000;
 
 /**
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {object} what
  * @param {(index: number) => boolean} [what.owns] which requests are about these things; none: all
  * @param {number} what.most things

@@ -9,17 +9,17 @@ import { prepareCalls } from './prepare.js';
 import { apiPath } from './request-parts.js';
 import { operation as sign } from './sign.js';
 
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Operation } from './index.js' */
+
 const { role: _role, 'ip-sans': _ipSans, ...options } = sign.options;
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @returns {import('../plan/plan.js').Plan} as `issue --sign` would have it; addresses are not in these CSRs
- */
+/** @param {Plan} plan @returns {Plan} as `issue --sign` would have it; addresses are not in these CSRs */
 function asIssue(plan) {
   return { ...plan, options: { ...plan.options, sign: true, ipSans: [] } };
 }
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   ...issue,
   name: 'sign-verbatim',

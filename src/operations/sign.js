@@ -1,12 +1,12 @@
 /** `sign`: CSRs made beforehand, sent to `sign/<role>`: what `issue --sign` does, as an operation of its own for mixes. */
 import { operation as issue } from './issue.js';
 
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Operation } from './index.js' */
+
 const { sign: _sign, ...options } = issue.options;
 
-/**
- * @param {import('../plan/plan.js').Plan} plan
- * @returns {import('../plan/plan.js').Plan} as `issue --sign` would have it
- */
+/** @param {Plan} plan @returns {Plan} as `issue --sign` would have it */
 function asIssue(plan) {
   return { ...plan, options: { ...plan.options, sign: true } };
 }
@@ -16,7 +16,7 @@ function capitalized(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   ...issue,
   name: 'sign',

@@ -2,8 +2,9 @@
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiPath, sendAlways } from './request-parts.js';
+/** @import { Operation } from './index.js' */
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'token-lookup',
   things: 'lookups',

@@ -6,6 +6,11 @@ import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { manyCalls, prepareCalls } from './prepare.js';
 import { apiPath, inGroup, MOST_BYTES, secretValue } from './request-parts.js';
 
+/** @import { VaultClient } from '../vault/client.js' */
+/** @import { Operation, PrepareContext } from './index.js' */
+/** @import { CallFixture } from './prepare.js' */
+/** @import { KeyObject } from 'node:crypto' */
+
 /** A ciphertext holds its nonce and its tag: bytes more than the text. */
 const NONCE_AND_TAG = 12 + 16;
 
@@ -69,7 +74,7 @@ const options = inGroup('Transit', {
 });
 
 /** @typedef {'encrypt' | 'sign'} Making the action that makes what another is about */
-/** @typedef {import('./prepare.js').CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
+/** @typedef {CallFixture & {mount: string, dataSeed: number, made: string[], publicKey: string | null}} TransitFixture
  *   `dataSeed`: what the texts follow from, also where several runs share them; `made`: ciphertexts or signatures, by number of the text */
 
 /** What the answer holds, and what the text is called that is sent. @type {Record<Making, {field: string, textField: string}>} */
@@ -78,7 +83,7 @@ const MAKES = {
   sign: { field: 'signature', textField: 'input' },
 };
 
-/** @type {import('./index.js').Operation} */
+/** @type {Operation} */
 export const operation = {
   name: 'transit',
   things: 'transit responses',
@@ -194,17 +199,13 @@ function makingOf(action) {
   return action === 'encrypt' || action === 'decrypt' ? 'encrypt' : 'sign';
 }
 
-/**
- * @param {Making} making
- * @param {string | null} given
- * @returns {string}
- */
+/** @param {Making} making @param {string | null} given @returns {string} */
 function keyTypeOf(making, given) {
   return given ?? KEY_TYPES[making][0];
 }
 
 /**
- * @param {import('./index.js').PrepareContext} context
+ * @param {PrepareContext} context
  * @param {string} mount
  * @param {Making} making
  * @returns {Promise<string[]>} ciphertexts or signatures, by number of the text
@@ -225,11 +226,7 @@ async function makeAll({ client, plan, progress, signal }, mount, making) {
   });
 }
 
-/**
- * @param {import('../vault/client.js').VaultClient} client
- * @param {string} mount
- * @returns {Promise<string>} see transit-keys.js
- */
+/** @param {VaultClient} client @param {string} mount @returns {Promise<string>} see transit-keys.js */
 async function readPublicKey(client, mount) {
   const { data } = await client.read(`${mount}/keys/${KEY}`);
   return String(data?.keys?.[data.latest_version]?.public_key);
@@ -280,7 +277,7 @@ export function isSignature(text, signature, publicKey) {
   }
 }
 
-/** @type {Map<string, import('node:crypto').KeyObject>} */
+/** @type {Map<string, KeyObject>} */
 const known = new Map();
 
 /** SubjectPublicKeyInfo of Ed25519 (RFC 8410) up to the key itself. */

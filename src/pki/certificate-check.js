@@ -11,6 +11,7 @@ import { matchPrivateKey } from './private-key.js';
 import { Remembered } from './remembered.js';
 import { verifySignature } from './signature.js';
 import { decodePem } from './text.js';
+/** @import { KeyObject } from 'node:crypto' */
 
 /**
  * @typedef {import('./certificate-der.js').CertificateFields} CertificateFields
@@ -50,7 +51,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 export const DEFAULT_SKEW_MS = 5000;
 
-/** @typedef {{fields: CertificateFields, key: import('node:crypto').KeyObject} | null} IssuingCa null: unreadable */
+/** @typedef {{fields: CertificateFields, key: KeyObject} | null} IssuingCa null: unreadable */
 
 /** Issuing CAs by their text. A mount has a few; an answer repeats the text each time. */
 const issuingCas = /** @type {Remembered<string, {ca: IssuingCa}>} */ (new Remembered(16));

@@ -4,6 +4,7 @@
  */
 import { contextTag, DerError, DerReader, TAG } from './der.js';
 import { demandSameAlgorithm, readAlgorithm, readExtensions, readName, readSigned } from './fields.js';
+/** @import { Signed } from './fields.js' */
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -25,13 +26,13 @@ export const OID = Object.freeze({
  * @property {Buffer} spki raw SubjectPublicKeyInfo
  * @property {Buffer} spkiBits contents of its BIT STRING
  * @property {Map<string, Buffer>} extensions extnValue contents by OID
- * @property {import('./fields.js').Signed} signed
+ * @property {Signed} signed
  */
 
 /**
  * @param {Uint8Array} der of one certificate, nothing behind it
  * @returns {CertificateFields}
- * @throws {import('./der.js').DerError}
+ * @throws {DerError}
  */
 export function parseCertificate(der) {
   const { signed, tbs, rawAlgorithm } = readSigned(der);

@@ -24,7 +24,7 @@ const REMEDY = 'Give a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.'
  * @param {Uint8Array} bytes PEM, one or a chain, with any text around it; or DER of one
  * @param {string} name of the file, for messages
  * @returns {Certificate[]} at least one, in the order of the file
- * @throws {import('../common/errors.js').PkiLoadError}
+ * @throws {PkiLoadError}
  */
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES) {
@@ -66,11 +66,7 @@ function readPem(text, name) {
   return certificates;
 }
 
-/**
- * @param {Buffer} der
- * @param {string} name
- * @returns {Certificate}
- */
+/** @param {Buffer} der @param {string} name @returns {Certificate} */
 function readDer(der, name) {
   try {
     const { serial, subject, issuer, spkiBits } = parseCertificate(der);
@@ -147,7 +143,7 @@ function tagsOf(reader) {
  * @param {Certificate} leaf
  * @param {Certificate} issuer
  * @param {{leaf: string, issuer: string}} names of the files
- * @throws {import('../common/errors.js').PkiLoadError} unless the issuer's key signed the leaf
+ * @throws {PkiLoadError} unless the issuer's key signed the leaf
  */
 export function assertIssued(leaf, issuer, names) {
   if (isIssuedBy(leaf, issuer)) return;

@@ -3,6 +3,9 @@ import { contextTag, DerError, DerReader, TAG } from './der.js';
 import { demandSameAlgorithm, readExtensions, readName, readSigned } from './fields.js';
 import { verifySignature } from './signature.js';
 
+/** @import { Signed } from './fields.js' */
+/** @import { KeyObject } from 'node:crypto' */
+
 const CRL_NUMBER = '2.5.29.20';
 
 /**
@@ -14,7 +17,7 @@ const CRL_NUMBER = '2.5.29.20';
  * @property {Buffer | null} number contents of the INTEGER in cRLNumber (5.2.3), where there is one
  * @property {string | null} critical OID of a critical extension, of the list or of an entry: none is understood here, neither that of a
  *   delta CRL (5.2.4) nor that of a part of a list (5.2.5), so such a list must not be relied on (5.2, 5.3)
- * @property {import('./fields.js').Signed} signed
+ * @property {Signed} signed
  */
 
 /**
@@ -87,11 +90,7 @@ function readEntries(entries, isV2, critical, onEntry) {
   return count;
 }
 
-/**
- * @param {DerReader} reader
- * @param {boolean} isV2
- * @param {Set<string>} critical filled
- */
+/** @param {DerReader} reader @param {boolean} isV2 @param {Set<string>} critical filled */
 function readExtensionValues(reader, isV2, critical) {
   if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
   const list = reader.enter(TAG.sequence);
@@ -113,11 +112,7 @@ function readWholeInteger(value) {
   return integer;
 }
 
-/**
- * @param {Crl} crl
- * @param {import('node:crypto').KeyObject} key of the issuer
- * @returns {'valid' | 'bad' | 'unsupported'}
- */
+/** @param {Crl} crl @param {KeyObject} key of the issuer @returns {'valid' | 'bad' | 'unsupported'} */
 export function verifyCrl({ signed }, key) {
   return verifySignature(signed, key);
 }

@@ -10,6 +10,9 @@ import { OID } from './certificate-der.js';
 import { dnsForm, emailForm, ipBytes } from './names.js';
 import { encodePem } from './text.js';
 
+/** @import { KeyPairKeyObjectResult } from 'node:crypto' */
+/** @import { CertificationRequest } from 'pkijs' */
+
 const generate = promisify(generateKeyPair);
 const signAsync = promisify(sign);
 
@@ -21,7 +24,7 @@ const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
  * @typedef {{pem: string, spki: Buffer}} Csr `spki`: its public key, raw SubjectPublicKeyInfo
  */
 
-/** @type {Readonly<Record<CsrKeyType, {make: () => Promise<import('node:crypto').KeyPairKeyObjectResult>, hash: string | null, oid: string}>>} */
+/** @type {Readonly<Record<CsrKeyType, {make: () => Promise<KeyPairKeyObjectResult>, hash: string | null, oid: string}>>} */
 const KEY_TYPES = Object.freeze({
   'rsa-2048': rsa(2048),
   'rsa-3072': rsa(3072),
@@ -77,7 +80,7 @@ export async function createCsr({ keyType, ...names }) {
   return { pem: encodePem('CERTIFICATE REQUEST', Buffer.from(csr.toSchema().toBER())), spki };
 }
 
-/** @param {import('pkijs').CertificationRequest} csr @param {CsrNames} names */
+/** @param {CertificationRequest} csr @param {CsrNames} names */
 async function addNames(csr, { commonName = '', altNames = [], ipSans = [] }) {
   const { Attribute, AttributeTypeAndValue, Extension, Extensions, GeneralName, GeneralNames } = await import(
     'pkijs'

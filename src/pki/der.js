@@ -117,11 +117,7 @@ export function parseUtcTime(bytes, from = 0, to = bytes.length) {
   return dateTime(year < 50 ? 2000 + year : 1900 + year, bytes, from + 2);
 }
 
-/**
- * @param {number} year
- * @param {Uint8Array} bytes
- * @param {number} at of `MMDDHHMMSSZ`
- */
+/** @param {number} year @param {Uint8Array} bytes @param {number} at of `MMDDHHMMSSZ` */
 function dateTime(year, bytes, at) {
   const month = digits(bytes, at, 2);
   const day = digits(bytes, at + 2, 2);
@@ -141,11 +137,7 @@ function isLeap(year) {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/**
- * @param {Uint8Array} bytes
- * @param {number} at
- * @param {number} count
- */
+/** @param {Uint8Array} bytes @param {number} at @param {number} count */
 function digits(bytes, at, count) {
   let value = 0;
   for (let i = at; i < at + count; i += 1) {
@@ -191,11 +183,7 @@ export function contextTag(number, constructed = true) {
  * A cursor over consecutive elements. `read*` and `enter` demand a tag and move past the element; `tag` looks ahead.
  */
 export class DerReader {
-  /**
-   * @param {Uint8Array} bytes
-   * @param {number} [start]
-   * @param {number} [end]
-   */
+  /** @param {Uint8Array} bytes @param {number} [start] @param {number} [end] */
   constructor(bytes, start = 0, end = bytes.length) {
     this.bytes = Buffer.isBuffer(bytes) ? bytes : asBuffer(bytes);
     this.pos = start;
@@ -249,10 +237,7 @@ export class DerReader {
     return this.bytes.subarray(start, this.to);
   }
 
-  /**
-   * @param {number} tag of a constructed element
-   * @returns {DerReader} over its contents
-   */
+  /** @param {number} tag of a constructed element @returns {DerReader} over its contents */
   enter(tag) {
     this.next(tag);
     return new DerReader(this.bytes, this.from, this.to);

@@ -169,11 +169,7 @@ function checkBits(bytes, from, to) {
   demand((last & ((1 << unused) - 1)) === 0, 'Unused bits of a BIT STRING are not zero', from);
 }
 
-/**
- * @param {boolean} holds
- * @param {string} problem
- * @param {number} at
- */
+/** @param {boolean} holds @param {string} problem @param {number} at */
 function demand(holds, problem, at) {
   if (!holds) throw new DerError(problem, at);
 }

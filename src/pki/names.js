@@ -13,7 +13,7 @@ const IP = contextTag(7, false);
 /**
  * @param {Uint8Array} value extnValue of subjectAltName
  * @returns {AlternativeNames} other kinds are left out
- * @throws {import('./der.js').DerError}
+ * @throws {DerError}
  */
 export function readAlternativeNames(value) {
   const outer = new DerReader(value);

@@ -19,6 +19,8 @@ import { OcspParseError, parseCertId, parseOcspResponse } from './ocsp-response.
 import { createSignerFinder } from './ocsp-signer.js';
 import { RememberedBytes } from './remembered.js';
 import { isNullOrAbsent } from './signature.js';
+/** @import { BasicResponse, OcspRefusal } from './ocsp-response.js' */
+/** @import { SignerResult } from './ocsp-signer.js' */
 
 /**
  * @typedef {'good' | 'revoked' | 'unknown'} OcspStatus
@@ -70,9 +72,9 @@ export function isOcspStatus(verdict) {
 
 /**
  * @typedef {import('./ocsp-response.js').CertId} CertId
- * @typedef {import('./ocsp-response.js').BasicResponse} BasicResponse
- * @typedef {import('./ocsp-response.js').OcspRefusal} OcspRefusal
- * @typedef {import('./ocsp-signer.js').SignerResult} SignerResult
+ * @typedef {BasicResponse} BasicResponse
+ * @typedef {OcspRefusal} OcspRefusal
+ * @typedef {SignerResult} SignerResult
  *
  * @typedef {{certId: {raw: Uint8Array}, nonce: Uint8Array | null, nowMs: number}} OcspExpectation `nowMs` is epoch ms
  *
@@ -112,7 +114,7 @@ const REFUSALS = Object.freeze({
  * @param {number} [options.skewMs] how far the clocks may be apart
  * @param {number} [options.maxRemembered] responses whose signature need not be verified again
  * @returns {OcspChecker}
- * @throws {import('./der.js').DerError} when the issuer cannot be read
+ * @throws {DerError} when the issuer cannot be read
  */
 export function createOcspChecker({
   issuerDer,

@@ -7,7 +7,7 @@ import { parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { ID_PKIX_OCSP_NONCE, parseCertId } from './ocsp-response.js';
 
-/** @typedef {import('./ocsp-response.js').CertId} CertId */
+/** @import { CertId } from './ocsp-response.js' */
 
 /** OIDs of the hashes a CertID is made with. */
 const HASH_OIDS = Object.freeze({ sha1: '1.3.14.3.2.26', sha256: '2.16.840.1.101.3.4.2.1' });

@@ -5,6 +5,7 @@
 import { parseCertificate } from './certificate-der.js';
 import { asBuffer, contextTag, DerError, DerReader, TAG } from './der.js';
 import { readAlgorithm, readExtensions, readName } from './fields.js';
+/** @import { Signed } from './fields.js' */
 
 /**
  * @typedef {object} CertId RFC 6960 section 4.1.1
@@ -38,11 +39,7 @@ export class OcspParseError extends Error {
   }
 }
 
-/**
- * @param {Uint8Array} raw DER of one CertID
- * @returns {CertId}
- * @throws {OcspParseError}
- */
+/** @param {Uint8Array} raw DER of one CertID @returns {CertId} @throws {OcspParseError} */
 export function parseCertId(raw) {
   try {
     const reader = new DerReader(raw);
@@ -112,7 +109,7 @@ function readNonce(value) {
  * @typedef {object} BasicResponse
  * @property {'successful'} status
  * @property {typeof ID_PKIX_OCSP_BASIC} typeOid
- * @property {import('./fields.js').Signed} signed of tbsResponseData
+ * @property {Signed} signed of tbsResponseData
  * @property {number} version 0 is v1
  * @property {{kind: 'name' | 'keyHash', value: Buffer}} responderId a raw Name, or the SHA-1 of a public key
  * @property {number} producedAt epoch ms
@@ -173,10 +170,7 @@ function readResponse(bytes) {
   return typeOid === ID_PKIX_OCSP_BASIC ? readBasic(basic) : { status, typeOid, signed: null };
 }
 
-/**
- * @param {Buffer} bytes BasicOCSPResponse
- * @returns {BasicResponse}
- */
+/** @param {Buffer} bytes BasicOCSPResponse @returns {BasicResponse} */
 function readBasic(bytes) {
   const outer = new DerReader(bytes);
   const basic = outer.enter(TAG.sequence);

@@ -8,9 +8,11 @@ import { DerError } from './der.js';
 import { RememberedBytes } from './remembered.js';
 import { verifySignature } from './signature.js';
 
+/** @import { KeyObject } from 'node:crypto' */
+
 /**
  * @typedef {import('./ocsp-response.js').BasicResponse} BasicResponse
- * @typedef {import('node:crypto').KeyObject} KeyObject
+ * @typedef {KeyObject} KeyObject
  *
  * @typedef {object} Signer
  * @property {Buffer} name raw subject

@@ -7,6 +7,8 @@ import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { DerReader, oidText, TAG } from './der.js';
 import { decodePem } from './text.js';
 
+/** @import { ECDH } from 'node:crypto' */
+
 const PRIVATE_KEY = /^(?:RSA |EC )?PRIVATE KEY$/;
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
 const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
@@ -95,7 +97,7 @@ function matchesRsa(der, bits) {
 /**
  * One of each curve: to make one takes OpenSSL as long as to multiply the point.
  *
- * @type {Record<string, import('node:crypto').ECDH>}
+ * @type {Record<string, ECDH>}
  */
 const keyAgreements = {};
 

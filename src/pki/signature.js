@@ -3,6 +3,8 @@ import { constants, verify } from 'node:crypto';
 import { contextTag, DerError, DerReader, TAG } from './der.js';
 import { readAlgorithm } from './fields.js';
 
+/** @import { KeyObject } from 'node:crypto' */
+
 /**
  * `family` is the only type of key that may be used with the algorithm: without that a swapped identifier would do.
  *
@@ -34,7 +36,7 @@ const HASHES = Object.freeze({
 
 /**
  * @param {{oid: string, parameters: Uint8Array | null, data: Uint8Array, signature: Uint8Array}} signed
- * @param {import('node:crypto').KeyObject} key public key of the signer
+ * @param {KeyObject} key public key of the signer
  * @returns {'valid' | 'bad' | 'unsupported'} never throws
  */
 export function verifySignature({ oid, parameters, data, signature }, key) {
@@ -55,7 +57,7 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
  * @param {Uint8Array | null} parameters
  * @param {Uint8Array} data
  * @param {Uint8Array} signature
- * @param {import('node:crypto').KeyObject} key
+ * @param {KeyObject} key
  */
 function verifyPss(parameters, data, signature, key) {
   const pss = readPssParameters(parameters);

@@ -1,11 +1,13 @@
 /** Declarations of the options that every operation has; plan.js reads them. */
 import { usageError } from '../common/errors.js';
 
+/** @import { OptionSpec } from '../common/options.js' */
+
 const TARGET = 'Target';
 const LOAD = 'Load';
 const RESULTS = 'Requirements and results';
 
-/** Options that every operation has. @type {Record<string, import('../common/options.js').OptionSpec>} */
+/** Options that every operation has. @type {Record<string, OptionSpec>} */
 export const commonOptions = {
   url: {
     type: 'url',
@@ -205,10 +207,7 @@ export const commonOptions = {
   },
 };
 
-/**
- * @param {string} path
- * @param {string} flag
- */
+/** @param {string} path @param {string} flag */
 function checkPath(path, flag) {
   const segments = path.replace(/^\/+|\/+$/g, '').split('/');
   if (segments.every((segment) => /^[\w.~-]+$/.test(segment) && segment !== '..' && segment !== '.')) return;

@@ -3,14 +3,17 @@
 import { createSchedule } from './schedule.js';
 import { shareOf } from './shard-part.js';
 
+/** @import { LoadPlan } from './load.js' */
+/** @import { ShardPart } from './shard-part.js' */
+
 /** @typedef {import('./schedule.js').Schedule} Schedule of the whole plan */
-/** @typedef {Readonly<import('./shard-part.js').ShardPart> | null} Part of the plan that is counted; null: all of it */
+/** @typedef {Readonly<ShardPart> | null} Part of the plan that is counted; null: all of it */
 
 /** An arrival that is due so much before a second begins is rounded, and is that second's. */
 const TOLERANCE_MS = 1e-6;
 
 /**
- * @param {import('./plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @returns {((seconds: number) => number[]) | null} as createDuePerSecond; null: a closed loop plans no arrivals
  */
 export function dueOf(load) {
@@ -21,10 +24,7 @@ export function dueOf(load) {
 /** Poisson arrivals are walked through to count them, so a thread makes the schedule of a plan once. @type {WeakMap<object, Schedule>} */
 const made = new WeakMap();
 
-/**
- * @param {import('./plan.js').LoadPlan} load
- * @returns {Schedule | null} null: a closed loop has none
- */
+/** @param {LoadPlan} load @returns {Schedule | null} null: a closed loop has none */
 export function scheduleOf(load) {
   if (load.model === 'closed') return null;
   const schedule = made.get(load) ?? createSchedule(load);
@@ -54,10 +54,7 @@ export function createDuePerSecond(schedule, part, warmupMs) {
   };
 }
 
-/**
- * @param {Schedule} schedule
- * @param {Part} part
- */
+/** @param {Schedule} schedule @param {Part} part */
 export function createDueCounter(schedule, part) {
   const { count, dueMs } = schedule;
   /** Where the last search ended, and how far it was from the one before: the next is about as far again. */

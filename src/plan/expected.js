@@ -2,15 +2,12 @@
 import { scheduleOf } from './due.js';
 import { shareOf } from './shard-part.js';
 
-/** @typedef {import('./plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from './load.js' */
 
 /** Of a mix so many indexes are looked at, 50 ns each; of more requests the operation's share is taken to be the same. */
 const LOOKED_AT = 1_000_000;
 
-/**
- * @param {LoadPlan} load
- * @returns {number | null} how long the run may take at most, ms; null: not known
- */
+/** @param {LoadPlan} load @returns {number | null} how long the run may take at most, ms; null: not known */
 export function longestRunMs(load) {
   const { durationMs, warmupMs, timeoutMs, startAt } = load;
   const waitMs = startAt ? Math.max(0, Date.parse(startAt) - Date.now()) : 0;

@@ -3,6 +3,8 @@
 import { createProfile } from './profile.js';
 import { share } from './shard-part.js';
 
+/** @import { LoadPlan } from './load.js' */
+
 /**
  * @typedef {object} InFlight
  * @property {(ms: number) => number} at how many this shard may have in flight, `ms` from time zero
@@ -12,7 +14,7 @@ import { share } from './shard-part.js';
 const TOLERANCE = 1e-9;
 
 /**
- * @param {Pick<import('./plan.js').LoadPlan, 'stages' | 'warmupMs'>} load a closed loop
+ * @param {Pick<LoadPlan, 'stages' | 'warmupMs'>} load a closed loop
  * @param {number} shard
  * @param {number} shards
  * @returns {InFlight | null} null: as many as there are connections, all the time

@@ -3,6 +3,9 @@ import { usageError } from '../common/errors.js';
 import { hash32 } from '../common/random.js';
 import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
 
+/** @import { VaultEnvironment } from '../vault/environment.js' */
+/** @import { ShardPart } from './shard-part.js' */
+
 /**
  * @typedef {object} LoadPlan
  * @property {'open' | 'closed'} model
@@ -19,7 +22,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number} threads
  * @property {'auto' | 'spin' | 'sleep'} pacing
  * @property {boolean} coldStart the tool's own code is not warmed up before time zero
- * @property {Readonly<import('./shard-part.js').ShardPart> | null} shard the part of the plan that this process sends; everything
+ * @property {Readonly<ShardPart> | null} shard the part of the plan that this process sends; everything
  *   else here is the whole plan's, but `threads`, `pacing` and `coldStart`. null: all of it
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as everything is ready
  * @property {readonly Readonly<StagePlan>[] | null} stages what the measured part is made of, in order, where the load is not the
@@ -50,11 +53,7 @@ export function loadOfRun(load, run) {
   return run === 0 ? load : Object.freeze({ ...load, seed: hash32(load.seed, run, RUN_STREAM) });
 }
 
-/**
- * @param {Record<string, any>} common
- * @param {import('../vault/environment.js').VaultEnvironment} environment
- * @returns {LoadPlan}
- */
+/** @param {Record<string, any>} common @param {VaultEnvironment} environment @returns {LoadPlan} */
 export function planLoad(common, environment) {
   checkLoad(common);
   const { rate, requests, concurrency, threads } = common;
@@ -85,7 +84,7 @@ export function planLoad(common, environment) {
  * What all parts of a plan must have in common, and what one of them needs for itself.
  *
  * @param {Record<string, any>} common
- * @param {import('./shard-part.js').ShardPart} shard
+ * @param {ShardPart} shard
  */
 function checkPart({ seed, dev, concurrency, threads }, shard) {
   if (seed === null) {

@@ -10,9 +10,12 @@ import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
 import { parseRequirement } from './requirements.js';
 
-/** @typedef {import('./load.js').LoadPlan} LoadPlan */
-/** @typedef {import('../vault/environment.js').TargetPlan} TargetPlan */
-/** @typedef {import('./requirements.js').Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
+/** @import { OptionSpec } from '../common/options.js' */
+/** @import { TargetPlan } from '../vault/environment.js' */
+/** @import { LoadPlan } from './load.js' */
+/** @import { Requirement } from './requirements.js' */
+
+/** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
  *   the operations, or of the stages, or of both, where it says so */
 /**
  * @typedef {object} MixEntry
@@ -24,7 +27,7 @@ import { parseRequirement } from './requirements.js';
 /**
  * @typedef {object} PlannedOperation of an operation, what planning needs: see operations/index.js
  * @property {string} name
- * @property {Record<string, import('../common/options.js').OptionSpec>} options
+ * @property {Record<string, OptionSpec>} options
  * @property {(options: Record<string, any>, common: Record<string, any>) => void} [check]
  */
 /**
@@ -52,7 +55,7 @@ const NO_TLS = Object.freeze({
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
  * @param {ReturnType<typeof readEnvironment>} [environment] where defaults of the target come from
  * @returns {Readonly<Plan>}
- * @throws {import('../common/errors.js').PkiLoadError} naming the option and the remedy
+ * @throws {PkiLoadError} naming the option and the remedy
  */
 export function makePlan(operation, given, environment = readEnvironment()) {
   rejectUnknown(operation, given);
@@ -116,20 +119,13 @@ export function planTarget(common, given, environment) {
 /** Where Vault's own command line looks, too. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
-/**
- * @param {ReturnType<typeof readEnvironment>} environment
- * @param {boolean} isDev
- * @returns {string}
- */
+/** @param {ReturnType<typeof readEnvironment>} environment @param {boolean} isDev @returns {string} */
 function addressOf({ address }, isDev) {
   if (address === null || isDev) return DEFAULT_URL;
   return readOne(commonOptions.url, 'The address in BAO_ADDR or VAULT_ADDR', address);
 }
 
-/**
- * @param {PlannedOperation} operation
- * @param {Record<string, unknown>} given
- */
+/** @param {PlannedOperation} operation @param {Record<string, unknown>} given */
 function rejectUnknown(operation, given) {
   const names = [...Object.keys(commonOptions), ...Object.keys(operation.options)];
   const known = new Set(names.flatMap((name) => [name, camelCase(name)]));
@@ -143,11 +139,7 @@ function rejectUnknown(operation, given) {
   }
 }
 
-/**
- * @template T
- * @param {T} value
- * @returns {Readonly<T>}
- */
+/** @template T @param {T} value @returns {Readonly<T>} */
 export function deepFreeze(value) {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) deepFreeze(inner);

@@ -4,13 +4,15 @@
  */
 import { createDueCounter } from './due.js';
 import { spansOf } from './stages.js';
+/** @import { LoadPlan } from './load.js' */
+/** @import { Schedule } from './schedule.js' */
 
 /** @typedef {{count: number, memberOf: (index: number) => number}} Members of the mix */
 /** @typedef {{next: number, step: number, left: number}} Rest indexes `next`, `next + step`, ...: as many as are `left` in the measured part */
 
 /**
- * @param {import('./plan.js').LoadPlan} load
- * @param {import('./schedule.js').Schedule} schedule of the whole plan
+ * @param {LoadPlan} load
+ * @param {Schedule} schedule of the whole plan
  * @param {Members} members
  * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
  */
@@ -20,8 +22,8 @@ export function plannedCells(load, schedule, members) {
 }
 
 /**
- * @param {import('./plan.js').LoadPlan} load
- * @param {import('./schedule.js').Schedule | null} schedule of the whole plan; null: a closed loop
+ * @param {LoadPlan} load
+ * @param {Schedule | null} schedule of the whole plan; null: a closed loop
  * @param {Members} members
  * @param {readonly Rest[]} rests of all threads, which were neither sent nor dropped
  * @returns {number[]} as plannedCells; a closed loop has no stage that they belong to: they are the last's
@@ -41,8 +43,8 @@ export function leftCells(load, schedule, members, rests) {
 }
 
 /**
- * @param {import('./plan.js').LoadPlan} load
- * @param {import('./schedule.js').Schedule} schedule
+ * @param {LoadPlan} load
+ * @param {Schedule} schedule
  * @returns {number[]} the first index of each stage, and the end of the last
  */
 function stageBounds(load, schedule) {

@@ -19,10 +19,7 @@
  */
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 
-/**
- * @param {readonly Segment[]} segments at least one
- * @returns {Profile}
- */
+/** @param {readonly Segment[]} segments at least one @returns {Profile} */
 export function createProfile(segments) {
   const parts = partsOf(segments);
   const starts = parts.map(({ startMs }) => startMs);
@@ -64,10 +61,7 @@ export function createProfile(segments) {
   };
 }
 
-/**
- * @param {readonly Segment[]} segments
- * @returns {Part[]}
- */
+/** @param {readonly Segment[]} segments @returns {Part[]} */
 function partsOf(segments) {
   /** @type {Part[]} */
   const parts = [];
@@ -83,10 +77,7 @@ function partsOf(segments) {
   return parts;
 }
 
-/**
- * @param {Part} part
- * @param {number} ms since its start
- */
+/** @param {Part} part @param {number} ms since its start */
 function arrivalsIn({ rate, slope }, ms) {
   if (ms === Number.POSITIVE_INFINITY) return rate > 0 ? ms : 0;
   return (rate + (slope * ms) / 2) * ms;

@@ -56,11 +56,7 @@ export function parseRequirement(text) {
   };
 }
 
-/**
- * @param {string} source
- * @param {string} name
- * @returns {Pick<Requirement, 'metric' | 'quantile'>}
- */
+/** @param {string} source @param {string} name @returns {Pick<Requirement, 'metric' | 'quantile'>} */
 function parseMetric(source, name) {
   const lower = name.toLowerCase();
   if (lower === 'rate' || lower === 'errors' || lower === 'min' || lower === 'mean' || lower === 'max') {
@@ -105,10 +101,7 @@ function parseSeries(source, metric, name) {
   return SERIES[key];
 }
 
-/**
- * @param {string} text
- * @returns {text is Comparator}
- */
+/** @param {string} text @returns {text is Comparator} */
 function isComparator(text) {
   return ['<', '<=', '>', '>='].includes(text);
 }
@@ -128,10 +121,7 @@ function parseLimit(source, metric, comparator, text) {
   return { limit };
 }
 
-/**
- * @param {string} source
- * @param {string} text
- */
+/** @param {string} source @param {string} text */
 function parseTimeLimit(source, text) {
   if (/^[\d._]+$/.test(text))
     throw bad(source, `the limit ${quote(text)} has no unit; say ${text}ms or ${text}s`);
@@ -157,11 +147,7 @@ function parseRateLimit(source, comparator, text) {
   return { limit, rateUnit: RATE_UNITS[unit] };
 }
 
-/**
- * @param {string} source
- * @param {Comparator} comparator
- * @param {string} text
- */
+/** @param {string} source @param {Comparator} comparator @param {string} text */
 function parseErrorsLimit(source, comparator, text) {
   if (comparator[0] === '>') throw bad(source, 'errors are allowed at most, not required; use < or <=');
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
@@ -191,10 +177,7 @@ function translate(parse, complain) {
   }
 }
 
-/**
- * @param {string} source
- * @param {string} problem
- */
+/** @param {string} source @param {string} problem */
 function bad(source, problem) {
   return usageError('bad_requirement', `Requirement ${quote(source)}: ${problem}.`, `Examples: ${EXAMPLES}.`);
 }

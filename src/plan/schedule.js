@@ -5,6 +5,9 @@
 import { uniform } from '../common/random.js';
 import { createProfile } from './profile.js';
 
+/** @import { LoadPlan } from './load.js' */
+/** @import { Segment } from './profile.js' */
+
 /**
  * @typedef {object} Schedule
  * @property {number} count arrivals in all; their indexes are 0 .. count-1
@@ -20,10 +23,7 @@ const TOLERANCE_MS = 1e-6;
 /** Poisson arrivals are found again from one remembered time in so many. */
 const CHECKPOINT = 1024;
 
-/**
- * @param {import('./plan.js').LoadPlan} load an open loop
- * @returns {Schedule}
- */
+/** @param {LoadPlan} load an open loop @returns {Schedule} */
 export function createSchedule(load) {
   const { ratePerSecond, warmupMs, durationMs, requests } = load;
   if (ratePerSecond === null) throw new TypeError('a closed loop has no schedule');
@@ -60,8 +60,8 @@ export function createSchedule(load) {
  * A warm-up before stages is at the rate at which the first of them begins. Without stages the rate rises linearly from zero
  * over the ramp-up, and then holds: t² rate / (2 ramp) arrivals, then rate (t - ramp / 2).
  *
- * @param {import('./plan.js').LoadPlan} load
- * @returns {import('./profile.js').Segment[]}
+ * @param {LoadPlan} load
+ * @returns {Segment[]}
  */
 function segmentsOf({ ratePerSecond, rampUpMs, warmupMs, stages }) {
   const rate = Number(ratePerSecond);
@@ -131,10 +131,7 @@ function poissonProcess(seed, expected, expectedInWarmup, requests) {
   return { count, firstMeasured, at };
 }
 
-/**
- * @param {number} seed
- * @param {number} index
- */
+/** @param {number} seed @param {number} index */
 function gap(seed, index) {
   return -Math.log(uniform(seed, index));
 }

@@ -15,7 +15,7 @@ const MAX_PARTS = 10_000;
  * @param {string} text `0/4` is the first of four, `3/4` the last
  * @param {string} [name] what to call it in an error
  * @returns {ShardPart}
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_shard`
+ * @throws {PkiLoadError} code `bad_shard`
  */
 export function parseShard(text, name = '--shard') {
   const source = String(text).trim();
@@ -51,10 +51,7 @@ export function share(total, shard, shards) {
   return Math.floor((total + shards - 1 - shard) / shards);
 }
 
-/**
- * @param {number} total of the whole plan
- * @param {Readonly<ShardPart> | null} part null: all of it
- */
+/** @param {number} total of the whole plan @param {Readonly<ShardPart> | null} part null: all of it */
 export function shareOf(total, part) {
   return part === null ? total : share(total, part.index, part.of);
 }
@@ -72,10 +69,7 @@ export function shardOfThread(part, thread, threads) {
   return { shard: index + of * thread, shards: of * threads };
 }
 
-/**
- * @param {Readonly<ShardPart>} part
- * @returns {string} `part 0 of 4`
- */
+/** @param {Readonly<ShardPart>} part @returns {string} `part 0 of 4` */
 export function partName({ index, of }) {
   return `part ${index} of ${of}`;
 }
@@ -96,7 +90,7 @@ const EXAMPLES = 'Write it as 14:30:00, or with a date as 2026-01-31T14:30:00Z.'
  * @param {number} [nowMs] since 1970
  * @param {string} [name] what to call it in an error
  * @returns {string} ISO 8601, in UTC
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_start_at`
+ * @throws {PkiLoadError} code `bad_start_at`
  */
 export function parseStartAt(text, nowMs = Date.now(), name = '--start-at') {
   const source = String(text).trim();
@@ -122,11 +116,7 @@ export function parseStartAt(text, nowMs = Date.now(), name = '--start-at') {
   return new Date(atMs).toISOString();
 }
 
-/**
- * @param {string} source
- * @param {number} nowMs
- * @returns {number} ms since 1970; NaN: it is no time
- */
+/** @param {string} source @param {number} nowMs @returns {number} ms since 1970; NaN: it is no time */
 function timeOf(source, nowMs) {
   const match = TIME_OF_DAY.exec(source);
   if (match === null) return DATE_TIME.test(source) ? Date.parse(source) : Number.NaN;

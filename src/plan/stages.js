@@ -1,11 +1,13 @@
 /** When the stages of a plan begin and end, in milliseconds from the start of the measured part. */
 import { createDueCounter } from './due.js';
+/** @import { LoadPlan } from './load.js' */
+/** @import { Schedule } from './schedule.js' */
 
 /** @typedef {{name: string, startMs: number, endMs: number, level: {least: number, most: number}}} StageSpan as planned, times from the start of the measured part */
 /** @typedef {{name: string | null, startMs: number, endMs: number}} Span `name` null: the whole measured part, which has no stages */
 
 /**
- * @param {Pick<import('./plan.js').LoadPlan, 'stages'>} load
+ * @param {Pick<LoadPlan, 'stages'>} load
  * @param {number | null} measuredMs planned length of the measured part; null: the requests decide
  * @returns {Span[]} at least one
  */
@@ -42,10 +44,7 @@ export function createStageFinder(spans) {
   };
 }
 
-/**
- * @param {Pick<import('./plan.js').LoadPlan, 'stages'>} load
- * @returns {StageSpan[]} none where the plan has no stages
- */
+/** @param {Pick<LoadPlan, 'stages'>} load @returns {StageSpan[]} none where the plan has no stages */
 export function stagesOf(load) {
   const { stages } = load;
   if (stages === null) return [];
@@ -57,7 +56,7 @@ export function stagesOf(load) {
 }
 
 /**
- * @param {Pick<import('./plan.js').LoadPlan, 'stages'>} load
+ * @param {Pick<LoadPlan, 'stages'>} load
  * @param {number} index of a stage
  * @returns {boolean} the same all the time
  */
@@ -66,7 +65,7 @@ export function isEven({ stages }, index) {
 }
 
 /**
- * @param {Pick<import('./plan.js').LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
+ * @param {Pick<LoadPlan, 'stages' | 'warmupMs' | 'rampUpMs'>} load of an open loop
  * @returns {number} ms from time zero: from then to the end the rate does not rise, so that no more should be under way. Its end,
  *   where it rises to the last
  */
@@ -84,8 +83,8 @@ export function settledFrom({ stages, warmupMs, rampUpMs }) {
 }
 
 /**
- * @param {import('./plan.js').LoadPlan} load
- * @param {import('./schedule.js').Schedule | null} schedule of the whole plan; null: a closed loop
+ * @param {LoadPlan} load
+ * @param {Schedule | null} schedule of the whole plan; null: a closed loop
  * @returns {(StageSpan & {due: number | null})[]} with the arrivals that this part of the plan has in
  *   each; null: a closed loop plans none
  */

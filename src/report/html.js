@@ -9,11 +9,10 @@ import { SCRIPT } from './html/script.js';
 import { STYLE } from './html/style.js';
 import { withoutTitle } from './sections.js';
 
-/** @typedef {import('./sections.js').Report} Report */
-/** @typedef {import('./sections.js').Section} Section */
-/** @typedef {import('./sections.js').Part} Part */
-/** @typedef {import('./sections.js').Chart} Chart */
-/** @typedef {Record<string, import('./charts/index.js').ReadOuts>} ReadOutsById */
+/** @import { ReadOuts } from './charts/index.js' */
+/** @import { Chart, Part, Report, Section } from './sections.js' */
+
+/** @typedef {Record<string, ReadOuts>} ReadOutsById */
 
 /** @type {Record<Exclude<Part['kind'], 'chart'>, (part: any) => string>} */
 const PARTS = {
@@ -66,10 +65,7 @@ function sectionHtml({ id, heading, parts, isDetail = false }, isFirst, charts) 
   return `<section id="${escapeHtml(id)}">\n${body}\n</section>`;
 }
 
-/**
- * @param {Part[]} parts
- * @returns {Part[][]} neighbours that stand side by side together, others alone
- */
+/** @param {Part[]} parts @returns {Part[][]} neighbours that stand side by side together, others alone */
 function grouped(parts) {
   /** @type {Part[][]} */
   const groups = [];
@@ -102,7 +98,7 @@ const LONGEST_TITLE = 70;
  * @param {string} parts.heading text of the h1
  * @param {string} parts.subject text below it
  * @param {string} parts.body HTML: sections, their headings h2
- * @param {Record<string, import('./charts/index.js').ReadOuts>} [parts.charts] read-outs by the id of their figure
+ * @param {Record<string, ReadOuts>} [parts.charts] read-outs by the id of their figure
  * @returns {string} the file; ends with a newline
  */
 export function page({ title, heading, subject, body, charts = {} }) {

@@ -3,8 +3,9 @@ import { extname } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { kindOf } from '../result/document.js';
 
-/** @typedef {import('../result/document.js').Document} Document */
-/** @typedef {import('../result/document.js').DocumentKind} DocumentKind */
+/** @import { Document, DocumentKind } from '../result/document.js' */
+/** @import { Report } from './sections.js' */
+
 /**
  * @typedef {object} RenderOptions
  * @property {boolean} [color] escape sequences for a terminal
@@ -86,7 +87,7 @@ export const reporters = Object.freeze({
 });
 
 /**
- * @param {() => Promise<{render: (report: import('./sections.js').Report, options?: RenderOptions) => string}>} load a renderer of sections
+ * @param {() => Promise<{render: (report: Report, options?: RenderOptions) => string}>} load a renderer of sections
  * @returns {Promise<Reporter>}
  */
 async function described(load) {
@@ -107,7 +108,7 @@ export const KIND_NAMES = {
 /**
  * @param {string} path of a report, e.g. given to `--out`
  * @returns {ReporterEntry & {name: string}}
- * @throws {import('../common/errors.js').PkiLoadError} code `unknown_report_format`, listing the extensions there are
+ * @throws {PkiLoadError} code `unknown_report_format`, listing the extensions there are
  */
 export function reporterForFile(path) {
   const extension = extname(path).toLowerCase();
@@ -126,7 +127,7 @@ export function reporterForFile(path) {
  * @param {Document} document
  * @param {RenderOptions} [options]
  * @returns {Promise<string>} ends with a newline
- * @throws {import('../common/errors.js').PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
+ * @throws {PkiLoadError} code `cannot_report`, where the reporter cannot show such a document
  */
 export async function renderDocument(name, document, options) {
   const kind = kindOf(document);

@@ -7,10 +7,7 @@ import { clean } from './layout.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
-/** @typedef {import('./sections.js').Report} Report */
-/** @typedef {import('./sections.js').Section} Section */
-/** @typedef {import('./sections.js').Part} Part */
-/** @typedef {import('./sections.js').Cell} Cell */
+/** @import { Cell, Chart, Figures, Part, Report, Section, Table, Verdicts } from './sections.js' */
 
 /** Parts that make a list together. */
 const ITEMS = new Set(['note', 'command']);
@@ -80,7 +77,7 @@ function blockOf(part) {
   }
 }
 
-/** @param {import('./sections.js').Verdicts['items']} items */
+/** @param {Verdicts['items']} items */
 function verdictTable(items) {
   const rows = items.map(({ verdict, name, text, reason }) => [
     `**${escapeMarkdown(verdict)}**`,
@@ -90,13 +87,13 @@ function verdictTable(items) {
   return markdownTable(['Verdict', 'Requirement', 'Result'], rows, 3).join('\n');
 }
 
-/** @param {import('./sections.js').Figures['items'][number]} item */
+/** @param {Figures['items'][number]} item */
 function figure({ name, value, range }) {
   const text = range === undefined ? value : `${value} (${range})`;
   return `${escapeMarkdown(name)} **${escapeMarkdown(text)}**`;
 }
 
-/** @param {import('./sections.js').Table} part */
+/** @param {Table} part */
 function tableOf({ columns, rows }) {
   const heading = columns.map(({ name }) => escapeMarkdown(name));
   const rule = columns.map(({ isText }, i) => i === 0 || isText === true);
@@ -114,7 +111,7 @@ function cellOf(cell) {
   return (cell.isStrong || cell.verdict !== undefined) && text !== '' ? `**${text}**` : text;
 }
 
-/** @param {import('./sections.js').Chart} part */
+/** @param {Chart} part */
 function chartOf(part) {
   const lines = textChart(part);
   return lines.length === 0 ? '' : ['```text', ...lines, '```'].join('\n');

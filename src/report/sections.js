@@ -52,10 +52,7 @@ export function report({ sections, ...head }) {
   return { ...head, sections: sections.filter(({ parts }, i) => i === 0 || parts.length > 0) };
 }
 
-/**
- * @param {readonly {verdict: string}[]} items
- * @param {readonly string[]} [order] the worst first
- */
+/** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
 export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
   return order.find((one) => items.some(({ verdict }) => verdict === one));
 }
@@ -70,11 +67,7 @@ export function section(id, heading, parts) {
   return { id, heading, parts };
 }
 
-/**
- * @param {string} text
- * @param {boolean} [isStrong]
- * @returns {Part[]} none for an empty text
- */
+/** @param {string} text @param {boolean} [isStrong] @returns {Part[]} none for an empty text */
 export function sentence(text, isStrong = false) {
   if (text === '') return [];
   return [isStrong ? { kind: 'sentence', text, isStrong } : { kind: 'sentence', text }];
@@ -93,10 +86,7 @@ export function notes(items) {
   });
 }
 
-/**
- * @param {[name: string, text: string][]} items those with an empty text are left out
- * @returns {Part[]}
- */
+/** @param {[name: string, text: string][]} items those with an empty text are left out @returns {Part[]} */
 export function facts(items) {
   const filled = items.filter(([, text]) => text !== '').map(([name, text]) => ({ name, text }));
   return filled.length === 0 ? [] : [{ kind: 'facts', items: filled }];
@@ -168,11 +158,7 @@ export function cellText(cell) {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/**
- * @param {string} title
- * @param {Part[]} parts
- * @returns {Part[]} without a sentence that repeats the title
- */
+/** @param {string} title @param {Part[]} parts @returns {Part[]} without a sentence that repeats the title */
 export function withoutTitle(title, parts) {
   return parts.filter((part) => part.kind !== 'sentence' || ![title, `${title}.`].includes(part.text));
 }

@@ -5,8 +5,11 @@ import { formatPercent } from '../result/wording.js';
 import { bucketsOf, countsBetween } from './data/buckets.js';
 import { clean, padStart, WIDTH, wrap } from './layout.js';
 
-/** @typedef {import('./sections.js').Chart} Chart */
-/** @typedef {import('../result/schema.js').LatencyBlock} LatencyBlock */
+/** @import { LatencyBlock } from '../result/schema.js' */
+/** @import { Bucket } from './data/buckets.js' */
+/** @import { Chart } from './sections.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {{axis: string, series: {name: string, latency: Pick<LatencyBlock, 'histogram'>}[]}} Percentiles */
 /** @typedef {{heading: string, unit: string, levels: {name: string, verdict: string}[], series: {name: string, values: (number | null)[]}[]}} Levels */
 
@@ -56,8 +59,6 @@ function levels({ heading, unit, levels: rows, series }) {
   ];
 }
 
-/** @typedef {import('../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('./data/buckets.js').Bucket} Bucket */
 /** @typedef {{fromUs: number, toUs: number | null, count: number}} Bin `toUs` is not in it; null: no end */
 
 const MAX_BINS = 12;
@@ -112,11 +113,7 @@ export function binsOf(histogram) {
   return { bins: evenBins(buckets, lowUs, highUs, stepUs), text: evenText(stepUs, highUs) };
 }
 
-/**
- * @param {Bucket[]} buckets ascending, at least one
- * @param {number} total
- * @returns {number} microseconds
- */
+/** @param {Bucket[]} buckets ascending, at least one @param {number} total @returns {number} microseconds */
 function p99Of(buckets, total) {
   let left = Math.ceil(0.99 * total - 1e-9);
   for (const { toUs, count } of buckets) {
@@ -178,10 +175,7 @@ function ladderBounds(ladder, lowUs, highUs) {
   return first === -1 ? [0, ...bounds] : bounds;
 }
 
-/**
- * @param {Bin[]} bins
- * @returns {Bin[]} neighbours that are empty are one, so that a gap takes one line
- */
+/** @param {Bin[]} bins @returns {Bin[]} neighbours that are empty are one, so that a gap takes one line */
 function fold(bins) {
   /** @type {Bin[]} */
   const folded = [];

@@ -6,9 +6,8 @@ import { clean, labelled, padEnd, table, WIDTH, widthOf, wrap } from './layout.j
 import { cellText } from './sections.js';
 import { textChart } from './text-charts.js';
 
-/** @typedef {import('./sections.js').Report} Report */
-/** @typedef {import('./sections.js').Section} Section */
-/** @typedef {import('./sections.js').Part} Part */
+/** @import { Cell, Column, Figures, Note, Part, Report, Section, Table, Verdicts } from './sections.js' */
+
 /** @typedef {(text: string, verdict: string | undefined) => string} Paint */
 
 /** @type {Record<string, 'green' | 'yellow' | 'red'>} */
@@ -43,11 +42,7 @@ const CLOSE = new Set([
   'facts facts',
 ]);
 
-/**
- * @param {Report} report
- * @param {{color?: boolean}} [options]
- * @returns {string} ends with a newline
- */
+/** @param {Report} report @param {{color?: boolean}} [options] @returns {string} ends with a newline */
 export function render({ subject, sections }, { color = false } = {}) {
   /** @type {Paint} */
   const paint = (text, verdict) => {
@@ -86,11 +81,7 @@ function sectionLines({ heading, parts }, paint) {
   return isHeaded ? lines : [...wrap(heading), ...lines];
 }
 
-/**
- * @param {Part[]} parts
- * @param {Paint} paint
- * @param {number} width
- */
+/** @param {Part[]} parts @param {Paint} paint @param {number} width */
 function partLines(parts, paint, width) {
   /** @type {string[]} */
   const lines = [];
@@ -106,11 +97,7 @@ function partLines(parts, paint, width) {
   return lines;
 }
 
-/**
- * @param {Part} part
- * @param {Paint} paint
- * @param {number} width
- */
+/** @param {Part} part @param {Paint} paint @param {number} width */
 function linesOf(part, paint, width) {
   switch (part.kind) {
     case 'sentence':
@@ -132,11 +119,7 @@ function linesOf(part, paint, width) {
   }
 }
 
-/**
- * @param {import('./sections.js').Verdicts['items']} items
- * @param {Paint} paint
- * @param {number} width
- */
+/** @param {Verdicts['items']} items @param {Paint} paint @param {number} width */
 function verdictLines(items, paint, width) {
   const first = Math.max(...items.map(({ verdict }) => stringWidth(verdict)));
   const names = items.map(({ name }) => stringWidth(clean(name))).filter((columns) => columns <= LONG_NAME);
@@ -157,7 +140,7 @@ function verdictLines(items, paint, width) {
   });
 }
 
-/** @param {import('./sections.js').Figures['items']} items @param {number} width */
+/** @param {Figures['items']} items @param {number} width */
 function figureLines(items, width) {
   /** @type {string[]} */
   const lines = [];
@@ -170,10 +153,7 @@ function figureLines(items, width) {
   return lines.flatMap((line) => (stringWidth(line) > width ? wrap(line, width) : [line]));
 }
 
-/**
- * @param {import('./sections.js').Note} note
- * @param {number} width notes of the answer have no bullet
- */
+/** @param {Note} note @param {number} width notes of the answer have no bullet */
 function noteLines({ text, remedy }, width) {
   const whole = remedy === undefined ? text : `${text} ${remedy}`;
   if (width < WIDTH) return wrap(whole, width);
@@ -195,10 +175,6 @@ function labels(rows) {
   const indent = Math.min(LONG_LABEL, Math.max(LEAST_LABEL, ...widths));
   return rows.flatMap(([label, text]) => labelled(label, text, indent));
 }
-
-/** @typedef {import('./sections.js').Table} Table */
-/** @typedef {import('./sections.js').Cell} Cell */
-/** @typedef {import('./sections.js').Column} Column */
 
 /** Smallest width of the first column, and the width it gets while all columns fit. */
 const LEAST_FIRST = 10;
@@ -229,11 +205,7 @@ function textTable({ columns, rows }, paint, width) {
   ]);
 }
 
-/**
- * @param {Column[]} columns
- * @param {Cell[][]} rows
- * @param {number[]} shown
- */
+/** @param {Column[]} columns @param {Cell[][]} rows @param {number[]} shown */
 function cellsOf(columns, rows, shown) {
   return [shown.map((i) => columns[i].name), ...rows.map((row) => shown.map((i) => cellText(row[i])))];
 }

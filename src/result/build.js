@@ -6,10 +6,16 @@ import { barsOf } from '../verdict/bars.js';
 import { rateBar } from '../verdict/rate-bar.js';
 import { countErrors, errorBar, shareOfErrors } from './errors.js';
 
-/** @typedef {import('../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
+/** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { CellTally, OutcomeTally } from '../engine/recording/tally.js' */
+/** @import { WindowFacts } from '../engine/window.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Times } from '../verdict/bars.js' */
+/** @import { RunView } from './requirements/judge.js' */
+/** @import { LatencyBlock, LatencyBlocks, OperationBlock, TimelineRow } from './schema.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
-/** @typedef {import('../verdict/bars.js').Times} Times */
 /**
  * @typedef {object} OwnFacts what neither the tallies nor the engine know
  * @property {Record<string, string>} things by operation: what its responses are called, in the plural
@@ -20,7 +26,7 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
  * @property {number} [startMs] of a stage: when it began, from the start of the measured part
  * @property {number} [carriedOver] of a stage: successes of the one before that came after its end
  */
-/** @typedef {import('../engine/window.js').WindowFacts & OwnFacts} RunFacts */
+/** @typedef {WindowFacts & OwnFacts} RunFacts */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
@@ -30,7 +36,7 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  * @param {CellTally[]} operations
  * @param {RunFacts} facts
  * @param {number} [windowMs] that rates are reckoned over: that of the whole, so that the rates of operations add up to its rate
- * @returns {import('./schema.js').OperationBlock}
+ * @returns {OperationBlock}
  */
 export function buildBlock(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
@@ -80,9 +86,7 @@ export function factsOfEach(all, facts) {
   return (operation) => ({ ...facts, ...plannedOf([operation], facts), arrivals: 'poisson', slowdown });
 }
 
-/**
- * @typedef {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} Counts
- */
+/** @typedef {{succeeded: number, failed: number, dropped: number, neverSentDue: number}} Counts */
 
 /**
  * Successes over time: the measured part, or until the last success where that came later than ordinary responses do
@@ -200,12 +204,9 @@ export function rateWindowMs(operations, { model, windowMs, interrupted, carried
   return after <= 2 + 2 * perMs * mean ? windowMs : lastSuccess;
 }
 
-/**
- * @param {import('../engine/recording/tally.js').OutcomeTally[]} outcomes
- * @returns {Record<Series, Times>}
- */
+/** @param {OutcomeTally[]} outcomes @returns {Record<Series, Times>} */
 function timesOf(outcomes) {
-  const sum = (/** @type {keyof import('../engine/recording/tally.js').OutcomeTally['latency']} */ series) =>
+  const sum = (/** @type {keyof OutcomeTally['latency']} */ series) =>
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   const sendLag = sum('sendLag');
   return {
@@ -216,11 +217,7 @@ function timesOf(outcomes) {
   };
 }
 
-/**
- * @param {Record<Series, Times>} times
- * @param {boolean} hasBars
- * @returns {import('./schema.js').LatencyBlocks}
- */
+/** @param {Record<Series, Times>} times @param {boolean} hasBars @returns {LatencyBlocks} */
 function buildLatencies(times, hasBars) {
   const [response, service, sendLag] = SERIES.map((series) => {
     const bars = hasBars ? barsOf(times[series]) : undefined;
@@ -229,10 +226,7 @@ function buildLatencies(times, hasBars) {
   return { response, service, sendLag };
 }
 
-/**
- * @param {Histogram} histogram
- * @returns {import('./schema.js').LatencyBlock} ms
- */
+/** @param {Histogram} histogram @returns {LatencyBlock} ms */
 export function buildLatency(histogram) {
   const count = histogram.totalCount;
   if (count === 0) {
@@ -265,13 +259,13 @@ export function buildLatency(histogram) {
 }
 
 /**
- * @param {[string, import('../engine/recording/tally.js').OutcomeTally][]} outcomes
+ * @param {[string, OutcomeTally][]} outcomes
  * @param {number} dropped
  * @param {Record<string, string>} meanings
- * @returns {import('./schema.js').OperationBlock['outcomeDetails']}
+ * @returns {OperationBlock['outcomeDetails']}
  */
 function buildDetails(outcomes, dropped, meanings) {
-  /** @type {import('./schema.js').OperationBlock['outcomeDetails']} */
+  /** @type {OperationBlock['outcomeDetails']} */
   const details = {};
   for (const name of new Set(outcomes.map(([name]) => name))) {
     const own = outcomes.filter(([other]) => other === name).map(([, outcome]) => outcome);
@@ -303,10 +297,10 @@ function buildVerification(operations) {
 
 /**
  * @param {CellTally[]} operations
- * @param {import('../engine/recording/seconds.js').Second[]} seconds in order
+ * @param {Second[]} seconds in order
  * @param {((seconds: number) => number[]) | null} [dueIn] arrivals planned in each of so many seconds; null: a closed loop
  *   plans none
- * @returns {import('./schema.js').TimelineRow[]}
+ * @returns {TimelineRow[]}
  */
 export function buildTimeline(operations, seconds, dueIn = null) {
   const sent = sumArrays(operations.map(({ perSecond }) => perSecond.sent));
@@ -336,11 +330,11 @@ export function buildTimeline(operations, seconds, dueIn = null) {
  * What requirements are judged on.
  *
  * @param {CellTally[]} operations
- * @param {import('./schema.js').OperationBlock} block
+ * @param {OperationBlock} block
  * @param {RunFacts} facts
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {boolean} measurementValid
- * @returns {import('./requirements/judge.js').RunView}
+ * @returns {RunView}
  */
 export function buildView(operations, block, facts, load, measurementValid) {
   const named = operations.flatMap((operation) => Object.entries(operation.outcomes));

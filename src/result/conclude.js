@@ -15,29 +15,40 @@ import { buildBlock } from './build.js';
 import { checkResult } from './check/check.js';
 import { mergeBlockOf } from './parts/merge-block.js';
 import { buildResult } from './result.js';
+/** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { CellTally } from '../engine/recording/tally.js' */
+/** @import { ShardEnd } from '../engine/shard.js' */
+/** @import { MachineEnd } from '../engine/watch/machine.js' */
+/** @import { Window } from '../engine/window.js' */
+/** @import { Mix } from '../operations/mix.js' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { Schedule } from '../plan/schedule.js' */
+/** @import { Observed } from '../verdict/observed.js' */
+/** @import { RunFacts } from './build.js' */
+/** @import { Result } from './schema.js' */
 
 /**
  * @typedef {object} Sent
- * @property {import('../engine/shard.js').ShardEnd[]} ends
+ * @property {ShardEnd[]} ends
  * @property {Date} startedAt start of the measured part
  * @property {bigint} startedAtNs the same on the monotonic clock
  * @property {number} stoppedMs when it was interrupted, from time zero; Infinity when it was not
- * @property {import('../engine/watch/machine.js').MachineEnd} machine
+ * @property {MachineEnd} machine
  */
 
 /**
  * Tallies -> Result: merged, judged.
  *
  * @param {object} parts
- * @param {import('../plan/plan.js').Plan} parts.plan
- * @param {import('../operations/mix.js').Mix} parts.mix
- * @param {import('../engine/window.js').Window} parts.window
- * @param {import('./schema.js').Result['target']} parts.target
+ * @param {Plan} parts.plan
+ * @param {Mix} parts.mix
+ * @param {Window} parts.window
+ * @param {Result['target']} parts.target
  * @param {string} parts.command
- * @param {import('../engine/recording/seconds.js').Second[]} parts.seconds
+ * @param {Second[]} parts.seconds
  * @param {Sent} parts.sent
  * @param {readonly string[][]} [parts.notes] of each operation, beside those of its recorders
- * @returns {import('./schema.js').Result}
+ * @returns {Result}
  */
 export function conclude({ plan, mix, window, target, command, seconds, sent, notes = [] }) {
   const { operations: recorded, ...late } = mergeTallies(sent.ends.map(({ tally }) => tally));
@@ -70,9 +81,9 @@ export function conclude({ plan, mix, window, target, command, seconds, sent, no
 /**
  * Judges, builds and checks; where the figures do not add up, the measurement is invalid.
  *
- * @param {import('../verdict/observed.js').Observed} observed
+ * @param {Observed} observed
  * @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} parts
- * @returns {import('./schema.js').Result}
+ * @returns {Result}
  */
 export function concludeWith(observed, parts) {
   const build = (/** @type {string[]} */ problems) => {
@@ -89,7 +100,7 @@ export function concludeWith(observed, parts) {
 }
 
 /**
- * @param {import('../engine/recording/tally.js').CellTally[]} cells all operations of the first stage, then all of the next
+ * @param {CellTally[]} cells all operations of the first stage, then all of the next
  * @param {readonly string[][]} notes of each operation
  */
 function withNotes(cells, notes) {
@@ -101,7 +112,7 @@ function withNotes(cells, notes) {
 }
 
 /**
- * @param {import('../engine/recording/seconds.js').Second[]} seconds of a part of a plan
+ * @param {Second[]} seconds of a part of a plan
  * @returns {{lagPerSecond: (string | null)[], lagMaxPerSecond: (number | null)[]}}
  */
 export function lagsOf(seconds) {
@@ -113,9 +124,9 @@ export function lagsOf(seconds) {
 
 /**
  * @param {object} run
- * @param {import('../plan/plan.js').Plan} run.plan
- * @param {import('../operations/mix.js').Mix} run.mix
- * @param {import('../plan/schedule.js').Schedule | null} run.schedule
+ * @param {Plan} run.plan
+ * @param {Mix} run.mix
+ * @param {Schedule | null} run.schedule
  * @param {Sent} run.sent
  * @param {number} cells operations times stages
  * @returns {number[]} requests of each that were planned, and neither sent nor dropped
@@ -132,10 +143,7 @@ function leftOf({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, ce
   return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, rests);
 }
 
-/**
- * @param {Pick<import('../operations/mix.js').Mix, 'things' | 'outcomes'>} mix
- * @returns {Pick<import('./build.js').RunFacts, 'things' | 'meanings'>}
- */
+/** @param {Pick<Mix, 'things' | 'outcomes'>} mix @returns {Pick<RunFacts, 'things' | 'meanings'>} */
 export function wordsOf({ things, outcomes }) {
   return {
     things,

@@ -25,10 +25,7 @@ export function validatorOf(declaration, { code, called, writtenWith, placeOf = 
   };
 }
 
-/**
- * @param {Declaration} declaration
- * @returns {Record<string, unknown>} its JSON Schema (draft 2020-12)
- */
+/** @param {Declaration} declaration @returns {Record<string, unknown>} its JSON Schema (draft 2020-12) */
 export function jsonSchemaOf(declaration) {
   const { $schema, ...rest } = z.toJSONSchema(declaration, { target: 'draft-2020-12', io: 'input' });
   return { $schema, $id: idOf(declaration), ...rest };

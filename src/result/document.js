@@ -1,5 +1,12 @@
 /** A document is what reports are made from: the result of one run, a set of runs, or a comparison of groups of runs. */
 import { usageError } from '../common/errors.js';
+/** @import { Measurement } from '../verdict/measurement-schema.js' */
+/** @import { Comparison } from './comparison/comparison-schema.js' */
+/** @import { Propagation } from './propagation/propagation-schema.js' */
+/** @import { RunSet } from './runs/run-set.js' */
+/** @import { ScenarioResult } from './scenario/scenario-schema.js' */
+/** @import { Result } from './schema.js' */
+/** @import { Search } from './search/search-schema.js' */
 
 /** Values of `schema`; apart from the schemas so that a reader need not load their library. */
 export const SCHEMA_ID = 'vault-pki-load/result/1';
@@ -9,12 +16,6 @@ export const PROPAGATION_SCHEMA_ID = 'vault-pki-load/propagation/1';
 export const SEARCH_SCHEMA_ID = 'vault-pki-load/search/1';
 export const SCENARIO_RESULT_SCHEMA_ID = 'vault-pki-load/scenario-result/1';
 
-/** @typedef {import('./schema.js').Result} Result */
-/** @typedef {import('./runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('./propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('./scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('./search/search-schema.js').Search} Search */
 /** @typedef {Result | RunSet | Comparison | Propagation | ScenarioResult | Search} Document */
 /** @typedef {'result' | 'run-set' | 'comparison' | 'propagation' | 'scenario-result' | 'search'} DocumentKind */
 
@@ -34,7 +35,7 @@ export const DOCUMENT_KINDS = Object.freeze(Object.values(KINDS));
  * @param {unknown} document e.g. parsed from a file; only its `schema` is read
  * @param {string} [name] what to call it in an error
  * @returns {DocumentKind}
- * @throws {import('../common/errors.js').PkiLoadError} code `bad_document`
+ * @throws {PkiLoadError} code `bad_document`
  */
 export function kindOf(document, name = 'The document') {
   const schema = schemaOf(document);
@@ -49,63 +50,40 @@ export function kindOf(document, name = 'The document') {
   );
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Result} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is Result} by its `schema` alone */
 export function isResult(value) {
   return schemaOf(value) === SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is RunSet} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is RunSet} by its `schema` alone */
 export function isRunSet(value) {
   return schemaOf(value) === RUN_SET_SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Comparison} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is Comparison} by its `schema` alone */
 export function isComparison(value) {
   return schemaOf(value) === COMPARISON_SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is ScenarioResult} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is ScenarioResult} by its `schema` alone */
 export function isScenarioResult(value) {
   return schemaOf(value) === SCENARIO_RESULT_SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Search} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is Search} by its `schema` alone */
 export function isSearch(value) {
   return schemaOf(value) === SEARCH_SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Propagation} by its `schema` alone
- */
+/** @param {unknown} value @returns {value is Propagation} by its `schema` alone */
 export function isPropagation(value) {
   return schemaOf(value) === PROPAGATION_SCHEMA_ID;
 }
 
-/**
- * @param {unknown} value
- * @returns {unknown}
- */
+/** @param {unknown} value @returns {unknown} */
 function schemaOf(value) {
   return /** @type {{schema?: unknown} | null | undefined} */ (value)?.schema;
 }
-
-/** @typedef {import('../verdict/measurement-schema.js').Measurement} Measurement */
 
 /**
  * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement

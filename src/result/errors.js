@@ -4,10 +4,7 @@ import { proportionLowerBound, proportionUpperBound } from '../verdict/statistic
 
 /** @typedef {{failed: number, dropped: number, neverSentDue: number}} Unanswered */
 
-/**
- * @param {Unanswered} counts
- * @returns {number}
- */
+/** @param {Unanswered} counts @returns {number} */
 export function countErrors({ failed, dropped, neverSentDue }) {
   return failed + dropped + neverSentDue;
 }

@@ -46,10 +46,7 @@ function isUnfinished(rest) {
   return ['true', 'false', 'null'].some((word) => word.startsWith(rest)) || /^-?[\d.eE+-]*$/.test(rest);
 }
 
-/**
- * @param {string} text
- * @returns {number | null} offset of what may not be there
- */
+/** @param {string} text @returns {number | null} offset of what may not be there */
 function scan(text) {
   /** Open objects and lists, the innermost last. @type {('{' | '[')[]} */
   const open = [];
@@ -109,10 +106,7 @@ function close(open) {
   return afterValue(open);
 }
 
-/**
- * @param {('{' | '[')[]} open
- * @returns {Expected}
- */
+/** @param {('{' | '[')[]} open @returns {Expected} */
 function afterValue(open) {
   return open.length === 0 ? 'end' : 'rest';
 }

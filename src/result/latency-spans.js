@@ -4,7 +4,8 @@
  */
 import { sumHistograms, valueAtShare } from '../common/histogram.js';
 
-/** @typedef {import('./schema.js').TimelineRow} TimelineRow */
+/** @import { TimelineRow } from './schema.js' */
+
 /**
  * @typedef {object} LatencySpan milliseconds; null: no response came
  * @property {number} second the first of it
@@ -36,10 +37,7 @@ export function latencySpans(timeline) {
   return timeline.map((row, i) => ({ ...row, span: 1, answers: answersOf(row), idle: isIdle[i] }));
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @returns {number} seconds that a span has
- */
+/** @param {TimelineRow[]} timeline @returns {number} seconds that a span has */
 export function latencySpanLength(timeline) {
   const answers = timeline.reduce((sum, row) => sum + answersOf(row), 0);
   const wanted = answers === 0 ? 1 : (FEWEST_ANSWERS * timeline.length) / answers;

@@ -14,10 +14,11 @@ import { validateScenarioResult } from './scenario/scenario-schema.js';
 import { validateResult } from './schema.js';
 import { validateSearch } from './search/search-schema.js';
 
-/** @typedef {import('./document.js').Document} Document */
-/** @typedef {import('./document.js').DocumentKind} DocumentKind */
-/** @typedef {import('./comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('./schema.js').Result} Result */
+/** @import { Comparison } from './comparison/comparison-schema.js' */
+/** @import { Document, DocumentKind } from './document.js' */
+/** @import { Propagation } from './propagation/propagation-schema.js' */
+/** @import { Result } from './schema.js' */
+
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
 const REMEDY = 'Give a file that vault-pki-load wrote with --out FILE.json.';
@@ -28,7 +29,7 @@ const STDIN = '-';
 /**
  * @param {readonly string[]} paths each is read once, so that pipes will do
  * @returns {Promise<ReadDocument[]>} in the same order
- * @throws {import('../common/errors.js').PkiLoadError} naming the file
+ * @throws {PkiLoadError} naming the file
  */
 export async function readDocuments(paths) {
   if (paths.filter((path) => path === STDIN).length > 1) {
@@ -47,7 +48,7 @@ export async function readDocuments(paths) {
 /**
  * @param {string} path `-` is standard input
  * @returns {Promise<Document>}
- * @throws {import('../common/errors.js').PkiLoadError} naming the file
+ * @throws {PkiLoadError} naming the file
  */
 export async function readDocument(path) {
   return parseDocument(await readBytes(path), nameOf(path));
@@ -56,7 +57,7 @@ export async function readDocument(path) {
 /**
  * @param {readonly string[]} paths of results of single runs
  * @returns {Promise<{name: string, result: Result}[]>} in the same order
- * @throws {import('../common/errors.js').PkiLoadError} naming the file
+ * @throws {PkiLoadError} naming the file
  */
 export async function readResults(paths) {
   return (await readDocuments(paths)).map(({ name, document }) => {
@@ -122,11 +123,7 @@ export function parseDocument(bytes, name) {
   }
 }
 
-/**
- * @param {string} text
- * @param {string} name
- * @returns {unknown}
- */
+/** @param {string} text @param {string} name @returns {unknown} */
 function parseJson(text, name) {
   if (text.trim() === '') {
     throw usageError('empty_file', `${name} is empty.`, 'The command that was to write it may have failed.');
@@ -138,11 +135,7 @@ function parseJson(text, name) {
   }
 }
 
-/**
- * @param {string} text
- * @param {string} name
- * @param {unknown} cause
- */
+/** @param {string} text @param {string} name @param {unknown} cause */
 function notJson(text, name, cause) {
   const place = placeOfJsonError(text);
   const at = place === null ? '' : `line ${place.line}, column ${place.column}`;
@@ -158,11 +151,7 @@ function notJson(text, name, cause) {
   return usageError('not_json', `${name} is not JSON: ${looks}.`, REMEDY, cause);
 }
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {DocumentKind}
- */
+/** @param {unknown} value @param {string} name @returns {DocumentKind} */
 function kindOfFile(value, name) {
   const { schema, tool } = /** @type {{schema?: unknown, tool?: {version?: unknown}}} */ (Object(value));
   const [, number] =
@@ -205,10 +194,7 @@ function unreadable(result) {
   return place === null ? [] : [`${place} cannot be read`];
 }
 
-/**
- * @param {import('./document.js').Propagation} found
- * @param {string} name
- */
+/** @param {Propagation} found @param {string} name */
 function checkedPropagation(found, name) {
   const [problem] = checkPropagation(found);
   if (problem === undefined) return found;
@@ -219,11 +205,7 @@ function checkedPropagation(found, name) {
   );
 }
 
-/**
- * @param {Comparison} comparison
- * @param {string} name
- * @returns {Comparison}
- */
+/** @param {Comparison} comparison @param {string} name @returns {Comparison} */
 function checkedComparison(comparison, name) {
   const [problem] = checkComparison(comparison);
   if (problem === undefined) return comparison;

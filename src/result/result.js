@@ -6,25 +6,34 @@ import { buildBlock, buildTimeline, buildView, factsOfEach, rateWindowMs } from 
 import { SCHEMA_ID } from './document.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 import { buildStages, scopedView } from './stages.js';
+/** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { CellTally } from '../engine/recording/tally.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Plan, PlannedRequirement } from '../plan/plan.js' */
+/** @import { StageSpan } from '../plan/stages.js' */
+/** @import { Measurement } from '../verdict/measurement-schema.js' */
+/** @import { RunFacts } from './build.js' */
+/** @import { MergeBlock } from './parts/merge-block-schema.js' */
+/** @import { OperationBlock, Result } from './schema.js' */
 
 /**
  * @param {object} parts
- * @param {import('../plan/plan.js').Plan} parts.plan
- * @param {import('./schema.js').Result['target']} parts.target
+ * @param {Plan} parts.plan
+ * @param {Result['target']} parts.target
  * @param {string} parts.command
  * @param {Date} parts.startedAt start of the measured part
  * @param {bigint} parts.startedAtNs the same instant on the clock of `process.hrtime.bigint()`
- * @param {import('../engine/recording/tally.js').CellTally[]} parts.operations over all stages
- * @param {import('../engine/recording/tally.js').CellTally[]} [parts.cells] by stage
- * @param {readonly import('./stages.js').StageSpan[]} [parts.stages] none: the plan has none
- * @param {import('./schema.js').OperationBlock} parts.block the whole
- * @param {import('./build.js').RunFacts} parts.facts
- * @param {import('../engine/recording/seconds.js').Second[]} parts.seconds
+ * @param {CellTally[]} parts.operations over all stages
+ * @param {CellTally[]} [parts.cells] by stage
+ * @param {readonly StageSpan[]} [parts.stages] none: the plan has none
+ * @param {OperationBlock} parts.block the whole
+ * @param {RunFacts} parts.facts
+ * @param {Second[]} parts.seconds
  * @param {Parameters<typeof buildTimeline>[2]} [parts.dueIn]
- * @param {import('../verdict/measurement-schema.js').Measurement} parts.measurement
+ * @param {Measurement} parts.measurement
  * @param {boolean} [parts.unfinished] the run goes on
- * @param {import('./parts/merge-block-schema.js').MergeBlock} [parts.merge] of a part of a plan
- * @returns {import('./schema.js').Result}
+ * @param {MergeBlock} [parts.merge] of a part of a plan
+ * @returns {Result}
  */
 export function buildResult({
   plan,
@@ -48,7 +57,7 @@ export function buildResult({
   const windowMs = rateWindowMs(operations, facts);
   const factsOf = factsOfEach(operations, facts);
   const view = buildView(operations, block, facts, load, isValid);
-  const viewFor = (/** @type {import('../plan/plan.js').PlannedRequirement} */ { operation, stage }) =>
+  const viewFor = (/** @type {PlannedRequirement} */ { operation, stage }) =>
     operation === undefined && stage === undefined
       ? view
       : scopedView({ operation, stage }, { cells, stages, facts, load, isValid });
@@ -94,10 +103,7 @@ export function buildResult({
   };
 }
 
-/**
- * @param {import('../plan/plan.js').LoadPlan} load
- * @returns {import('./schema.js').Result['load']}
- */
+/** @param {LoadPlan} load @returns {Result['load']} */
 function loadOf({ stages, ...load }) {
   return { ...load, ...(stages === null ? {} : { stageCount: stages.length }) };
 }

@@ -24,18 +24,12 @@ export function flatten(value, prefix = '') {
   return new Map(inner.flatMap((map) => [...map]));
 }
 
-/**
- * @param {string} key `outer.inner`
- * @param {readonly string[]} names of settings, or of groups of them
- */
+/** @param {string} key `outer.inner` @param {readonly string[]} names of settings, or of groups of them */
 export function isAmong(key, names) {
   return names.some((name) => key === name || key.startsWith(`${name}.`));
 }
 
-/**
- * @param {string} json
- * @param {number} most characters
- */
+/** @param {string} json @param {number} most characters */
 export function shortened(json, most) {
   return json.length <= most ? json : `${json.slice(0, most)}...`;
 }

@@ -3,11 +3,12 @@ import { total } from '../common/sums.js';
 import { foldStages, plannedOf } from '../engine/recording/tally.js';
 import { isEven } from '../plan/stages.js';
 import { buildBlock, buildView, factsOfEach, rateWindowMs } from './build.js';
-
-/** @typedef {import('../engine/recording/tally.js').CellTally} CellTally */
-/** @typedef {import('./build.js').RunFacts} RunFacts */
-/** @typedef {import('./schema.js').StageBlock} StageBlock */
-/** @typedef {import('../plan/stages.js').StageSpan} StageSpan */
+/** @import { CellTally } from '../engine/recording/tally.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { StageSpan } from '../plan/stages.js' */
+/** @import { RunFacts } from './build.js' */
+/** @import { RunView } from './requirements/judge.js' */
+/** @import { StageBlock } from './schema.js' */
 
 /**
  * @param {CellTally[]} cells all operations of the first stage, then all of the next
@@ -89,10 +90,10 @@ const LEAST_ARRIVALS = 100;
  * @param {object} run
  * @param {CellTally[]} run.cells by stage
  * @param {readonly StageSpan[]} run.stages
- * @param {import('./build.js').RunFacts} run.facts
- * @param {import('../plan/plan.js').LoadPlan} run.load
+ * @param {RunFacts} run.facts
+ * @param {LoadPlan} run.load
  * @param {boolean} run.isValid the measurement is not invalid
- * @returns {import('./requirements/judge.js').RunView}
+ * @returns {RunView}
  */
 export function scopedView({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const inScope = cells.filter(({ name }) => operation === undefined || name === operation);
@@ -117,10 +118,10 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
  * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
  * lack of load, if it has so many that one is not seen in its rate; if it has fewer, they do not tell.
  *
- * @param {Pick<import('./requirements/judge.js').RunView, 'offeredPerSecond'>} view what was offered on average
+ * @param {Pick<RunView, 'offeredPerSecond'>} view what was offered on average
  * @param {number} level a second
- * @param {import('./build.js').RunFacts} facts of the stage
- * @returns {Partial<import('./requirements/judge.js').RunView>}
+ * @param {RunFacts} facts of the stage
+ * @returns {Partial<RunView>}
  */
 function levelOffered({ offeredPerSecond }, level, { windowMs }) {
   if (offeredPerSecond === null) return {};

@@ -1,9 +1,9 @@
 /** How verdicts are put into words: values, margins and sentences in the user's units. */
 import { formatCount, formatLatency } from '../common/units.js';
 
-/** @typedef {import('../plan/requirements.js').Requirement} Requirement */
+/** @import { RateUnit, Requirement } from '../plan/requirements.js' */
 
-/** @type {Record<import('../plan/requirements.js').RateUnit, {seconds: number, sign: string}>} */
+/** @type {Record<RateUnit, {seconds: number, sign: string}>} */
 const RATE_UNITS = {
   s: { seconds: 1, sign: '/s' },
   min: { seconds: 60, sign: '/min' },
@@ -78,11 +78,7 @@ export function rateTexter(requirement) {
   };
 }
 
-/**
- * @param {number} actual
- * @param {number} limit
- * @param {(value: number) => string} text
- */
+/** @param {number} actual @param {number} limit @param {(value: number) => string} text */
 function margin(actual, limit, text) {
   if (Math.abs(actual - limit) <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
   const side = actual > limit ? 'above' : 'below';

@@ -2,6 +2,7 @@
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
 import { isCommonNameChecked, listOf, whyNotAllowed } from './role-names.js';
+/** @import { VaultClient } from './client.js' */
 
 /**
  * @typedef {object} RoleQuestion
@@ -23,11 +24,7 @@ import { isCommonNameChecked, listOf, whyNotAllowed } from './role-names.js';
  * @property {string[]} warnings sentences
  */
 
-/**
- * @param {import('./client.js').VaultClient} client
- * @param {RoleQuestion} question
- * @returns {Promise<RoleFacts>}
- */
+/** @param {VaultClient} client @param {RoleQuestion} question @returns {Promise<RoleFacts>} */
 export async function checkRole(client, question) {
   const { mount, role: name, operation = 'issue' } = question;
   const role = await readRole(client, mount, name);
@@ -42,7 +39,7 @@ export async function checkRole(client, question) {
 }
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @param {string} name
  * @returns {Promise<Record<string, any> | null>}
@@ -62,7 +59,7 @@ async function readRole(client, mount, name) {
   }
 }
 
-/** @param {import('./client.js').VaultClient} client @param {string} mount */
+/** @param {VaultClient} client @param {string} mount */
 async function otherRoles(client, mount) {
   try {
     const names = await client.list(`${mount}/roles`);
@@ -76,7 +73,7 @@ async function otherRoles(client, mount) {
 /**
  * `sys/capabilities-self` is in the default policy; without it, the check is skipped.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} path
  */
 export async function checkPermission(client, path) {

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { notVault } from './client.js';
 import { redact } from './redact.js';
+/** @import { VaultClient } from './client.js' */
 
 /**
  * @typedef {object} Health
@@ -13,7 +14,7 @@ import { redact } from './redact.js';
  */
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace`: the one that the run is about; `isStandbyFine`:
  *   nothing is measured, so whether it passes requests on or redirects them is all one
  * @returns {Promise<Health>}
@@ -110,7 +111,7 @@ function identify(json) {
  */
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount without slashes at its ends
  * @param {string} [type]
  * @returns {Promise<MountFacts>}
@@ -131,7 +132,7 @@ export async function checkMount(client, mount, type = 'pki') {
  * `sys/internal/ui/mounts/<mount>` is open to every token that has some permission below the mount. It answers a mount
  * that is not there and one that is hidden from the token alike: 403.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @returns {Promise<Record<string, any> | null>}
  */
@@ -154,7 +155,7 @@ export async function lookUpMount(client, mount) {
 /**
  * The CA of a PKI mount is public: it can be read without any permission.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  */
 async function answersAsPki(client, mount) {
@@ -173,11 +174,7 @@ function notChecked(mount) {
   return { checked: false, defaultTtlMs: null, maxTtlMs: null, warnings: [text] };
 }
 
-/**
- * @param {import('./client.js').VaultClient} client
- * @param {string} mount
- * @param {string} type
- */
+/** @param {VaultClient} client @param {string} mount @param {string} type */
 async function missing(client, mount, type) {
   return targetError(
     'mount_not_found',
@@ -187,7 +184,7 @@ async function missing(client, mount, type) {
 }
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @param {string} type
  * @param {unknown} actual
@@ -201,7 +198,7 @@ async function wrongType(client, mount, type, actual) {
 }
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} type
  * @returns {Promise<string>} a sentence on the mounts of that type the token can see
  */
@@ -221,7 +218,7 @@ async function others(client, type) {
 /**
  * The mount's default issuer; needs no permission.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @param {{now?: () => number}} [options]
  * @returns {Promise<{pem: string, subject: string, notAfterMs: number}>}
@@ -240,11 +237,7 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   return { pem: certificate.toString(), subject, notAfterMs };
 }
 
-/**
- * @param {import('./client.js').VaultClient} client
- * @param {string} mount
- * @returns {Promise<X509Certificate>}
- */
+/** @param {VaultClient} client @param {string} mount @returns {Promise<X509Certificate>} */
 async function readIssuer(client, mount) {
   let pem = '';
   try {

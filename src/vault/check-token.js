@@ -2,6 +2,8 @@
 import { PkiLoadError, targetError, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 
+/** @import { VaultClient } from './client.js' */
+
 /** The token must outlive the run by this much: draining and tidying up need it too. */
 const MARGIN_MS = 30_000;
 
@@ -16,7 +18,7 @@ const MARGIN_MS = 30_000;
  */
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {{neededMs?: number | null, neededRequests?: number | null, now?: () => number}} [options] `neededMs`: how long
  *   the run takes, null where only its number of requests is known; `now`: milliseconds since 1970
  * @returns {Promise<TokenFacts>}
@@ -47,7 +49,7 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
 }
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @returns {Promise<Record<string, any> | null>} null: the token is good, but its policies hide it from itself
  */
 async function lookUpSelf(client) {
@@ -66,7 +68,7 @@ async function lookUpSelf(client) {
  * Before 1.16 and in OpenBao a bad token and a missing permission are both "permission denied". The list of visible
  * mounts is open to every good token and to no other.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  */
 async function isAccepted(client) {
   try {
@@ -166,7 +168,7 @@ export function renewAfterMs(ttlMs) {
  * Renews the token at two thirds of its life, again and again. Never throws: what goes wrong is a warning, and is tried
  * again before the token ends.
  *
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {{renewEveryMs: number, onWarning?: (warning: {code: string, text: string}) => void,
  *   setTimer?: (callback: () => void, ms: number) => any, clearTimer?: (timer: any) => void}} options
  * @returns {{stop: () => void}}
@@ -196,7 +198,7 @@ export function startRenewal(
 }
 
 /**
- * @param {import('./client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {number} everyMs
  * @returns {Promise<{everyMs: number, warning?: {code: string, text: string}}>}
  */

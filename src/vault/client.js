@@ -7,6 +7,9 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { checkToken } from './environment.js';
 import { redact } from './redact.js';
 
+/** @import { Asked, Requester } from '../http/request.js' */
+/** @import { Tls } from '../http/tls.js' */
+
 /** @typedef {Record<string, any>} Json */
 /**
  * @typedef {object} VaultResponse Vault's envelope; all null after 204
@@ -18,13 +21,13 @@ import { redact } from './redact.js';
 const MAX_REDIRECTS = 3;
 
 /**
- * @param {{url: string, token?: string | null, namespace?: string | null, tls?: import('../http/tls.js').Tls,
+ * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls,
  *   timeoutMs?: number}} options
  */
 export function createVaultClient({ url, token = null, namespace = null, tls, timeoutMs = 10_000 }) {
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
-  /** @type {Map<string, import('../http/request.js').Requester>} */
+  /** @type {Map<string, Requester>} */
   const requesters = new Map();
   const requester = (/** @type {string} */ at) => {
     const known = requesters.get(at) ?? createRequester({ origin: at, tls, timeoutMs });
@@ -110,8 +113,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ti
  * As Vault's own client does: the path stays the same, https never becomes http. So a token is sent only where a Vault
  * node would have sent it.
  *
- * @param {{requester: (origin: string) => import('../http/request.js').Requester, origin: string,
- *   asked: import('../http/request.js').Asked}} options
+ * @param {{requester: (origin: string) => Requester, origin: string, asked: Asked}} options
  */
 async function follow({ requester, origin, asked }) {
   let at = new URL(asked.path, origin);
@@ -137,10 +139,7 @@ async function follow({ requester, origin, asked }) {
   );
 }
 
-/**
- * @param {URL} url that a server sent
- * @param {import('../http/request.js').Asked} asked
- */
+/** @param {URL} url that a server sent @param {Asked} asked */
 function shown({ origin, pathname }, asked) {
   return redact(origin + pathname, [asked.headers?.['x-vault-token']]);
 }
@@ -164,10 +163,7 @@ function parseJson(body) {
   }
 }
 
-/**
- * @param {string} path may hold `?list=true`
- * @returns {string} each segment percent-encoded once
- */
+/** @param {string} path may hold `?list=true` @returns {string} each segment percent-encoded once */
 function encodePath(path) {
   const [route, query] = path.split('?');
   const segments = route.split('/');

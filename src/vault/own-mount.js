@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
+/** @import { VaultClient } from './client.js' */
 
 /** Their names begin so; the rest is random. */
 export const PREFIX = 'vault-pki-load';
@@ -21,7 +22,7 @@ const SLOW_MS = 2000;
 /** @typedef {'mounts' | 'auth'} Kind */
 /**
  * @typedef {object} MountContext
- * @property {import('./client.js').VaultClient} client
+ * @property {VaultClient} client
  * @property {(text: string) => void} notice
  * @property {AbortSignal} signal
  */

@@ -115,10 +115,7 @@ export function isCommonNameChecked(role, commonName) {
   return commonName.includes('@') || HOSTNAME.test(commonName.replace(/^\*\./, ''));
 }
 
-/**
- * @param {unknown} value Vault gives lists, old versions a comma-separated string
- * @returns {string[]}
- */
+/** @param {unknown} value Vault gives lists, old versions a comma-separated string @returns {string[]} */
 export function listOf(value) {
   if (Array.isArray(value)) return value.map(String);
   return typeof value === 'string' ? value.split(',').map((each) => each.trim()) : [];

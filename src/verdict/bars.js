@@ -10,7 +10,8 @@
 import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { lowerRank, studentT95, upperRank } from './statistics.js';
 
-/** @typedef {import('../common/histogram.js').Histogram} Histogram */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {{low: number, high: number | null, tool: number}} Bar see schema.js */
 /**
  * @typedef {object} Times of some requests, one series

@@ -4,8 +4,17 @@ import { sumHistograms, valueAtRank, valueAtShare } from '../common/histogram.js
 import { total } from '../common/sums.js';
 import { mergeBacklogs } from '../engine/watch/sender.js';
 import { driftsOf } from './trend.js';
+/** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { CellTally } from '../engine/recording/tally.js' */
+/** @import { ShardEnd } from '../engine/shard.js' */
+/** @import { MachineEnd } from '../engine/watch/machine.js' */
+/** @import { BacklogEnd } from '../engine/watch/sender.js' */
+/** @import { WindowFacts } from '../engine/window.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { Measurement } from './measurement-schema.js' */
+/** @import { RunDrift } from './trend.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {import('../common/histogram.js').Histogram} Histogram */
 /**
  * @typedef {object} Observed
  * @property {'open' | 'closed'} model
@@ -33,9 +42,9 @@ import { driftsOf } from './trend.js';
  * @property {{processCores: number | null, idleShare: number | null, pressureShare: number | null}} machine CPU time as a number of
  *   cores, and shares of time; null: not known
  * @property {boolean} targetIsLocal on this machine
- * @property {import('../engine/watch/sender.js').BacklogEnd} backlog
- * @property {import('./trend.js').RunDrift | null} latencyDrift of the median second by second; null: none found
- * @property {import('./trend.js').RunDrift | null} rateDrift of the successes, in a closed loop
+ * @property {BacklogEnd} backlog
+ * @property {RunDrift | null} latencyDrift of the median second by second; null: none found
+ * @property {RunDrift | null} rateDrift of the successes, in a closed loop
  * @property {{text: string, remedy: string, grade: 'invalid' | 'remark'} | null} [apart] of merged parts: they did not send at the same time
  * @property {string[]} [problems] of the bookkeeping
  */
@@ -50,9 +59,9 @@ import { driftsOf } from './trend.js';
 /** @typedef {Counted & Late & Pick<Observed, 'machine'>} Watched */
 
 /**
- * @param {import('../engine/shard.js').ShardEnd[]} ends of one run
+ * @param {ShardEnd[]} ends of one run
  * @param {Late} late
- * @param {import('../engine/watch/machine.js').MachineEnd} machine
+ * @param {MachineEnd} machine
  * @returns {Watched}
  */
 export function watchedOf(ends, late, machine) {
@@ -71,10 +80,7 @@ export function watchedOf(ends, late, machine) {
   return { ...mergeCounted(counted), ...late, machine: machineOf([machine]) };
 }
 
-/**
- * @param {Counted[]} parts
- * @returns {Counted} counts added, shares those of the worst
- */
+/** @param {Counted[]} parts @returns {Counted} counts added, shares those of the worst */
 export function mergeCounted(parts) {
   const sum = (/** @type {(part: Counted) => number} */ of) => total(parts.map(of));
   const worst = (/** @type {(part: Counted) => number} */ of) => Math.max(0, ...parts.map(of));
@@ -98,10 +104,7 @@ export function mergeCounted(parts) {
   };
 }
 
-/**
- * @param {import('../engine/watch/machine.js').MachineEnd[]} machines one, or one of each part
- * @returns {Observed['machine']}
- */
+/** @param {MachineEnd[]} machines one, or one of each part @returns {Observed['machine']} */
 export function machineOf(machines) {
   return {
     processCores: known(
@@ -141,7 +144,7 @@ export function failedAtLimits(outcomes) {
 }
 
 /**
- * @param {import('../engine/recording/tally.js').CellTally[]} operations
+ * @param {CellTally[]} operations
  * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @returns {number} errors that are the tool's or its machine's, not the target's, at most
  */
@@ -153,12 +156,12 @@ export function ownLossesOf(operations, { droppedLate, forgone }) {
 
 /**
  * @param {object} run
- * @param {import('../plan/plan.js').LoadPlan} run.load
- * @param {import('../engine/recording/tally.js').CellTally[]} run.operations
+ * @param {LoadPlan} run.load
+ * @param {CellTally[]} run.operations
  * @param {{totals: {planned: number, neverSent: number, sent: number, succeeded: number}, verification: {unchecked: number},
  *   outcomes: Record<string, number>}} run.block of the result
- * @param {import('../engine/window.js').WindowFacts} run.facts
- * @param {import('../engine/recording/seconds.js').Second[]} run.seconds
+ * @param {WindowFacts} run.facts
+ * @param {Second[]} run.seconds
  * @param {Watched} run.watched
  * @param {boolean} run.targetIsLocal
  * @param {Observed['apart']} [run.apart]
@@ -187,10 +190,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
   };
 }
 
-/**
- * @param {Observed} observed
- * @returns {NonNullable<import('./measurement-schema.js').Measurement['observed']>}
- */
+/** @param {Observed} observed @returns {NonNullable<Measurement['observed']>} */
 export function describeObserved(observed) {
   const { lag, readLate, ownResponse, gc, machine, backlog } = observed;
   return {

@@ -8,7 +8,9 @@ import { formatCount, formatDuration, formatLatency, formatRate } from '../commo
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
-/** @typedef {import('./observed.js').Observed} Observed */
+/** @import { Measurement } from './measurement-schema.js' */
+/** @import { Observed } from './observed.js' */
+
 /** @typedef {'invalid' | 'remark'} Grade */
 /**
  * @typedef {object} Rule
@@ -119,10 +121,7 @@ export const REASONS = Object.freeze({
   },
 });
 
-/**
- * @param {Observed} observed
- * @returns {import('./measurement-schema.js').Measurement}
- */
+/** @param {Observed} observed @returns {Measurement} */
 export function judgeMeasurement(observed) {
   const reasons = Object.entries(REASONS).flatMap(([code, { find }]) => {
     const found = find(observed);
@@ -208,10 +207,7 @@ function busyMachine(observed) {
   };
 }
 
-/**
- * @param {Observed} observed
- * @returns {string} a sentence, or nothing
- */
+/** @param {Observed} observed @returns {string} a sentence, or nothing */
 function cause({ gc, runQueueShare, busyShare }) {
   if (runQueueShare !== null && runQueueShare >= 0.01)
     return `The sender waited for a CPU core for ${(runQueueShare * 100).toPrecision(2)} % of the time.`;

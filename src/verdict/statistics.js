@@ -220,11 +220,7 @@ export function binomialCdf(k, n, p) {
   return 1 - lowerTail(n - k - 1, n, 1 - p);
 }
 
-/**
- * @param {number} k at most n p
- * @param {number} n
- * @param {number} p
- */
+/** @param {number} k at most n p @param {number} n @param {number} p */
 function lowerTail(k, n, p) {
   if (k < 0) return 0;
   const odds = (1 - p) / p;
@@ -236,11 +232,7 @@ function lowerTail(k, n, p) {
   return Math.min(1, binomialPmf(k, n, p) * sum);
 }
 
-/**
- * @param {number} k
- * @param {number} n
- * @param {number} p
- */
+/** @param {number} k @param {number} n @param {number} p */
 function binomialPmf(k, n, p) {
   if (k === 0) return Math.exp(n * Math.log1p(-p));
   if (k === n) return Math.exp(n * Math.log(p));

@@ -1,6 +1,9 @@
 /** Does a series of figures, one a second, still drift? Robust against single seconds and against what repeats. */
 import { isEven, stagesOf } from '../plan/stages.js';
 
+/** @import { Second } from '../engine/recording/seconds.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
+
 /**
  * @typedef {object} Drift
  * @property {number} from fitted value at the start
@@ -104,9 +107,9 @@ const LEAST_DRIFT_MS = 0.1;
  *
  * @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
  *
- * @param {import('../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {{windowMs: number}} facts
- * @param {import('../engine/recording/seconds.js').Second[]} seconds
+ * @param {Second[]} seconds
  * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}}
  */
 export function driftsOf(load, { windowMs }, seconds) {
@@ -116,10 +119,7 @@ export function driftsOf(load, { windowMs }, seconds) {
   return driftsIn(whole, load);
 }
 
-/**
- * @param {import('../engine/recording/seconds.js').Second[]} seconds
- * @param {Pick<import('../plan/plan.js').LoadPlan, 'model'>} load
- */
+/** @param {Second[]} seconds @param {Pick<LoadPlan, 'model'>} load */
 function driftsIn(seconds, { model }) {
   const medians = seconds.flatMap(({ p50 }) => p50 ?? []);
   return {
@@ -129,9 +129,9 @@ function driftsIn(seconds, { model }) {
 }
 
 /**
- * @param {import('../plan/plan.js').LoadPlan} load in stages
+ * @param {LoadPlan} load in stages
  * @param {{windowMs: number}} facts
- * @param {import('../engine/recording/seconds.js').Second[]} seconds
+ * @param {Second[]} seconds
  * @returns {{latencyDrift: RunDrift | null, rateDrift: RunDrift | null}} of the first stage that has one
  */
 function stageDrifts(load, { windowMs }, seconds) {

@@ -2,6 +2,10 @@
 import { measureInTurn } from './in-turn.js';
 import { measureOurs, measurePeer } from './measure.js';
 import { median, medianOf } from './statistics.js';
+/** @import { Settings } from './index.js' */
+/** @import { Peer } from './peers/peer.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { TargetOptions } from './target/start.js' */
 
 /**
  * @typedef {object} Measured
@@ -13,7 +17,7 @@ import { median, medianOf } from './statistics.js';
 /** @typedef {{name: string, measure: (seconds: number) => Promise<Measured>}} Source */
 /** @typedef {{name: string, runs: Measured[]}} Row */
 
-/** @param {Source[]} sources @param {import('./index.js').Settings} settings @returns {Promise<Row[]>} */
+/** @param {Source[]} sources @param {Settings} settings @returns {Promise<Row[]>} */
 export function measureAll(sources, settings) {
   const all = sources.map(({ name, measure }) => ({ name, measure: () => measure(settings.seconds) }));
   return measureInTurn(all, settings);
@@ -21,8 +25,8 @@ export function measureAll(sources, settings) {
 
 /**
  * @param {string} name
- * @param {import('./subject.js').Subject} subject
- * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, oneCore?: boolean, options?: Record<string, string | number>}} load
+ * @param {Subject} subject
+ * @param {{connections: number, behaviour?: TargetOptions, oneCore?: boolean, options?: Record<string, string | number>}} load
  * @returns {Source}
  */
 export function oursIn(name, subject, { connections, behaviour = {}, oneCore, options = {} }) {
@@ -48,9 +52,9 @@ export function oursIn(name, subject, { connections, behaviour = {}, oneCore, op
 }
 
 /**
- * @param {import('./peers/peer.js').Peer} peer
- * @param {import('./subject.js').Subject} subject
- * @param {{connections: number, behaviour?: import('./target/start.js').TargetOptions, oneCore?: boolean}} load
+ * @param {Peer} peer
+ * @param {Subject} subject
+ * @param {{connections: number, behaviour?: TargetOptions, oneCore?: boolean}} load
  * @returns {Source}
  */
 export function peerIn(peer, subject, { connections, behaviour = {}, oneCore }) {

@@ -12,6 +12,10 @@ import { median } from './statistics.js';
 import { OCSP_REQUEST, withSubject } from './subject.js';
 import { withTarget } from './target/start.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { RunningTarget } from './target/start.js' */
+
 const RATES = [20, 100, 1000];
 const MODES = ['auto', 'spin', 'sleep'];
 const CONNECTIONS = 10;
@@ -29,7 +33,7 @@ const SPARE_SECONDS = 1;
 /** @typedef {{rate: number, who: string, runs: Taken[]}} Row */
 /** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer the whole time, start included, is a little longer */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
@@ -53,7 +57,7 @@ export async function run(settings) {
 
 /**
  * @param {number} ratePerSecond
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @returns {Promise<{who: string, offer: Offer}[]>}
  */
 async function sourcesAt(ratePerSecond, subject) {
@@ -80,7 +84,7 @@ async function sourcesAt(ratePerSecond, subject) {
   ];
 }
 
-/** @param {import('./subject.js').Subject} subject @param {number} seconds @param {Offer} offer */
+/** @param {Subject} subject @param {number} seconds @param {Offer} offer */
 function cpuPercent({ response }, seconds, offer) {
   return withTarget({ bodyFile: response }, async (target) => {
     const offering = offer(target.url, SETTLE_SECONDS + seconds + SPARE_SECONDS);
@@ -90,7 +94,7 @@ function cpuPercent({ response }, seconds, offer) {
 }
 
 /**
- * @param {import('./target/start.js').RunningTarget} target its process is the only child of this one that does not count
+ * @param {RunningTarget} target its process is the only child of this one that does not count
  * @param {number} seconds
  * @returns {Promise<Taken>}
  */

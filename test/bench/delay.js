@@ -8,6 +8,10 @@ import { describePeers, measureOurs, measurePeer, openLoopPeers, presentPeers } 
 import { medianOfMost } from './statistics.js';
 import { withSubject } from './subject.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { TargetStats } from './target/start.js' */
+
 const DELAYS_MS = [0.2, 1, 10, 100];
 /** One connection in a closed loop; at 100/s enough of them that none has to wait for another. */
 const CLOSED = { ratePerSecond: null, connections: 1 };
@@ -25,7 +29,7 @@ const LEAST_SAMPLES = 150;
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
 /** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject);
@@ -50,7 +54,7 @@ export async function run(settings) {
 }
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
  */
 async function sourcesOn(subject) {
@@ -85,7 +89,7 @@ function nameOf({ ratePerSecond }) {
 
 /**
  * @param {{p50: number | null, p99: number | null}} reported
- * @param {import('./target/start.js').TargetStats} stats
+ * @param {TargetStats} stats
  * @param {number} delayMs
  * @returns {Added}
  */

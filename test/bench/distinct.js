@@ -8,6 +8,9 @@ import { presentPeers } from './measure.js';
 import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
 
+/** @import { Row } from './closed-loop.js' */
+/** @import { Report, Settings } from './index.js' */
+
 const CONNECTIONS = 10;
 /** They check nothing. The fastest there is, and the one from npm. */
 const PEERS = ['wrk', 'autocannon'];
@@ -18,7 +21,7 @@ const PACED_PER_SECOND = 8100;
 /** Verification has a thread of its own: with no core to itself the target leaves it one on a machine with two. */
 const SHARED = { cores: null, spin: false };
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withAuthority(async ({ subject, distinctResponses }) => {
     const behaviour = { bodiesFile: distinctResponses(RESPONSES) };
@@ -49,10 +52,7 @@ export async function run(settings) {
   });
 }
 
-/**
- * @param {import('./closed-loop.js').Row} row
- * @param {import('./closed-loop.js').Row} ours closed loop on one core, as the peers are
- */
+/** @param {Row} row @param {Row} ours closed loop on one core, as the peers are */
 function judge(row, ours) {
   if (!row.name.startsWith('ours')) return [null, ratioTo(ours, row), '', ''];
   const checked = median(row.runs.map(checkedPerSecond));

@@ -13,6 +13,9 @@ import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measur
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+
 const PERIOD_MS = 2500;
 /** Such that no request is due at the moment when a freeze begins: that is 994.5 ms into the period. */
 const FREEZE_MS = 511;
@@ -26,7 +29,7 @@ const LEAST_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
@@ -51,7 +54,7 @@ export async function run(settings) {
 }
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @param {number} seconds
  * @returns {Promise<{who: string, measure: (rate: number) => Promise<Percentiles>}[]>}
  */

@@ -1,5 +1,6 @@
 /** Requirements around the expected figures of a run, and what is to be thought of the verdicts on them. */
 import { quantile } from './statistics.js';
+/** @import { Truth } from './truth.js' */
 
 /** @typedef {'p50' | 'p95' | 'p99' | 'max' | 'rate'} Figure */
 /** @typedef {Record<Figure, number>} Figures ms; rate: per second */
@@ -16,7 +17,7 @@ const TOLERANCE = 0.02;
 /** A limit that is so many times away from the truth must be decided. */
 const CLEAR = 2;
 
-/** @param {import('./truth.js').Truth} truth @returns {Figures} */
+/** @param {Truth} truth @returns {Figures} */
 export function figuresOf({ responses, perSecond }) {
   const [p50, p95, p99, max] = TIMES.map((name) => quantile(responses, SHARES[name]));
   return { p50, p95, p99, max, rate: perSecond };

@@ -1,10 +1,11 @@
 /** Several things measured in turn, there and back again: what the machine does meanwhile falls on all of them. */
+/** @import { Settings } from './index.js' */
 
 /**
  * @template {object} About
  * @template T
  * @param {(About & {measure: (run: number) => Promise<T>})[]} sources
- * @param {Pick<import('./index.js').Settings, 'runs' | 'say'>} settings
+ * @param {Pick<Settings, 'runs' | 'say'>} settings
  * @param {string} [what] is measured, for the progress
  * @returns {Promise<(About & {runs: T[]})[]>}
  */

@@ -19,6 +19,11 @@ import { buildTarget } from './target/build.js';
 import { withTarget } from './target/start.js';
 import { runTimed } from './timed.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Load } from './measure.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { Arrivals } from './target/start.js' */
+
 const RATES = [20, 100, 1000, 10_000];
 /** Rates that the goals name; the peers are measured at these. */
 const GOAL_RATES = [100, 1000, 10_000];
@@ -42,7 +47,7 @@ const NOTHING = { p50: null, p99: null, max: null, spreadP50: null, spreadP99: n
  */
 /** @typedef {{name: string, rate: number, runs: Late[]}} Row */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     /** @type {Row[]} */
@@ -68,7 +73,7 @@ export async function run(settings) {
 
 /**
  * @param {number} rate
- * @param {{subject: import('./subject.js').Subject, seconds: number}} context
+ * @param {{subject: Subject, seconds: number}} context
  * @returns {Promise<{name: string, measure: () => Promise<Late>}[]>}
  */
 async function sourcesAt(rate, { subject, seconds }) {
@@ -140,8 +145,8 @@ export function lateness({ atNs }, { rate, seconds }, originNs) {
 }
 
 /**
- * @param {import('./target/start.js').Arrivals} arrivals
- * @param {import('./measure.js').Load & {ratePerSecond: number}} load
+ * @param {Arrivals} arrivals
+ * @param {Load & {ratePerSecond: number}} load
  * @param {(requests: number) => number} stretch
  * @returns {Late}
  */

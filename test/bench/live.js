@@ -13,13 +13,15 @@ import { withSubject } from './subject.js';
 import { withTarget } from './target/start.js';
 import { runTimed } from './timed.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+
 const RATE = 5000;
 const CONNECTIONS = 10;
 /** `ocsp --ocsp-url` asks once before the load. */
 const SETUP_REQUESTS = 1;
 const GOAL_RATIO = 1.1;
 
-/** @typedef {import('./subject.js').Subject} Subject */
 /** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool says itself, and as the target saw it */
 /** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} Way */
 
@@ -38,7 +40,7 @@ const WAYS = [
   },
 ];
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const ways = WAYS.map((way) => ({ ...way, measure: () => measure(subject, settings.seconds, way) }));

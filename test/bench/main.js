@@ -12,12 +12,12 @@ import { benches } from './index.js';
 import { describeMachine } from './machine.js';
 import { renderMarkdown, renderReport } from './table.js';
 
+/** @import { SavedReport } from './table.js' */
+
 const RESULTS = new URL('./results/', import.meta.url);
 
 /** How often each figure is measured, where a bench does not need more. */
 const RUNS = 5;
-
-/** @typedef {import('./table.js').SavedReport} SavedReport */
 
 /** @param {string[]} args @returns {Promise<number>} exit code */
 async function main(args) {

@@ -6,18 +6,22 @@ import { OCSP_REQUEST } from './subject.js';
 import { withTarget } from './target/start.js';
 import { withWire } from './wire.js';
 
+/** @import { Measured } from './ours.js' */
+/** @import { Figures, Job, Peer } from './peers/peer.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { Arrivals, TargetOptions, TargetStats } from './target/start.js' */
+/** @import { Exchange } from './wire.js' */
+
 /** `ocsp --ocsp-url` asks once before the load, to tell a responder from what is none. */
 const OUR_SETUP_REQUESTS = 1;
 
-/** @typedef {import('./subject.js').Subject} Subject */
-/** @typedef {import('./target/start.js').TargetOptions} TargetOptions */
 /** @typedef {Parameters<typeof runOcsp>[2]} Options */
-/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<import('./peers/peer.js').Job, 'expectedMs' | 'rawLatencies'> & {oneCore?: boolean}} Load null: closed
+/** @typedef {{ratePerSecond: number | null, connections: number, seconds: number} & Pick<Job, 'expectedMs' | 'rawLatencies'> & {oneCore?: boolean}} Load null: closed
  *   loop; `oneCore`: whatever the machine has */
 /**
  * @typedef {object} Seen by the target
- * @property {import('./target/start.js').TargetStats} stats
- * @property {import('./target/start.js').Arrivals} arrivals
+ * @property {TargetStats} stats
+ * @property {Arrivals} arrivals
  */
 
 /**
@@ -25,7 +29,7 @@ const OUR_SETUP_REQUESTS = 1;
  * @param {TargetOptions} behaviour where the target is not pinned (`cores: null`), ours is not either
  * @param {Load} load
  * @param {Options} [options] of the command, beside the load
- * @returns {Promise<import('./ours.js').Measured & Seen>}
+ * @returns {Promise<Measured & Seen>}
  */
 export function measureOurs(subject, behaviour, load, options = {}) {
   return withTarget(behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), async (target) => {
@@ -41,7 +45,7 @@ export function measureOurs(subject, behaviour, load, options = {}) {
  * @param {TargetOptions} behaviour
  * @param {Load} load
  * @param {Options} options
- * @returns {Promise<import('./ours.js').Measured & {exchanges: import('./wire.js').Exchange[]}>} `exchanges`: set-up requests left out
+ * @returns {Promise<Measured & {exchanges: Exchange[]}>} `exchanges`: set-up requests left out
  */
 export function measureOnWire(subject, behaviour, load, options) {
   const own = { ...behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), record: false };
@@ -68,11 +72,11 @@ function runOurs(subject, url, { behaviour, load, options }) {
 }
 
 /**
- * @param {import('./peers/peer.js').Peer} peer one that can do such a load
+ * @param {Peer} peer one that can do such a load
  * @param {Subject} subject
  * @param {TargetOptions} behaviour
  * @param {Load} load
- * @returns {Promise<{figures: import('./peers/peer.js').Figures} & Seen>}
+ * @returns {Promise<{figures: Figures} & Seen>}
  */
 export function measurePeer(peer, subject, behaviour, { ratePerSecond, oneCore, ...load }) {
   const skip = peer.setupRequests?.(load.connections) ?? 0;
@@ -100,13 +104,13 @@ function behaviourFor({ response }, behaviour, skip) {
   return { bodyFile: response, record: true, skip, ...behaviour };
 }
 
-/** @returns {Promise<import('./peers/peer.js').Peer[]>} those on this machine */
+/** @returns {Promise<Peer[]>} those on this machine */
 export async function presentPeers() {
   const versions = await Promise.all(peers.map((peer) => peer.available()));
   return peers.filter((_, i) => versions[i] !== null);
 }
 
-/** @returns {Promise<import('./peers/peer.js').Peer[]>} those on this machine that have an open loop */
+/** @returns {Promise<Peer[]>} those on this machine that have an open loop */
 export async function openLoopPeers() {
   return (await presentPeers()).filter(({ openLoop }) => openLoop !== undefined);
 }

@@ -10,6 +10,12 @@ import { median } from './statistics.js';
 import { withTarget } from './target/start.js';
 import { startWatched, startWatchedOcsp } from './watched.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { RunningTarget, TargetOptions } from './target/start.js' */
+/** @import { Running, Watched } from './watched.js' */
+
 const GOAL_MB = 150;
 const CONNECTIONS = 10;
 const LONG_ANSWER_BYTES = 1_000_000;
@@ -21,11 +27,11 @@ const POLL_MS = 20;
 /** Long enough to be looked at. */
 const REST = 'setTimeout(() => {}, 300)';
 
-/** @typedef {{subject: import('./subject.js').Subject, longResponse: (bytes: number) => string}} Authority */
-/** @typedef {{name: string, hasGoal: boolean, measure: () => Promise<import('./watched.js').Watched>}} Case */
+/** @typedef {{subject: Subject, longResponse: (bytes: number) => string}} Authority */
+/** @typedef {{name: string, hasGoal: boolean, measure: () => Promise<Watched>}} Case */
 /** @typedef {{peakMb: number, sent: number | null, waiting: number | null}} Run */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withAuthority(async (authority) => {
     const cases = casesOf(authority, settings).map((one) => ({
@@ -48,9 +54,9 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
   const load = { concurrency: CONNECTIONS };
   const answering = { bodyFile: subject.response };
   /**
-   * @param {import('./target/start.js').TargetOptions} behaviour
+   * @param {TargetOptions} behaviour
    * @param {Record<string, string | number>} options
-   * @param {(target: import('./target/start.js').RunningTarget, running: import('./watched.js').Running) => Promise<void>} [meanwhile]
+   * @param {(target: RunningTarget, running: Running) => Promise<void>} [meanwhile]
    */
   const ours = (behaviour, options, meanwhile) => () =>
     withTarget(behaviour, async (target) => {
@@ -109,13 +115,13 @@ async function until(condition) {
   while (!(await condition())) await sleep(POLL_MS);
 }
 
-/** @param {string} name @param {import('./watched.js').Watched} watched @returns {Run} */
+/** @param {string} name @param {Watched} watched @returns {Run} */
 function runOf(name, { stdout, stderr, code, peakMb }) {
   if (stdout === '') {
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
     return { peakMb, sent: null, waiting: null };
   }
-  const { totals } = /** @type {import('../../src/result/schema.js').Result} */ (JSON.parse(stdout));
+  const { totals } = /** @type {Result} */ (JSON.parse(stdout));
   return { peakMb, sent: totals.sent, waiting: totals.neverSentDue };
 }
 

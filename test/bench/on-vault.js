@@ -17,6 +17,9 @@ import { OCSP_REQUEST } from './subject.js';
 import { runTimed } from './timed.js';
 import { withVault } from './vault.js';
 
+/** @import { Report, Settings } from './index.js' */
+/** @import { Job, Peer } from './peers/peer.js' */
+
 const FETCH_LOOP = fileURLToPath(new URL('./fetch-loop.js', import.meta.url));
 const WARMUP_SECONDS = 1;
 const CONCURRENCY = 10;
@@ -25,9 +28,9 @@ const GOAL_RATIO = 1;
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
 /** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the measuring process per answer, start and warm-up included */
 /** @typedef {{who: string, measure: () => Promise<Measured>}} Source */
-/** @typedef {Pick<import('./peers/peer.js').Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
+/** @typedef {Pick<Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export function run(settings) {
   return withVault(async (vault) => {
     const [issue, ocsp] = [issueOf(vault), await ocspOf(vault)];
@@ -102,7 +105,7 @@ function fetchOn({ token }, { url, bodyFile, contentType }, seconds) {
   return { who: 'fetch', measure };
 }
 
-/** @param {import('./peers/peer.js').Peer} peer @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
+/** @param {Peer} peer @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
 function peerOn(peer, { folder }, request, seconds) {
   const job = { ...request, folder, connections: CONCURRENCY, cores: null };
   const measure = async () => {

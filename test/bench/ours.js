@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { shareCores } from './cores.js';
 import { runTimed } from './timed.js';
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Subject } from './subject.js' */
 
 export const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
@@ -10,12 +12,12 @@ const CODES_WITH_RESULT = [0, 98, 99];
 
 /**
  * @typedef {object} Measured
- * @property {import('../../src/result/schema.js').Result} result
+ * @property {Result} result
  * @property {number} cpuSeconds
  */
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @param {string} url of the responder
  * @param {Record<string, string | number | string[]>} options of the command, without their dashes; a list: given once each
  * @param {string | null} [cores] as `taskset -c` takes them; default: those that the target leaves

@@ -10,6 +10,8 @@ import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
 import { buildResponse, extension, single } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/openssl-ca.js';
 
+/** @import { Subject } from './subject.js' */
+
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
 /** An extension that nobody knows, not critical: only makes an answer long. */
@@ -50,7 +52,7 @@ async function openAuthority(ca) {
     });
   }
 
-  /** @type {import('./subject.js').Subject} */
+  /** @type {Subject} */
   const subject = {
     folder: ca.dir,
     cert: leaf.certFile,

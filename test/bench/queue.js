@@ -14,6 +14,7 @@ import { measureInTurn, verdictOn } from './in-turn.js';
 import { measureOurs } from './measure.js';
 import { mean } from './statistics.js';
 import { withSubject } from './subject.js';
+/** @import { Report, Settings } from './index.js' */
 
 /** Long against the 0.1 ms that the way there and back takes, which the bench `delay` measures: here the wait is meant. */
 export const SERVICE_MS = 20;
@@ -30,7 +31,7 @@ const MODES = ['auto', 'spin'];
 
 /** @typedef {{seed: number, requests: number, exactMs: number, heldMs: number, reportedMs: number}} Run */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   return withSubject(async (subject) => {

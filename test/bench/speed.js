@@ -12,11 +12,14 @@ import { describePeers, presentPeers } from './measure.js';
 import { median } from './statistics.js';
 import { withSubject } from './subject.js';
 
+/** @import { Row } from './closed-loop.js' */
+/** @import { Report, Settings } from './index.js' */
+
 const CONNECTIONS = 10;
 const GOAL_PER_SECOND = 60_000;
 const GOAL_OF_WRK = 0.5;
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
     const load = { connections: CONNECTIONS, oneCore: true };
@@ -41,7 +44,7 @@ export async function run(settings) {
   });
 }
 
-/** @param {import('./closed-loop.js').Row} row @param {import('./closed-loop.js').Row} ours */
+/** @param {Row} row @param {Row} ours */
 function judge(row, ours) {
   if (row === ours) {
     const goal = `checked >= ${GOAL_PER_SECOND.toLocaleString('en')}`;

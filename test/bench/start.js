@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { BIN } from './ours.js';
 import { median } from './statistics.js';
 
+/** @import { Report, Settings } from './index.js' */
+
 /** A start takes so little time that more of them are worth having. */
 const TIMES_A_RUN = 4;
 const GOAL_MS = 200;
@@ -16,7 +18,7 @@ const COMMANDS = [
   })),
 ];
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run({ runs, say }) {
   const rows = COMMANDS.map(({ name }) => ({ name, runs: /** @type {number[]} */ ([]) }));
   for (let i = 0; i < runs * TIMES_A_RUN; i++) {

@@ -20,11 +20,7 @@ export const OCSP_REQUEST = 'application/ocsp-request';
  * @property {string} response DER
  */
 
-/**
- * @template T
- * @param {(subject: Subject) => Promise<T>} use
- * @returns {Promise<T>}
- */
+/** @template T @param {(subject: Subject) => Promise<T>} use @returns {Promise<T>} */
 export async function withSubject(use) {
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-bench-'));
   try {

@@ -1,6 +1,7 @@
 /** A report as text, and as the Markdown that docs/accuracy.md shows. */
+/** @import { Report } from './index.js' */
 
-/** @typedef {import('./index.js').Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
+/** @typedef {Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
 
 /** @param {SavedReport} report @returns {string} */
 export function renderReport({ question, columns, rows, summary, machine }) {

@@ -9,6 +9,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTarget } from './target/start.js';
 
+/** @import { TargetStats } from './target/start.js' */
+
 /** @param {number} ms */
 const ns = (ms) => ms * 1e6;
 
@@ -22,7 +24,7 @@ const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 /**
  * What it held requests for, less how late it was with that: what they were due after.
  *
- * @param {Pick<import('./target/start.js').TargetStats, 'heldNs' | 'lateNs'>} spreads
+ * @param {Pick<TargetStats, 'heldNs' | 'lateNs'>} spreads
  */
 const meanDue = ({ heldNs, lateNs }) => Number(heldNs?.mean) - Number(lateNs?.mean);
 

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pinned } from './cores.js';
 
+/** @import { Readable } from 'node:stream' */
+
 /**
  * @typedef {object} Ended
  * @property {string} stdout
@@ -36,7 +38,7 @@ export async function runTimed(command, { env = {}, cores = null, limitSeconds =
   process.once('exit', kill);
   const said = ['', '', ''];
   for (const [i, stream] of child.stdio.slice(1).entries()) {
-    /** @type {import('node:stream').Readable} */ (stream).setEncoding('utf8').on('data', (text) => {
+    /** @type {Readable} */ (stream).setEncoding('utf8').on('data', (text) => {
       said[i] += text;
     });
   }

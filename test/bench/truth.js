@@ -5,6 +5,9 @@
  */
 import { createSchedule } from '../../src/plan/schedule.js';
 import { quantile } from './statistics.js';
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Exchange } from './wire.js' */
 
 /**
  * @typedef {object} Truth
@@ -21,9 +24,8 @@ import { quantile } from './statistics.js';
  */
 
 /**
- * @param {readonly import('./wire.js').Exchange[]} exchanges in order of the requests; at least one
- * @param {Pick<import('../../src/result/schema.js').Result, 'load' | 'totals' | 'startedAtMonotonicNs'>} result of a run without
- *   warm-up
+ * @param {readonly Exchange[]} exchanges in order of the requests; at least one
+ * @param {Pick<Result, 'load' | 'totals' | 'startedAtMonotonicNs'>} result of a run without warm-up
  * @param {number} [serverMs] of a target that is a single server
  * @returns {Truth}
  */
@@ -41,7 +43,7 @@ export function truthOf(exchanges, { load, totals, startedAtMonotonicNs }, serve
     const perSecond = closedRate(respondedMs, windowMs);
     return { responses: Float64Array.from(onWireMs).sort(), perSecond };
   }
-  const plan = /** @type {import('../../src/plan/plan.js').LoadPlan} */ ({ stages: null, ...load });
+  const plan = /** @type {LoadPlan} */ ({ stages: null, ...load });
   const { dueMs, endMs } = createSchedule(plan);
   const open = { planned: totals.planned, dueMs, connections: concurrency, giveUpMs: endMs + timeoutMs };
   const own = serverMs === undefined ? onWireMs : beyondServer(wire, onWireMs, serverMs);

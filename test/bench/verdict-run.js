@@ -3,13 +3,14 @@ import { figuresOf, judgeVerdict, limitsAround, placeTruth } from './grid.js';
 import { measureOnWire } from './measure.js';
 import { quantile } from './statistics.js';
 import { truthOf } from './truth.js';
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Bar, Figure, Figures, Judgement, Limit } from './grid.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { Scenario } from './verdict-scenarios.js' */
 
-/** @typedef {import('./grid.js').Figure} Figure */
-/** @typedef {import('./grid.js').Figures} Figures */
-/** @typedef {import('./verdict-scenarios.js').Scenario} Scenario */
 /**
  * @typedef {object} JudgedBar
- * @property {import('./grid.js').Bar | null} bar null: the result has none
+ * @property {Bar | null} bar null: the result has none
  * @property {number | null} reported
  * @property {ReturnType<typeof placeTruth> | null} truthIs null: there is no bar, or of a closed loop's rate no truth
  */
@@ -19,7 +20,7 @@ import { truthOf } from './truth.js';
  * @property {string} text
  * @property {string} verdict
  * @property {string} [doubt]
- * @property {import('./grid.js').Judgement} judgement
+ * @property {Judgement} judgement
  */
 /**
  * @typedef {object} Run
@@ -35,7 +36,7 @@ import { truthOf } from './truth.js';
  */
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @param {Scenario} scenario
  * @param {object} settings
  * @param {number} settings.seconds
@@ -71,10 +72,7 @@ export async function measureAgainstTruth(subject, scenario, { seconds, seed, is
   return { run, responses: truth.responses };
 }
 
-/**
- * @param {import('../../src/result/schema.js').Result} result
- * @param {Figures} truth
- */
+/** @param {Result} result @param {Figures} truth */
 function judgeBars(result, truth) {
   const { rates, load } = result;
   const { response } = result.latencyMs;
@@ -90,8 +88,8 @@ function judgeBars(result, truth) {
 }
 
 /**
- * @param {import('../../src/result/schema.js').Result} result
- * @param {import('./grid.js').Limit[]} limits
+ * @param {Result} result
+ * @param {Limit[]} limits
  * @param {Figures} truth
  * @returns {JudgedRequirement[]}
  */

@@ -1,9 +1,10 @@
 /** The targets and loads on which the bench `verdict` holds figures against the truth. */
+/** @import { TargetOptions } from './target/start.js' */
 
 /**
  * @typedef {object} Scenario
  * @property {string} name
- * @property {import('./target/start.js').TargetOptions} behaviour
+ * @property {TargetOptions} behaviour
  * @property {number | null} rate per second; null: closed loop
  * @property {number} connections
  * @property {'poisson'} [arrivals]

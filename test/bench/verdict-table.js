@@ -3,9 +3,8 @@ import { placeTruth } from './grid.js';
 import { verdictOn } from './in-turn.js';
 import { quantile } from './statistics.js';
 import { poolFigures } from './verdict-run.js';
-
-/** @typedef {import('./grid.js').Figure} Figure */
-/** @typedef {import('./verdict.js').MeasuredRun} MeasuredRun */
+/** @import { Bar, Figure, Judgement } from './grid.js' */
+/** @import { MeasuredRun } from './verdict.js' */
 
 export const COLUMNS = [
   'machine',
@@ -54,7 +53,7 @@ function barCells(figure, runs) {
     known.filter((run) => run.bars[figure].truthIs === place).length;
   const held = count('inside') / known.length;
   const widths = Float64Array.from(known, (run) => {
-    const { low, high } = /** @type {import('./grid.js').Bar} */ (run.bars[figure].bar);
+    const { low, high } = /** @type {Bar} */ (run.bars[figure].bar);
     return high === null ? Number.POSITIVE_INFINITY : (high - low) / run.truth[figure];
   }).sort();
   const cells = [
@@ -88,7 +87,7 @@ function heldPooled(figure, runs) {
 /** @param {Figure} figure @param {MeasuredRun[]} runs */
 function requirementCells(figure, runs) {
   const all = runs.flatMap(({ requirements }) => requirements.filter((one) => one.figure === figure));
-  const count = (/** @type {import('./grid.js').Judgement} */ judgement) =>
+  const count = (/** @type {Judgement} */ judgement) =>
     all.filter((one) => one.judgement === judgement).length;
   const [falselyMet, falselyNotMet] = [count('falsely met'), count('falsely not met')];
   const decided = all.length - count('unknown');

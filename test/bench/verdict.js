@@ -16,13 +16,17 @@ import { SCENARIOS } from './verdict-scenarios.js';
 import { COLUMNS, rowsOf, summaryOf } from './verdict-table.js';
 import { requireRoot } from './wire.js';
 
+/** @import { Figures } from './grid.js' */
+/** @import { Report, Settings } from './index.js' */
+/** @import { Subject } from './subject.js' */
+/** @import { Run } from './verdict-run.js' */
+
 /** Of the run that only tells what to expect. */
 const PILOT_SECONDS = 2;
 
-/** @typedef {import('./verdict-run.js').Run} Run */
 /** @typedef {Run & {responses: Float64Array}} MeasuredRun */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
   requireRoot('verdict');
@@ -49,13 +53,13 @@ export async function run(settings) {
 }
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @param {number} hogs
  * @param {number} seconds
  * @returns {(i: number) => Promise<MeasuredRun>}
  */
 function measurerOn(subject, hogs, seconds) {
-  /** @type {Map<string, import('./grid.js').Figures>} */
+  /** @type {Map<string, Figures>} */
   const expected = new Map();
   const isPinned = hogs === 0;
   return (i) =>

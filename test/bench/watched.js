@@ -5,6 +5,8 @@ import { pinned, shareCores } from './cores.js';
 import { BIN } from './ours.js';
 import { readTree } from './process-tree.js';
 
+/** @import { Subject } from './subject.js' */
+
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -61,7 +63,7 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
 }
 
 /**
- * @param {import('./subject.js').Subject} subject
+ * @param {Subject} subject
  * @param {string} url of the responder
  * @param {Record<string, string | number>} options of the command, without their dashes
  */

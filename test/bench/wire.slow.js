@@ -8,10 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withTarget } from './target/start.js';
 import { withWire } from './wire.js';
 
+/** @import { Exchange } from './wire.js' */
+
 const CALM = { record: true, spin: false, cores: null };
 const skip = process.getuid?.() === 0 ? false : 'a capture of packets needs root';
 
-/** @param {import('./wire.js').Exchange} exchange @returns {number} ms */
+/** @param {Exchange} exchange @returns {number} ms */
 const onWireMs = ({ requestAtNs, responseAtNs }) => Number((responseAtNs ?? 0n) - requestAtNs) / 1e6;
 
 /** @param {string} url @param {Agent} agent */

@@ -9,6 +9,8 @@ import { median } from './statistics.js';
 import { runTimed } from './timed.js';
 import { withVault } from './vault.js';
 
+/** @import { Report, Settings } from './index.js' */
+
 const HOGS = 2;
 
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
@@ -31,7 +33,7 @@ const HOGS = 2;
  * @property {string} requires
  */
 
-/** @param {import('./index.js').Settings} settings @returns {Promise<import('./index.js').Report>} */
+/** @param {Settings} settings @returns {Promise<Report>} */
 export function run(settings) {
   return withVault(async (vault) => {
     const cases = casesOn(vault, settings.seconds).map(({ args, ...about }) => ({

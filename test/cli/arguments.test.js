@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { joinValues, listFlags, listsOf, wordsOf } from '../../src/cli/arguments.js';
 
+/** @import { Command } from '../../src/cli/arguments.js' */
+/** @import { OptionSpec } from '../../src/common/options.js' */
+
 /** @type {[string, string, string[]][]} what, words, what the parser gets */
 const JOINED = [
   ['values up to the next option', 'a --with b c --out d', ['a', '--with=["b","c"]', '--out', 'd']],
@@ -36,9 +39,9 @@ describe('values of one occurrence are joined:', () => {
 });
 
 test('a command says which options take several values, and what its words are called', () => {
-  /** @type {import('../../src/common/options.js').OptionSpec} */
+  /** @type {OptionSpec} */
   const spec = { type: 'file', describe: '', group: '' };
-  /** @type {import('../../src/cli/arguments.js').Command} */
+  /** @type {Command} */
   const command = {
     options: { out: { ...spec, repeatable: true }, with: { ...spec, several: true } },
     positionals: { name: 'files', describe: '', min: 1 },

@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import { isHonest } from '../../src/campaigns/calibrate/honest-rate.js';
 import { assertNoStack, runCli, scratch, startCli } from './support.js';
 
-const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
+/** @import { Calibration } from '../../src/campaigns/calibrate/calibrate.js' */
+/** @import { Quantiles } from '../../src/campaigns/calibrate/measure.js' */
 
-/** @typedef {import('../../src/campaigns/calibrate/calibrate.js').Calibration} Calibration */
-/** @typedef {import('../../src/campaigns/calibrate/measure.js').Quantiles} Quantiles */
+const SHORT = ['calibrate', '--duration', '100ms', '--quiet'];
 
 /** @param {Quantiles} quantiles @param {number} samples */
 function assertQuantiles({ count, p50, p99, max }, samples) {

@@ -6,13 +6,15 @@ import { startDevServer } from '../../src/dev/spawn.js';
 import { TestCa } from '../pki/openssl-ca.js';
 import { assertRefused, environmentOf, measure, scratch, startBatch } from './support.js';
 
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+
 /** @type {TestCa} */
 let ca;
 /** @type {Record<string, string>} */
 const files = {};
 /** @type {(() => void)[]} */
 const cleanups = [];
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+/** @type {SpawnedDevServer} */
 let server;
 
 before(async () => {

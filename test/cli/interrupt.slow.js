@@ -7,6 +7,8 @@ import { cannedOcsp } from '../run/support.js';
 import { startTarget } from '../targets/start.js';
 import { assertNoStack, devServer, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
 
+/** @import { TestContext } from 'node:test' */
+
 const server = devServer();
 
 /** Longer than anybody waits: a run that is not interrupted is found out. */
@@ -52,7 +54,7 @@ describe('the first signal', { concurrency: 2 }, () => {
 
 describe('a target that never answers', { concurrency: 2 }, () => {
   /**
-   * @param {import('node:test').TestContext} t
+   * @param {TestContext} t
    * @param {string[]} load
    * @param {number} inFlight requests that it keeps unanswered, all that there may be
    */

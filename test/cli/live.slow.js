@@ -21,6 +21,9 @@ import {
   startCli,
 } from './support.js';
 
+/** @import { ServerResponse } from 'node:http' */
+/** @import { TestContext } from 'node:test' */
+
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
 /** Longer than anybody waits. */
@@ -134,10 +137,7 @@ test('--metrics serves what was measured so far, and says where', async () => {
   assert.deepEqual(await ended, [130, null]);
 });
 
-/**
- * @param {import('node:test').TestContext} t
- * @param {(response: import('node:http').ServerResponse) => void} [reply]
- */
+/** @param {TestContext} t @param {(response: ServerResponse) => void} [reply] */
 async function startReceiver(t, reply = (response) => response.end('{}')) {
   /** What was pushed, parsed. @type {any[]} */
   const pushed = [];

@@ -6,6 +6,8 @@ import { cannedOcsp, startFaultProxy } from '../run/support.js';
 import { BEHAVIOURS } from '../targets/behaviours.js';
 import { devServer, EC, environmentOf, measure, scratch } from './support.js';
 
+/** @import { TestContext } from 'node:test' */
+
 const server = devServer();
 
 /** @param {...string} args */
@@ -16,7 +18,7 @@ const ocsp = (...args) => measure(['ocsp', ...EC, ...args], { env: environmentOf
 /**
  * A responder that answers the question before the run at once, and everything after it as it is told to.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {string} behaviour
  * @param {number} delayMs
  * @param {...string} args

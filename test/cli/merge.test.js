@@ -6,6 +6,8 @@ import { makeRunSet } from '../../src/result/runs/run-set.js';
 import { syntheticParts, syntheticRun, withoutBars } from '../synthetic-run.js';
 import { assertRefused, rightResult, scratch, startBatch } from './support.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+
 const LOAD = { ratePerSecond: 60, durationMs: 6000, seed: 5 };
 
 const run = startBatch({ after });
@@ -30,10 +32,7 @@ describe('merge', () => {
   });
 });
 
-/**
- * @param {import('../../src/result/schema.js').Result} part
- * @returns {import('../../src/result/schema.js').Result} with one request more, which was never sent
- */
+/** @param {Result} part @returns {Result} with one request more, which was never sent */
 function withOneMore(part) {
   const whole = JSON.parse(JSON.stringify(part));
   for (const { totals } of [whole, whole.operations.synthetic]) {

@@ -11,6 +11,9 @@ import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch } from './support.js';
 
+/** @import { Readable } from 'node:stream' */
+/** @import { TestContext } from 'node:test' */
+
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
 describe('a fault', () => {
@@ -55,7 +58,7 @@ const { stderr } = process;
 const fail = () => stderr.listenerCount('error') > 0 && stderr.emit('error', Object.assign(new Error('write EIO'), { code: 'EIO' }));
 if (isMainThread) setInterval(fail, 1).unref();`;
 
-/** @param {import('node:test').TestContext} t @param {{stdout: number | 'pipe', nodeArgs?: string[]}} how */
+/** @param {TestContext} t @param {{stdout: number | 'pipe', nodeArgs?: string[]}} how */
 async function runScenario(t, { stdout, nodeArgs = [] }) {
   const { vault, url } = await serveFakeVault(t);
   const file = scratch(t)(
@@ -74,7 +77,7 @@ async function runScenario(t, { stdout, nodeArgs = [] }) {
   });
   child.stdout?.resume();
   const [said, [code]] = await Promise.all([
-    text(/** @type {import('node:stream').Readable} */ (child.stderr)),
+    text(/** @type {Readable} */ (child.stderr)),
     once(child, 'close'),
   ]);
   assertNoStack(said);

@@ -14,7 +14,9 @@ import {
   startCli,
 } from './support.js';
 
-/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @import { Propagation } from '../../src/result/propagation/propagation-schema.js' */
+/** @import { Ended } from './support.js' */
+/** @import { TestContext } from 'node:test' */
 
 const server = devServer();
 
@@ -23,7 +25,7 @@ const QUICK = ['propagation', '--role', 'example-dot-com-ec', '--pause', '0', '-
 /**
  * A busy machine is late, and says so: that is no failure here.
  *
- * @param {import('./support.js').Ended} ended
+ * @param {Ended} ended
  * @param {number} [expected]
  * @returns {Propagation}
  */
@@ -39,7 +41,7 @@ function foundBy({ code, stdout, stderr }, expected = 0) {
 /**
  * A node in front of the server that answers about a certificate as it first did, for so long after: as a cache, or a replica that lags.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {number} staleMs
  * @param {(body: Buffer) => Buffer} [change] what it answers
  */

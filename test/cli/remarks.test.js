@@ -10,7 +10,7 @@ import { sampleSearch } from '../campaigns/search/sample.js';
 import { runOf } from '../result/runs.js';
 import { mixedRun, scenarioOf } from '../result/scenario-sample.js';
 
-/** @typedef {import('../../src/result/document.js').Document} Document */
+/** @import { Document } from '../../src/result/document.js' */
 
 const SAID = 'its stages are left out, and what is required of them is not judged: up: p99';
 const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });

@@ -7,9 +7,9 @@ import { PkiLoadError, usageError } from '../../src/common/errors.js';
 import { runOf } from '../result/runs.js';
 import { scratch } from './support.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../src/result/schema.js' */
 
-/** @type {import('../../src/result/schema.js').Result['requirements'][number]} */
+/** @type {Result['requirements'][number]} */
 const NOT_MET = {
   text: 'p99<1ms',
   verdict: 'not met',

@@ -7,9 +7,11 @@ import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
 import { assertNoStack, scratch, startCli } from './support.js';
 
+/** @import { TestContext } from 'node:test' */
+
 const NAME = 'load';
 
-/** @param {import('node:test').TestContext} t @param {string} url */
+/** @param {TestContext} t @param {string} url */
 function startScenario(t, url) {
   const file = scratch(t)(
     's.json',

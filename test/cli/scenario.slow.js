@@ -11,7 +11,9 @@ import { deferred } from '../deferred.js';
 import { validatorOf } from '../json-schema.js';
 import { assertNoStack, assertRefused, rightResult, runCli, scratch, serve, startCli } from './support.js';
 
-/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
 
 const problemIn = await validatorOf('scenario-result');
 
@@ -38,7 +40,7 @@ function summaryIn(path) {
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   server.close();
   await once(server, 'close');
   return port;
@@ -238,7 +240,7 @@ describe('what is required of stages that flags take the place of is said not to
   const forms = ['json', 'md', 'html', 'xml', 'txt'];
 
   /**
-   * @param {import('node:test').TestContext} t
+   * @param {TestContext} t
    * @param {Record<string, unknown>} scenario
    * @param {string[]} flags
    * @param {(code: number | null) => void} [assertEnded]

@@ -9,6 +9,9 @@ import { named, plainNames } from '../../src/cli/scenario-run.js';
 import { holdSignals, withSetup } from '../../src/cli/scenario-setup.js';
 import { assertRefused, scratch, startBatch } from './support.js';
 
+/** @import { Server } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** What no server listens on. */
 const NOWHERE = 'http://127.0.0.1:9';
 
@@ -108,7 +111,7 @@ describe('before anything is sent it is refused', () => {
 });
 
 describe('before anything is set up it is refused', () => {
-  /** @type {import('node:http').Server} */
+  /** @type {Server} */
   let server;
   let asked = 0;
   before(async () => {
@@ -131,7 +134,7 @@ describe('before anything is set up it is refused', () => {
     test(what, async (t) => {
       const path = scratch(t);
       mkdirSync(path('r-one.json'));
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port } = /** @type {AddressInfo} */ (server.address());
       const targets = ['one', 'two'].map((name) => ({ name, url: `http://127.0.0.1:${port}` }));
       const file = path('s.yaml', tiny({ setup: true, targets }));
       const own = args.map((arg) => arg.replace('FOLDER', dirname(file)));

@@ -8,7 +8,8 @@ import { parseDocument } from '../../src/result/read-document.js';
 import { deferred } from '../deferred.js';
 import { assertSearched, devServer, EC, environmentOf, runCli, scratch, serve, startCli } from './support.js';
 
-/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
+/** @import { Search } from '../../src/result/search/search-schema.js' */
+/** @import { TestContext } from 'node:test' */
 
 /** @param {string} text @returns {Search} validated, its answer and its steps held against each other */
 const searchIn = (text) => /** @type {Search} */ (parseDocument(Buffer.from(text), 'the search'));
@@ -21,7 +22,7 @@ const SLOW_MS = 100;
 /**
  * A server in front of another that takes its time for what the load asks.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {string} behind
  * @param {number} serviceMs
  * @param {{oneByOne?: boolean, before?: (asked: string) => Promise<unknown>}} [options]
@@ -58,7 +59,7 @@ async function startSlow(t, behind, serviceMs, { oneByOne = false, before = asyn
 /**
  * A server that says it is a Vault, as far as `token-lookup` asks.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  */
 async function startLookups(t) {
   const state = { isBusy: false };

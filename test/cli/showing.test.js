@@ -4,10 +4,12 @@ import { describe, test } from 'node:test';
 import { startShowing } from '../../src/cli/showing.js';
 import { interval } from '../live/interval.js';
 
+/** @import { RunSettings } from '../../src/cli/run-options.js' */
+
 /** @type {any} */
 const PLAN = { operation: 'ocsp', load: {}, requirements: [] };
 
-/** @type {import('../../src/cli/run-options.js').RunSettings} */
+/** @type {RunSettings} */
 const SETTINGS = {
   out: [],
   format: 'text',

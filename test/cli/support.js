@@ -13,7 +13,11 @@ import { operations } from '../../src/operations/index.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { validatorOf } from '../json-schema.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { RequestListener } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** @typedef {{code: number | null, signal: string | null, stdout: string, stderr: string}} Ended */
 
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
@@ -197,10 +201,10 @@ export function scratch(context) {
 /**
  * The embedded server, from before the tests of where this is called until after them: what is known of it comes before the first.
  *
- * @returns {import('../../src/dev/spawn.js').SpawnedDevServer}
+ * @returns {SpawnedDevServer}
  */
 export function devServer() {
-  const server = /** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */ ({});
+  const server = /** @type {SpawnedDevServer} */ ({});
   before(async () => void Object.assign(server, await startDevServer({ caKeyType: 'ec' })));
   after(() => server.stop());
   return server;
@@ -208,14 +212,14 @@ export function devServer() {
 
 /**
  * @param {{after: (fn: () => any) => void}} context of `node:test`
- * @param {import('node:http').RequestListener} onRequest
+ * @param {RequestListener} onRequest
  * @returns {Promise<string>} address of a server that goes with the test
  */
 export async function serve(context, onRequest) {
   const server = createServer(onRequest).listen(0, '127.0.0.1');
   await once(server, 'listening');
   context.after(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+  return `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
 }
 
 /** @param {{url: string, token: string}} server @returns {Record<string, string>} */

@@ -7,14 +7,17 @@ import { TestCa } from '../pki/openssl-ca.js';
 import { startTarget } from '../targets/start.js';
 import { assertRefused, EC, environmentOf, measure, scratch, startBatch } from './support.js';
 
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 const run = startBatch({ after });
 /** @type {Record<string, string>} what `@name` stands for */
 const names = {};
 /** @type {(() => unknown)[]} */
 const cleanups = [];
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+/** @type {SpawnedDevServer} */
 let plain;
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+/** @type {SpawnedDevServer} */
 let secure;
 
 before(async () => {
@@ -58,7 +61,7 @@ after(async () => {
 function unusedAddress() {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port } = /** @type {AddressInfo} */ (server.address());
       server.close(() => resolve(`http://127.0.0.1:${port}`));
     });
   });

@@ -12,6 +12,8 @@ import {
   valueAtRank,
 } from '../../src/common/histogram.js';
 
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @param {number[]} latencies ms */
 function histogramOf(latencies) {
   const histogram = createHistogram();
@@ -22,7 +24,7 @@ function histogramOf(latencies) {
 /**
  * Counts by bucket: all that the text form holds. The exact maximum is not in it, only its bucket.
  *
- * @param {import('../../src/common/histogram.js').Histogram} histogram
+ * @param {Histogram} histogram
  */
 function buckets(histogram) {
   const whole = decodeHistogram(encodeHistogram(histogram));

@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { camelCase, readOptions } from '../../src/common/options.js';
 
-/** @typedef {import('../../src/common/options.js').OptionSpec} OptionSpec */
-/** @typedef {import('../../src/common/options.js').OptionType} OptionType */
+/** @import { OptionSpec, OptionType } from '../../src/common/options.js' */
 
 /** @param {Partial<OptionSpec> & {type: OptionType}} spec @param {unknown} [value] */
 function read(spec, value) {

@@ -5,7 +5,9 @@ import { createDevServer } from '../../src/dev/server.js';
 import { bytesOf, ciphertextBytes, isSignature, KEY_TYPES } from '../../src/operations/transit.js';
 import { ask } from './support.js';
 
-/** @type {import('../../src/dev/server.js').DevServer} */
+/** @import { DevServer } from '../../src/dev/server.js' */
+
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer({ caKeyType: 'ec' });

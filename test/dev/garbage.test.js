@@ -6,7 +6,9 @@ import fc from 'fast-check';
 import { createDevServer, MAX_BODY } from '../../src/dev/server.js';
 import { ask } from './support.js';
 
-/** @type {import('../../src/dev/server.js').DevServer} */
+/** @import { DevServer } from '../../src/dev/server.js' */
+
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer({ caKeyType: 'ec' });

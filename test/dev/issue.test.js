@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask, openssl, scratch } from './support.js';
 
-/** @type {import('../../src/dev/server.js').DevServer} */
+/** @import { DevServer } from '../../src/dev/server.js' */
+
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer();

@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask, openssl, scratch } from './support.js';
 
+/** @import { DevServer } from '../../src/dev/server.js' */
+
 const file = scratch({ after });
 const NEVER_ISSUED = '0x1122334455667788990011223344556677889900';
 
@@ -31,7 +33,7 @@ function opensslOcsp(...args) {
 
 for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
   describe(`OCSP of an ${caKeyType} CA, asked by OpenSSL`, () => {
-    /** @type {import('../../src/dev/server.js').DevServer} */
+    /** @type {DevServer} */
     let server;
     /** @type {string[]} */
     let common;
@@ -78,7 +80,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
 }
 
 describe('OCSP transport', () => {
-  /** @type {import('../../src/dev/server.js').DevServer} */
+  /** @type {DevServer} */
   let server;
   /** @type {Buffer} */
   let question;

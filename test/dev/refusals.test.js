@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask } from './support.js';
 
+/** @import { DevServer } from '../../src/dev/server.js' */
+
 const LOCAL = { common_name: 'localhost', ttl: '1h' };
 const EC = 'pki_int/issue/example-dot-com-ec';
 const CN_REQUIRED =
@@ -47,7 +49,7 @@ const ISSUE_ERRORS = [
 for (const [asked, error] of ISSUE_ERRORS) ERRORS.push(['POST', EC, { ...LOCAL, ...asked }, 400, [error]]);
 
 describe('refusals are those of Vault 1.21.1', () => {
-  /** @type {import('../../src/dev/server.js').DevServer} */
+  /** @type {DevServer} */
   let server;
   before(async () => {
     server = await createDevServer({ caKeyType: 'ec' });

@@ -7,6 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask } from './support.js';
 
+/** @import { DevServer } from '../../src/dev/server.js' */
+
 const ENVELOPE = 'auth data lease_duration lease_id mount_type renewable request_id warnings wrap_info';
 const MOUNT =
   'accessor config deprecation_status description external_entropy_access local options plugin_version ' +
@@ -74,7 +76,7 @@ const fields = (value) => Object.keys(value).sort().join(' ');
 const sorted = (names) => names.split(' ').sort().join(' ');
 
 describe('answers have the fields of Vault 1.21.1', () => {
-  /** @type {import('../../src/dev/server.js').DevServer} */
+  /** @type {DevServer} */
   let server;
   before(async () => {
     server = await createDevServer({ caKeyType: 'ec' });
@@ -147,7 +149,7 @@ describe('answers have the fields of Vault 1.21.1', () => {
 });
 
 describe('a token that expires', () => {
-  /** @type {import('../../src/dev/server.js').DevServer} */
+  /** @type {DevServer} */
   let server;
   before(async () => {
     server = await createDevServer({ caKeyType: 'ec', tokenTtlSeconds: 3600, token: 'given' });

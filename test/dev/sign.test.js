@@ -5,7 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask, derOf, openssl, scratch } from './support.js';
 
-/** @type {import('../../src/dev/server.js').DevServer} */
+/** @import { DevServer } from '../../src/dev/server.js' */
+
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer({ caKeyType: 'ec' });

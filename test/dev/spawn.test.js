@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { ask } from './support.js';
 
+/** @import { AddressInfo } from 'node:net' */
+
 const FAST = /** @type {const} */ ({ caKeyType: 'ec' });
 
 const SPAWN = new URL('../../src/dev/spawn.js', import.meta.url).href;
@@ -69,7 +71,7 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
   it('says so, with a remedy, when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
-    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+    const { port } = /** @type {AddressInfo} */ (other.address());
     await assert.rejects(startDevServer({ ...FAST, port }), {
       name: 'PkiLoadError',
       code: 'dev_port_in_use',

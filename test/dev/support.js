@@ -5,8 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-/** @typedef {import('../../src/dev/server.js').DevServer} DevServer */
+/** @import { IncomingHttpHeaders } from 'node:http' */
 
 /**
  * @param {{after: (fn: () => void) => void}} context of `node:test`
@@ -39,7 +38,7 @@ export function openssl(...args) {
  * @param {string} path below `/v1/`
  * @param {unknown} [body] an object is sent as JSON, bytes as they are
  * @param {Record<string, string>} [headers]
- * @returns {Promise<{status: number, headers: import('node:http').IncomingHttpHeaders, body: Buffer, json: any}>}
+ * @returns {Promise<{status: number, headers: IncomingHttpHeaders, body: Buffer, json: any}>}
  */
 export function ask(server, method, path, body, headers = {}) {
   const bytes =

@@ -4,11 +4,9 @@ import { describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask } from './support.js';
 
-/**
- * @param {string} url
- * @param {import('node:https').RequestOptions} options
- * @returns {Promise<number | undefined>} status
- */
+/** @import { RequestOptions } from 'node:https' */
+
+/** @param {string} url @param {RequestOptions} options @returns {Promise<number | undefined>} status */
 function status(url, options) {
   return new Promise((resolve, reject) => {
     request(`${url}/v1/sys/health`, { ...options, agent: false }, (response) => {

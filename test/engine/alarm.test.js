@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createAlarm } from '../../src/engine/pacing/alarm.js';
 
-/** @typedef {import('../../src/engine/pacing/choose.js').Pacing['spins']} Spins */
+/** @import { Pacing } from '../../src/engine/pacing/choose.js' */
+
+/** @typedef {Pacing['spins']} Spins */
 const SPINS = /** @type {Spins[]} */ (['last stretch', 'always', 'never']);
 
 /**

@@ -9,7 +9,7 @@ import { createSchedule } from '../../src/plan/schedule.js';
 import { shardOfThread, share, shareOf } from '../../src/plan/shard-part.js';
 import { load } from './load-plan.js';
 
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
 /** Threads of each machine. */
 const machines = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 7 });

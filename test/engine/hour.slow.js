@@ -10,6 +10,8 @@ import { load } from './load-plan.js';
 import { setUp } from './recording.js';
 import { createVirtualTime } from './virtual-time.js';
 
+/** @import { Connection } from '../../src/http/exchange.js' */
+
 const RATE = 100;
 const HOUR_MS = 3_600_000;
 const SERVICE_MS = 25;
@@ -85,7 +87,7 @@ function begin() {
 
 /**
  * @param {ReturnType<typeof createVirtualTime>} time
- * @returns {import('../../src/http/exchange.js').Connection} that answers everything after the same time
+ * @returns {Connection} that answers everything after the same time
  */
 function connectionIn(time) {
   return {

@@ -1,9 +1,7 @@
 /** A load as the plan has it, and what a test wants otherwise. */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
-/**
- * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
- * @returns {import('../../src/plan/plan.js').LoadPlan}
- */
+/** @param {Partial<LoadPlan>} changes @returns {LoadPlan} */
 export function load(changes) {
   return {
     model: 'open',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FIRST_REPORT_MS, REPORT_EVERY_MS, recordAll } from '../../src/engine/recording/recorder.js';
 
-const SAMPLE = /** @type {import('../../src/engine/recording/ring.js').Sample} */ ({});
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
+
+const SAMPLE = /** @type {Sample} */ ({});
 const TAIL = { endedMs: 1000, next: 0, waiting: 0, carried: 0, dropped: [0] };
 
 /**

@@ -5,6 +5,8 @@ import { startPacingThread } from '../../src/engine/pacing/thread.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from './load-plan.js';
 
+/** @import { Plan } from '../../src/plan/plan.js' */
+
 const ARRIVALS = 300;
 
 const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
@@ -12,7 +14,7 @@ const LOAD = load({ ratePerSecond: 1000, durationMs: ARRIVALS });
 test('an arrival that goes out without the thread does not set the sender spinning', async () => {
   const schedule = createSchedule(LOAD);
   const pacing = await startPacingThread(
-    { plan: /** @type {import('../../src/plan/plan.js').Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
+    { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 },
     { spins: true, warmsUp: false },
   );
   const { setImmediate } = globalThis;

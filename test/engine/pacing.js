@@ -1,15 +1,17 @@
 /** A pacer with made-up slots in virtual time. */
 import { createPacer } from '../../src/engine/pacing/pacer.js';
 import { createVirtualTime } from './virtual-time.js';
+/** @import { Arrivals } from '../../src/engine/pacing/pacer.js' */
+/** @import { Schedule } from '../../src/plan/schedule.js' */
 
-/** @param {number[]} due @returns {import('../../src/plan/schedule.js').Schedule} */
+/** @param {number[]} due @returns {Schedule} */
 export function scheduleOf(due) {
   return { count: due.length, firstMeasured: 0, endMs: (due.at(-1) ?? 0) + 1, dueMs: (index) => due[index] };
 }
 
 /**
  * @param {object} options
- * @param {Partial<import('../../src/engine/pacing/pacer.js').Arrivals>} options.arrivals
+ * @param {Partial<Arrivals>} options.arrivals
  * @param {number} options.slots
  * @param {(index: number) => number} options.serviceMs -1: the request fails before `fire` returns
  * @param {'queue' | 'drop'} [options.overflow]

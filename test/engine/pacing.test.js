@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { choosePacing, describeSpinning } from '../../src/engine/pacing/choose.js';
 
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
 /** @type {[string, Partial<LoadPlan>, number, number, string][]} sentence, load, shards, cores, expected */
 const table = [

@@ -5,6 +5,8 @@ import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { sample, setUp } from './recording.js';
 
+/** @import { PackedHistogram } from '../../src/common/histogram.js' */
+
 const what = fc.oneof(
   fc.constantFrom('good', 'bad', 'refused', ''),
   fc.constantFrom('timeout', 'cut_off', 'never_sent').map((failure) => ({ failure })),
@@ -38,7 +40,7 @@ const samples = fc
       .sort((a, b) => a.sample.done - b.sample.done),
   );
 
-/** @param {import('../../src/common/histogram.js').PackedHistogram} packed */
+/** @param {PackedHistogram} packed */
 const countOf = (packed) => sumHistograms([packed]).totalCount;
 
 /** Histograms as text, to be compared bucket for bucket. @param {unknown} value @returns {unknown} */

@@ -3,7 +3,10 @@ import { describe, test } from 'node:test';
 import { sumHistograms } from '../../src/common/histogram.js';
 import { classify, sample, setUp } from './recording.js';
 
-/** @param {import('../../src/common/histogram.js').PackedHistogram | string} packed */
+/** @import { PackedHistogram } from '../../src/common/histogram.js' */
+/** @import { Classify } from '../../src/operations/index.js' */
+
+/** @param {PackedHistogram | string} packed */
 function shape(packed) {
   const histogram = sumHistograms([packed]);
   return [histogram.totalCount, histogram.minNonZeroValue, histogram.maxValue];
@@ -111,7 +114,7 @@ describe('a recorder', () => {
   test('what the status alone tells of a success without its body is not left unchecked', () => {
     const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
     const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
-    /** @type {import('../../src/engine/recording/recorder.js').Classify} */
+    /** @type {Classify} */
     const judge = (...answer) => classify(...answer);
     judge.byStatus = (status) => (status === 200 ? other : status === 204 ? good : null);
     const { recorder } = setUp({ judge });

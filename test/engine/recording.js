@@ -1,13 +1,14 @@
 /** A recorder with a made-up operation, and samples for it. */
 import { createRecorder } from '../../src/engine/recording/recorder.js';
-
-/** @typedef {import('../../src/engine/recording/ring.js').Sample} Sample */
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
+/** @import { SecondRow } from '../../src/engine/recording/seconds.js' */
+/** @import { Classify } from '../../src/operations/index.js' */
 
 /**
  * The operation says of a body what the body says of itself: `good`, `bad` (checked and found wrong), `refused` (there
  * was nothing to check). Good ones are kept.
  *
- * @type {import('../../src/engine/recording/recorder.js').Classify}
+ * @type {Classify}
  */
 export const classify = (_status, body, index) => {
   const outcome = Buffer.from(body).toString();
@@ -23,7 +24,7 @@ export function setUp({
   shards = 1,
   judge = classify,
 } = {}) {
-  /** @type {import('../../src/engine/recording/seconds.js').SecondRow[]} */
+  /** @type {SecondRow[]} */
   const rows = [];
   /** @type {[number, unknown][]} */
   const kept = [];

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/engine/recording/ring.js';
 
-/** @typedef {import('../../src/engine/recording/ring.js').Sample} Sample */
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
 
 function setUp() {
   const memory = createRingMemory();

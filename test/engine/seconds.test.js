@@ -5,6 +5,8 @@ import { sumRecords } from '../../src/common/sums.js';
 import { createRunSeconds, createSeconds } from '../../src/engine/recording/seconds.js';
 import { sample, setUp } from './recording.js';
 
+/** @import { Second } from '../../src/engine/recording/seconds.js' */
+
 /**
  * Rows of a shard that had a request done in each of these milliseconds, each of which took as long.
  *
@@ -18,7 +20,7 @@ function rowsOf(doneMs, untilMs) {
   return { rows, open: recorder.soFar().open };
 }
 
-/** @param {import('../../src/engine/recording/seconds.js').Second[]} seconds */
+/** @param {Second[]} seconds */
 const brief = (seconds) => seconds.map((one) => [one.second, one.succeeded, one.failed].join());
 
 describe('seconds', () => {

@@ -6,7 +6,9 @@ import { createSlots } from '../../src/engine/slots.js';
 import { createConnection } from '../../src/http/connection.js';
 import { createVirtualTime } from './virtual-time.js';
 
-/** @typedef {import('../../src/http/exchange.js').Exchange} Exchange */
+/** @import { Exchange, Request } from '../../src/http/exchange.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
 /** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
@@ -23,7 +25,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, p
   const connections = Array.from({ length: count }, (_, i) => ({
     open: async () => {},
     close: async () => {},
-    /** @param {import('../../src/http/exchange.js').Request} request @param {Exchange} exchange */
+    /** @param {Request} request @param {Exchange} exchange */
     send(request, exchange) {
       log.push(`${i} sends ${request.path}`);
       exchanges[i] = exchange;
@@ -162,7 +164,7 @@ describe('a slot', () => {
       }),
     ).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const { port } = /** @type {AddressInfo} */ (server.address());
     const connection = createConnection({
       origin: `http://127.0.0.1:${port}`,
       tls: { rejectUnauthorized: true },

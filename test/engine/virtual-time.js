@@ -1,4 +1,6 @@
 /** Time that passes only when a test says so, and things that happen in it. */
+/** @import { Clock } from '../../src/engine/clock.js' */
+/** @import { Alarm } from '../../src/engine/pacing/alarm.js' */
 
 /** @param {number} [startMs] */
 export function createVirtualTime(startMs = 0) {
@@ -38,7 +40,7 @@ export function createVirtualTime(startMs = 0) {
     block(ms) {
       now += ms;
     },
-    /** @type {(clock: import('../../src/engine/clock.js').Clock, onTime: () => void) => import('../../src/engine/pacing/alarm.js').Alarm} */
+    /** @type {(clock: Clock, onTime: () => void) => Alarm} */
     createAlarm(_clock, onTime) {
       /** @type {ReturnType<typeof add> | null} */
       let pending = null;

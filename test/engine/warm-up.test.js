@@ -4,26 +4,27 @@ import { choosePacing } from '../../src/engine/pacing/choose.js';
 import { redacted, warmUp } from '../../src/engine/warm-up.js';
 import { load } from './load-plan.js';
 
+/** @import { ShardInput } from '../../src/engine/shard.js' */
+/** @import { Request } from '../../src/http/exchange.js' */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+
 const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
 
 /** More requests than all parts have. */
 const MANY = 20_000;
 
-/**
- * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
- * @param {(index: number) => import('../../src/http/exchange.js').Request} request
- */
+/** @param {Partial<LoadPlan>} changes @param {(index: number) => Request} request */
 async function warmUpWith(changes, request) {
   const plan = { load: load(changes) };
   const fixture = { origin: 'http://127.0.0.1:1', targetUrl: '', target: { product: null, version: null } };
-  const input = /** @type {import('../../src/engine/shard.js').ShardInput} */ (
+  const input = /** @type {ShardInput} */ (
     /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
   );
   await warmUp(input, request, choosePacing(plan.load, 1, 2));
 }
 
 describe('the warm-up', () => {
-  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>][]} */
+  /** @type {[string, Partial<LoadPlan>][]} */
   const loads = [
     ['an open loop by a thread', { ratePerSecond: 1000 }],
     ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],

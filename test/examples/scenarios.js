@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkResult } from '../../src/result/check/check.js';
 import { assertNoStack, runCli } from '../cli/support.js';
-
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /**
  * Runs of one target, by name, and variables that make them short: the same lines stand in their READMEs.
@@ -92,10 +91,7 @@ export function resultsIn(document) {
     : document.runs.map((/** @type {any} */ run) => run.result ?? run);
 }
 
-/**
- * @param {string} name
- * @param {Result} result
- */
+/** @param {string} name @param {Result} result */
 function assertSound(name, result) {
   assert.deepEqual(checkResult(result), [], name);
   const { planned, sent, dropped, neverSent, succeeded, failed } = result.totals;

@@ -8,7 +8,10 @@ import { createConnection, MAX_BODY_BYTES } from '../../src/http/connection.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { connectTo, exchange, startRaw, whole } from './raw-server.js';
 
-/** @typedef {import('./raw-server.js').Behaviour} Behaviour */
+/** @import { Tls } from '../../src/http/tls.js' */
+/** @import { Behaviour } from './raw-server.js' */
+/** @import { RequestListener } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
 
 /** @param {string | Buffer} text @returns {Behaviour} */
 const write = (text) => (socket) => void socket.write(text);
@@ -177,7 +180,7 @@ describe('over TLS and plain', () => {
   const CONNECTIONS = 8;
   const ca = new TestCa();
   const trust = { ca: [ca.ca.pem], rejectUnauthorized: true };
-  /** Answers with as many bytes as the path says, all of them the connection's own. @type {import('node:http').RequestListener} */
+  /** Answers with as many bytes as the path says, all of them the connection's own. @type {RequestListener} */
   const answer = ({ url = '' }, res) => {
     const [, length, letter] = url.split('/');
     res.end(letter.repeat(Number(length)));
@@ -199,9 +202,9 @@ describe('over TLS and plain', () => {
   });
   /** @param {keyof typeof servers} name @param {string} [scheme] */
   const originOf = (name, scheme = name === 'plain' ? 'http' : 'https') =>
-    `${scheme}://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (servers[name].address()).port}`;
+    `${scheme}://127.0.0.1:${/** @type {AddressInfo} */ (servers[name].address()).port}`;
 
-  /** @type {[string, keyof typeof servers, import('../../src/http/tls.js').Tls, string | number][]} */
+  /** @type {[string, keyof typeof servers, Tls, string | number][]} */
   const table = [
     ['a certificate of the given CA', 'secure', trust, 200],
     ['one for the given name', 'named', { ...trust, servername: 'vault.example.com' }, 200],

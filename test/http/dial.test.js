@@ -5,11 +5,14 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { createDialler } from '../../src/http/connection.js';
 
+/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
+
 const TRUST = { rejectUnauthorized: true };
 
 /**
  * @param {ReturnType<typeof createDialler>} dial
- * @returns {Promise<{socket: import('node:net').Socket, end: 'ready' | string | null}>} what became of one attempt
+ * @returns {Promise<{socket: Socket, end: 'ready' | string | null}>} what became of one attempt
  */
 function attempt(dial) {
   return new Promise((resolve) => {
@@ -25,22 +28,18 @@ function attempt(dial) {
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   server.close();
   await once(server, 'close');
   return port;
 }
 
-/**
- * @param {import('node:test').TestContext} t
- * @param {number} port
- * @param {(peer: import('node:net').Socket) => void} onPeer
- */
+/** @param {TestContext} t @param {number} port @param {(peer: Socket) => void} onPeer */
 async function listen(t, port, onPeer) {
   const server = createServer(onPeer).listen(port, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');
-  return /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+  return /** @type {AddressInfo} */ (server.address()).port;
 }
 
 for (const host of ['127.0.0.1', 'localhost']) {

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createConnection } from '../../src/http/connection.js';
 
+/** @import { Connection, Request } from '../../src/http/exchange.js' */
+/** @import { AddressInfo, Socket } from 'node:net' */
+
 /** First octet of a client that speaks TLS: an HTTP server has no use for it. */
 const TLS_HANDSHAKE = 0x16;
 
-/** @typedef {import('node:net').Socket} Socket */
 /** @typedef {(socket: Socket, head: string) => void} Behaviour called for each request whose head has come */
 
 /** @param {Behaviour} behave @param {number} [port] */
@@ -36,7 +38,7 @@ export async function startRaw(behave, port = 0) {
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const address = /** @type {AddressInfo} */ (server.address());
   return {
     state,
     sockets,
@@ -69,8 +71,8 @@ export function connectTo(origin) {
 /**
  * One exchange, until it ends or, where it never does, until `give up` says so.
  *
- * @param {import('../../src/http/exchange.js').Connection} connection
- * @param {Partial<import('../../src/http/exchange.js').Request>} [request]
+ * @param {Connection} connection
+ * @param {Partial<Request>} [request]
  * @returns {{events: Events, ended: Promise<Events>}}
  */
 export function exchange(connection, request = {}) {

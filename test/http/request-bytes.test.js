@@ -6,6 +6,9 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { createEncoder } from '../../src/http/exchange.js';
 
+/** @import { Request } from '../../src/http/exchange.js' */
+/** @import { AddressInfo, Socket } from 'node:net' */
+
 /** @typedef {{method: string, url: string, headers: Record<string, string>, body: Buffer}} Seen */
 
 /** @type {Seen[]} */
@@ -18,12 +21,12 @@ const server = createServer(async (req, res) => {
   seen.push({ method, url, headers: /** @type {any} */ (headers), body: Buffer.concat(parts) });
   res.end();
 });
-/** @type {import('node:net').Socket} */
+/** @type {Socket} */
 let socket;
 before(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  socket = connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1');
+  socket = connect(/** @type {AddressInfo} */ (server.address()).port, '127.0.0.1');
 });
 after(() => {
   socket.destroy();
@@ -83,7 +86,7 @@ test('requests that share their header fields, and the same request again', () =
   assert.doesNotMatch(String(encode({ ...first, method: 'GET', body: null })), /Content-Length/);
 });
 
-/** @type {[string, Partial<import('../../src/http/exchange.js').Request>][]} */
+/** @type {[string, Partial<Request>][]} */
 const REFUSED = [
   ['a path with a space', { path: '/a b' }],
   ['a path with a line break', { path: '/a\r\nX: y' }],

@@ -6,10 +6,11 @@ import { createRequester, parseTargetUrl } from '../../src/http/request.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { startRaw, whole } from './raw-server.js';
 
-/**
- * @param {string} origin
- * @param {{tls?: import('../../src/http/tls.js').Tls, timeoutMs?: number}} [options]
- */
+/** @import { Tls } from '../../src/http/tls.js' */
+/** @import { Server, ServerOptions } from 'node:https' */
+/** @import { AddressInfo } from 'node:net' */
+
+/** @param {string} origin @param {{tls?: Tls, timeoutMs?: number}} [options] */
 async function ask(origin, options = {}) {
   const requester = createRequester({ origin, timeoutMs: 60_000, ...options });
   try {
@@ -137,19 +138,19 @@ describe('over TLS', () => {
     future: ca.issue('future', { extensions, inDays: 1 }),
     stranger: new TestCa({ name: 'Stranger' }).issue('stranger', { extensions }),
   };
-  /** @type {import('node:https').Server[]} */
+  /** @type {Server[]} */
   const servers = [];
   after(() => {
     for (const server of servers) server.close().closeAllConnections();
   });
 
-  /** @param {keyof typeof made} name @param {import('node:https').ServerOptions} [options] */
+  /** @param {keyof typeof made} name @param {ServerOptions} [options] */
   async function serve(name, options = {}) {
     const { pem, keyPem } = made[name];
     const server = createHttpsServer({ cert: pem, key: keyPem, ...options }, (_req, res) => res.end('{}'));
     servers.push(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    return `https://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+    return `https://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
   }
   const trust = { ca: [ca.ca.pem], rejectUnauthorized: true };
   const client = { requestCert: true, ca: ca.ca.pem, rejectUnauthorized: true };

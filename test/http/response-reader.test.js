@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { MAX_BODY_BYTES, ResponseReader } from '../../src/http/response-reader.js';
 import { parseResponseHead } from '../../src/http/response-syntax.js';
 
+/** @import { ResponseHead } from '../../src/http/response-syntax.js' */
+
 /** @typedef {{end: string, status: number, body: string, reusable: boolean}} Read */
 
 /**
@@ -235,7 +237,7 @@ test("mutated answers: what is read as whole, Node's client reads the same way",
 const OK = 'HTTP/1.1 200 OK';
 const KEEP = 'Connection: keep-alive';
 
-/** @type {[string, string[], Partial<import('../../src/http/response-syntax.js').ResponseHead> | null][]} what, lines, expected */
+/** @type {[string, string[], Partial<ResponseHead> | null][]} what, lines, expected */
 const table = [
   ['a length', [OK, 'Content-Length: 497'], { status: 200, framing: 'length', length: 497, reusable: true }],
   ['any case, any space', [OK, 'cOnTeNt-lEnGtH:\t 7 \t'], { framing: 'length', length: 7 }],

@@ -6,6 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { connectOptions, loadTls } from '../../src/http/tls.js';
 import { TestCa } from '../pki/test-ca.js';
 
+/** @import { TlsFiles } from '../../src/http/tls.js' */
+
 describe('loadTls', () => {
   let folder = '';
   const at = (/** @type {string} */ name) => join(folder, name);
@@ -63,7 +65,7 @@ describe('loadTls', () => {
     assert.deepEqual([tls.servername, tls.rejectUnauthorized], ['vault.example.com', false]);
   });
 
-  /** @type {[string, import('../../src/http/tls.js').TlsFiles, string, RegExp][]} a name for a file is put below the folder */
+  /** @type {[string, TlsFiles, string, RegExp][]} a name for a file is put below the folder */
   const wrong = [
     ['a CA file that is not there', { caCert: 'absent' }, 'file_not_found', /--ca-cert.*absent is not there/],
     ['a CA file that is a folder', { caCert: 'cas' }, 'file_unreadable', /is a folder/],

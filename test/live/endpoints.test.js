@@ -106,11 +106,7 @@ const URLS = [
   ],
 ];
 
-/**
- * @param {() => unknown} read
- * @param {string} code
- * @param {RegExp} message
- */
+/** @param {() => unknown} read @param {string} code @param {RegExp} message */
 function assertRefused(read, code, message) {
   assert.throws(read, (error) => {
     assert.ok(error instanceof PkiLoadError);

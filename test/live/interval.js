@@ -1,6 +1,5 @@
 /** What a run says once a second, for tests of the view. */
-
-/** @typedef {import('../../src/engine/interval.js').IntervalEvent} IntervalEvent */
+/** @import { IntervalEvent } from '../../src/engine/interval.js' */
 
 /** @param {Partial<IntervalEvent>} [changes] @returns {IntervalEvent} */
 export function interval(changes) {

@@ -8,6 +8,8 @@ import { sampleResult } from '../result/sample.js';
 import { interval } from './interval.js';
 import { MIX, reportAt, startRun } from './running.js';
 
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+
 /** A port of a recorder, as the live thread sees it. */
 class Port extends EventEmitter {
   isClosed = false;
@@ -18,7 +20,7 @@ class Port extends EventEmitter {
 }
 
 /**
- * @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes
+ * @param {Partial<LoadPlan>} changes
  * @param {{requirements?: string[], runs?: number, outlets?: ('files' | 'server' | 'pusher')[]}} [options]
  */
 function stage(changes, { requirements = [], runs = 1, outlets = ['files', 'server', 'pusher'] } = {}) {

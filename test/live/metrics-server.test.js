@@ -9,8 +9,9 @@ import { createMetricsServer } from '../../src/live/metrics-server.js';
 import { render } from '../../src/report/data/prometheus.js';
 import { sampleResult, spread } from '../result/sample.js';
 
-/** @typedef {import('../../src/live/metrics-server.js').MetricsServer} MetricsServer */
-/** @typedef {import('node:test').TestContext} TestContext */
+/** @import { MetricsServer } from '../../src/live/metrics-server.js' */
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { TestContext } from 'node:test' */
 
 /** A server that does not close fails its test. */
 const HANGS = { timeout: 120_000 };
@@ -35,7 +36,7 @@ function portOf({ address }) {
 async function ask({ address }, path = '/metrics', { method = 'GET', body } = {}) {
   const asking = open(`http://${address}${path}`, { method, agent: false });
   asking.end(body);
-  const [message] = /** @type {[import('node:http').IncomingMessage]} */ (await once(asking, 'response'));
+  const [message] = /** @type {[IncomingMessage]} */ (await once(asking, 'response'));
   let text = '';
   for await (const chunk of message.setEncoding('utf8')) text += chunk;
   return { status: message.statusCode, headers: message.headers, text };

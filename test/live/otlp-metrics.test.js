@@ -6,9 +6,8 @@ import { render } from '../../src/report/data/prometheus.js';
 import { block, closedLoad, sampleResult, spread } from '../result/sample.js';
 import { otlpFaults } from './otlp-proto.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/live/otlp-metrics.js').Metric} Metric */
-/** @typedef {import('../../src/live/otlp-metrics.js').KeyValue} KeyValue */
+/** @import { KeyValue, Metric } from '../../src/live/otlp-metrics.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 const START_MS = Date.parse('2026-01-02T03:04:05.678Z');
 

@@ -1,9 +1,8 @@
 /** For tests of pushing: time that passes only when a test says so, and a receiver that answers as it is told. */
 import { targetError } from '../../src/common/errors.js';
 import { sampleResult, spread } from '../result/sample.js';
+/** @import { Answer, Asked } from '../../src/http/request.js' */
 
-/** @typedef {import('../../src/http/request.js').Asked} Asked */
-/** @typedef {import('../../src/http/request.js').Answer} Answer */
 /** @typedef {number | {status: number, headers?: Record<string, string>, body?: unknown} | Error | 'held'} Reply a status alone: with an empty body */
 
 /** The date at which time begins, Unix time in ms. */

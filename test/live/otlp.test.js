@@ -8,7 +8,9 @@ import { createOtlpPusher } from '../../src/live/otlp.js';
 import { otlpFaults } from './otlp-proto.js';
 import { createReceiver, createTime, numberOf, result, START_MS, settle } from './otlp-receiver.js';
 
-/** @typedef {import('./otlp-receiver.js').Reply} Reply */
+/** @import { Reply } from './otlp-receiver.js' */
+/** @import { IncomingHttpHeaders, Server } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
 
 const URL_SHOWN = 'http://127.0.0.1:4318/v1/metrics';
 const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused the connection.');
@@ -26,10 +28,7 @@ const partial = (rejectedDataPoints, errorMessage) => ({
   body: { partialSuccess: { rejectedDataPoints, errorMessage } },
 });
 
-/**
- * @param {Reply[]} replies
- * @param {Record<string, string>} [headers]
- */
+/** @param {Reply[]} replies @param {Record<string, string>} [headers] */
 function start(replies, headers = {}) {
   const time = createTime();
   const receiver = createReceiver(...replies);
@@ -417,15 +416,15 @@ describe('whoever waits for the end', () => {
   });
 });
 
-/** @param {import('node:http').Server} server */
+/** @param {Server} server */
 async function portOf(server) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+  return /** @type {AddressInfo} */ (server.address()).port;
 }
 
 describe('on the wire', { timeout: 120_000 }, () => {
   test('a receiver gets whole requests, right by the protobuf-JSON mapping, as JSON, with the headers given and our name', async (t) => {
-    /** @type {{method?: string, url?: string, headers: import('node:http').IncomingHttpHeaders, body: string}[]} */
+    /** @type {{method?: string, url?: string, headers: IncomingHttpHeaders, body: string}[]} */
     const seen = [];
     const server = createServer(async (request, response) => {
       let body = '';

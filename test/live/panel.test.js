@@ -5,13 +5,10 @@ import fc from 'fast-check';
 import { NARROWEST, panel, sparkline, WIDEST } from '../../src/live/panel.js';
 import { interval } from './interval.js';
 
-/** @typedef {import('../../src/live/panel.js').Picture} Picture */
+/** @import { IntervalEvent } from '../../src/engine/interval.js' */
+/** @import { Picture } from '../../src/live/panel.js' */
 
-/**
- * @param {Partial<Picture>} [changes]
- * @param {Partial<import('./interval.js').IntervalEvent>} [second]
- * @returns {Picture}
- */
+/** @param {Partial<Picture>} [changes] @param {Partial<IntervalEvent>} [second] @returns {Picture} */
 function picture(changes, second) {
   return {
     interval: interval({ elapsedMs: 7000, ...second }),
@@ -38,7 +35,7 @@ test('a usual second', () => {
   ]);
 });
 
-/** @type {[string, Partial<Picture>, Partial<import('./interval.js').IntervalEvent>, RegExp][]} what, changes, a line that is there */
+/** @type {[string, Partial<Picture>, Partial<IntervalEvent>, RegExp][]} what, changes, a line that is there */
 const TABLE = [
   ['a closed loop offers nothing', { offeredPerSecond: null }, {}, /^Rate {7}19\.8\/s succeeded$/m],
   [

@@ -6,7 +6,8 @@ import { createProgress, createView } from '../../src/live/view.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 
-/** @typedef {import('./interval.js').IntervalEvent} IntervalEvent */
+/** @import { IntervalEvent } from '../../src/engine/interval.js' */
+/** @import { JudgedRequirement } from '../../src/live/panel.js' */
 
 const JUDGED = /** @type {const} */ ({ actual: 2, limit: 1, unit: 'ms', reason: '' });
 
@@ -91,7 +92,7 @@ test('without a terminal: the start, the first second, then every fifth', () => 
   assert.ok(!written.text.includes('\u001b'));
 });
 
-/** @typedef {import('../../src/live/panel.js').JudgedRequirement['verdict']} Verdict */
+/** @typedef {JudgedRequirement['verdict']} Verdict */
 /** @type {[string, number | null, Verdict[], Partial<IntervalEvent>, string][]} what, offered, verdicts, second, line after the time */
 const STANDINGS = [
   ['what is offered', 20, [], {}, '19/s of 20/s  p99 12.3 ms  no errors  1 in flight'],

@@ -7,7 +7,8 @@ import { validateResult } from '../../src/result/schema.js';
 import { sample, setUp } from '../engine/recording.js';
 import { MIX, reportAt, STARTED_AT, startRun } from './running.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /** As a reader of the file gets it: whole, valid, and in agreement with itself. @param {Result} result */
 function assertRight(result) {
@@ -127,7 +128,7 @@ describe('the result so far', () => {
 });
 
 describe('the rate so far', () => {
-  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
+  /** @type {[string, Partial<LoadPlan>, number, number, number][]} load, asked at, known until so much later, rate */
   const TABLE = [
     ['is that of the plan', { ratePerSecond: 20 }, 1000, 0, 20],
     ['is so with what was done while it was told', { ratePerSecond: 20 }, 1000, 99, 20],
@@ -192,7 +193,7 @@ describe('the rate so far', () => {
 });
 
 describe('a requirement on the rate, while the run goes on,', () => {
-  /** @type {[string, Partial<import('../../src/plan/plan.js').LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
+  /** @type {[string, Partial<LoadPlan>, number, number, string][]} load, answered after, asked at, verdict */
   const TABLE = [
     ['is met where all that was due was answered', { ratePerSecond: 20 }, 5, 8000, 'met'],
     ['is met in between two arrivals, too', { ratePerSecond: 20 }, 5, 8033, 'met'],

@@ -7,11 +7,11 @@ import { createSchedule } from '../../src/plan/schedule.js';
 import { shardOfThread } from '../../src/plan/shard-part.js';
 import { load as loadOf } from '../engine/load-plan.js';
 import { sample, setUp } from '../engine/recording.js';
+/** @import { Report } from '../../src/engine/recording/recorder.js' */
+/** @import { Mix } from '../../src/operations/mix.js' */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
-/** @typedef {import('../../src/engine/recording/recorder.js').Report} Report */
-
-/** Named as the recorders of test/engine/recording.js call theirs. @type {import('../../src/operations/mix.js').Mix} */
+/** Named as the recorders of test/engine/recording.js call theirs. @type {Mix} */
 export const MIX = /** @type {any} */ ({
   members: [{ name: 'operation 0' }],
   things: { 'operation 0': 'answers' },
@@ -20,10 +20,7 @@ export const MIX = /** @type {any} */ ({
 
 export const STARTED_AT = new Date('2026-01-02T03:04:05.000Z');
 
-/**
- * @param {Partial<LoadPlan>} changes
- * @param {string[]} [requirements]
- */
+/** @param {Partial<LoadPlan>} changes @param {string[]} [requirements] */
 export function startRun(changes, requirements = []) {
   const load = loadOf(changes);
   const window = plannedWindow(load);

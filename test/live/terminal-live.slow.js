@@ -12,6 +12,8 @@ import { startDevServer } from '../../src/dev/spawn.js';
 import { assertAddsUp, EC, environmentOf, rightResult, scratch } from '../cli/support.js';
 import { createTerminalScreen } from './terminal-screen.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+
 const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
 const CTRL_C = '\u0003';
@@ -91,7 +93,7 @@ function startOnTerminal(args, { env, first = 'stty cols 100 rows 30', size = { 
   };
 }
 
-/** @param {string} path of a result @param {(result: import('../../src/result/schema.js').Result) => boolean} isSo */
+/** @param {string} path of a result @param {(result: Result) => boolean} isSo */
 async function written(path, isSo) {
   for (;;) {
     if (existsSync(path)) {

@@ -14,7 +14,10 @@ import { scratch } from '../cli/support.js';
 import { sampleResult } from '../result/sample.js';
 import { reportAt, startRun } from './running.js';
 
-/** @param {Partial<import('../../src/live/thread.js').LiveOptions>} changes */
+/** @import { LiveOptions } from '../../src/live/thread.js' */
+/** @import { AddressInfo } from 'node:net' */
+
+/** @param {Partial<LiveOptions>} changes */
 function start(changes) {
   const run = startRun({ durationMs: 20_000, threads: 2 });
   const options = {
@@ -96,7 +99,7 @@ describe('the live thread', () => {
     const silent = createServer();
     t.after(() => silent.close());
     await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(null)));
-    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address());
+    const { port } = /** @type {AddressInfo} */ (silent.address());
     const asked = once(silent, 'connection');
     const { live: starting } = start({ otlp: `http://127.0.0.1:${port}` });
     const live = await starting;
@@ -124,7 +127,7 @@ describe('the live thread', () => {
     const server = createServer();
     t.after(() => server.close());
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const { port } = /** @type {AddressInfo} */ (server.address());
     await assert.rejects(start({ metrics: { host: '127.0.0.1', port } }).live, (error) => {
       assert.ok(error instanceof PkiLoadError);
       assert.equal(error.code, 'metrics_port_in_use');

@@ -8,7 +8,9 @@ import { parseRequirement } from '../../src/plan/requirements.js';
 import { sampleResult } from '../result/sample.js';
 import { interval, START } from './interval.js';
 
-/** A terminal that remembers. @param {Partial<import('../../src/live/view.js').Terminal>} [changes] */
+/** @import { Terminal } from '../../src/live/view.js' */
+
+/** A terminal that remembers. @param {Partial<Terminal>} [changes] */
 function stage(changes) {
   const written = { text: '' };
   const view = createView({

@@ -28,7 +28,9 @@ import { parseArgs } from 'node:util';
 import { shuffled } from '../../src/common/random.js';
 import { mutantsOf } from './mutators.js';
 
-/** @typedef {import('./mutators.js').Mutant & {file: string}} Fault `file` from the top of the repository */
+/** @import { Mutant } from './mutators.js' */
+
+/** @typedef {Mutant & {file: string}} Fault `file` from the top of the repository */
 
 const TOP = fileURLToPath(new URL('../..', import.meta.url));
 const COPIED = [

@@ -30,10 +30,7 @@ const OPERATORS = {
   '-=': '+=',
 };
 
-/**
- * @param {string} source JavaScript
- * @returns {Mutant[]} in the order of the text; each parses
- */
+/** @param {string} source JavaScript @returns {Mutant[]} in the order of the text; each parses */
 export function mutantsOf(source) {
   const file = ts.createSourceFile('source.js', source, ts.ScriptTarget.Latest, true);
   /** @type {Mutant[]} */

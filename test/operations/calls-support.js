@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { makePlan } from '../../src/plan/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
+/** @import { Classify, Operation } from '../../src/operations/index.js' */
 
-/** @typedef {import('../../src/operations/index.js').Operation} Operation */
 /** @typedef {[sentence: string, status: number, body: unknown, outcome: string]} Row of answers; a body that is no text is sent as JSON */
 
 /** @param {Operation} operation @param {Record<string, unknown>} [given] */
@@ -39,7 +39,7 @@ export const REFUSALS = [
 const bytesOf = (body) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
 /**
- * @param {import('../../src/engine/recording/recorder.js').Classify} classify
+ * @param {Classify} classify
  * @param {Row} row
  * @param {{good: string[], index?: number}} options `good`: the outcomes that are successes
  * @returns {string} the outcome
@@ -62,10 +62,7 @@ export function assertAllSeen({ outcomes }, seen) {
   assert.deepEqual([...new Set(seen)].sort(), Object.keys(outcomes).sort());
 }
 
-/**
- * @param {() => unknown} work
- * @param {RegExp} message
- */
+/** @param {() => unknown} work @param {RegExp} message */
 export function assertUsage(work, message) {
   assert.throws(work, (/** @type {any} */ error) => {
     assert.match(error.full, message);

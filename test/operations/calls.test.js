@@ -10,7 +10,7 @@ import { operation as http } from '../../src/operations/http.js';
 import { operation as lookup } from '../../src/operations/token-lookup.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
-/** @typedef {import('./calls-support.js').Row} Row */
+/** @import { Row } from './calls-support.js' */
 
 describe('approle-login', () => {
   const token = { client_token: 'hvs.x', accessor: 'a', token_type: 'service' };

@@ -6,6 +6,8 @@ import { operation as write } from '../../src/operations/kv-write.js';
 import { secretValue } from '../../src/operations/request-parts.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
+/** @import { Row } from './calls-support.js' */
+
 const V1 = { ...CALL, mount: 'some/kv', version: '1' };
 const V2 = { ...V1, version: '2' };
 
@@ -29,7 +31,7 @@ test('kv-write: what is sent follows from --data-seed, --size and the number of 
 });
 
 test('kv-write: answers', () => {
-  /** @type {import('./calls-support.js').Row[]} */
+  /** @type {Row[]} */
   const second = [
     ['a version is a written secret', 200, { data: { version: 3 } }, 'written'],
     ['without a version', 200, { data: {} }, 'no_version'],
@@ -39,7 +41,7 @@ test('kv-write: answers', () => {
     ['nothing at all is no answer of version 2', 204, '', 'not_json'],
     ...REFUSALS,
   ];
-  /** @type {import('./calls-support.js').Row[]} */
+  /** @type {Row[]} */
   const first = [
     ['version 1 says nothing', 204, '', 'written'],
     ['warnings do no harm', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
@@ -60,7 +62,7 @@ test('kv-read: only the secret that was written will do, in full', () => {
   const plan = planOf(read, { paths: 4, size: 40, pick: 'in-turn' });
   const right = secretValue(1, 1, 40);
   const index = 5;
-  /** @type {import('./calls-support.js').Row[]} */
+  /** @type {Row[]} */
   const second = [
     ['the secret that was written', 200, { data: { data: { value: right } } }, 'read'],
     ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'other_secret'],

@@ -4,7 +4,7 @@ import { mixOf } from '../../src/operations/mix.js';
 import { createChooser } from '../../src/operations/request-parts.js';
 import { load } from '../engine/load-plan.js';
 
-/** @typedef {import('../../src/operations/mix.js').Member} Member */
+/** @import { Member } from '../../src/operations/mix.js' */
 
 for (const weights of [
   [1, 1],

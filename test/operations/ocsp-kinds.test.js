@@ -12,7 +12,8 @@ import { buildResponse, bytesOf, der, refusal, single } from '../pki/ocsp-builde
 import { TestCa } from '../pki/test-ca.js';
 import { assertUsage, planOf as planFor } from './calls-support.js';
 
-/** @typedef {import('../../src/operations/ocsp-kinds.js').KindName} KindName */
+/** @import { KindName } from '../../src/operations/ocsp-kinds.js' */
+/** @import { Issued } from '../pki/test-ca.js' */
 
 const ocsp = await loadOperation('ocsp');
 const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
@@ -108,11 +109,7 @@ const STATUS = {
   unknown: bytesOf('8200'),
 };
 
-/**
- * @param {KindName[]} names
- * @param {string[]} [expect]
- * @param {{nonce?: boolean}} [options]
- */
+/** @param {KindName[]} names @param {string[]} [expect] @param {{nonce?: boolean}} [options] */
 async function open(names, expect = [], { nonce = false } = {}) {
   const kinds = readKinds(
     names.map((name) => `${name}=1`),
@@ -153,7 +150,7 @@ async function open(names, expect = [], { nonce = false } = {}) {
   };
 }
 
-/** @param {Uint8Array} certId @param {keyof typeof STATUS} status @param {{thisUpdate?: number, signer?: import('../pki/test-ca.js').Issued}} [how] */
+/** @param {Uint8Array} certId @param {keyof typeof STATUS} status @param {{thisUpdate?: number, signer?: Issued}} [how] */
 const answer = (certId, status, { thisUpdate = Date.now(), signer = ca.ca } = {}) =>
   buildResponse({ signer, singles: [single({ certId, thisUpdate, status: STATUS[status] })] });
 

@@ -10,8 +10,12 @@ import { createPlan, readEnvironment, run } from '../../src/index.js';
 import { ask } from '../dev/support.js';
 import { TestCa } from '../pki/openssl-ca.js';
 
+/** @import { DevServer } from '../../src/dev/server.js' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
+
 const EC = 'example-dot-com-ec';
-/** @type {import('../../src/dev/server.js').DevServer} */
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer({ caKeyType: 'ec' });
@@ -39,7 +43,7 @@ const counts = async () => [(await listed('certs/revoked')).length, (await liste
  * In front of the embedded server: revokes one more certificate before each time that it passes its CRL on, one after the
  * other, so that no two answers are alike.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @returns {Promise<string>} its address
  */
 async function startGrowingCrl(t) {
@@ -59,7 +63,7 @@ async function startGrowingCrl(t) {
   }).listen(0, '127.0.0.1');
   await once(front, 'listening');
   t.after(() => front.close().closeAllConnections());
-  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (front.address()).port}`;
+  return `http://127.0.0.1:${/** @type {AddressInfo} */ (front.address()).port}`;
 }
 
 describe('on the embedded server', () => {

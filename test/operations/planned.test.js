@@ -10,7 +10,7 @@ import { allRequests, expectedRequests, longestRunMs } from '../../src/plan/expe
 import { createSchedule } from '../../src/plan/schedule.js';
 import { planOf } from './calls-support.js';
 
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
 /** @param {Record<string, unknown>} given @returns {LoadPlan} */
 const loadOf = (given) => planOf(revoke, { timeout: '10s', ...given }).load;

@@ -5,6 +5,8 @@ import { secretValue } from '../../src/operations/request-parts.js';
 import { bytesOf, isSignature, operation } from '../../src/operations/transit.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
+/** @import { Row } from './calls-support.js' */
+
 const FIXTURE = {
   ...CALL,
   mount: 'tr',
@@ -33,7 +35,7 @@ test('requests: path, and a body for each action', () => {
 });
 
 test('answers to each action; every outcome can occur', () => {
-  /** @type {Record<string, import('./calls-support.js').Row[]>} */
+  /** @type {Record<string, Row[]>} */
   const tables = {
     encrypt: [
       [

@@ -10,6 +10,8 @@ import { encodePem } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
 import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, signed, TestCa } from './test-ca.js';
 
+/** @import { KeyObject } from 'node:crypto' */
+
 const ca = new TestCa({ key: 'rsa' });
 const [ecCa, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 const CN = 'www.example.com';
@@ -175,7 +177,7 @@ for (const key of KEY_KINDS) {
 test('an RSA key with a borrowed modulus, or right modulo one prime only, does not match', () => {
   const [mine, other] = [makeKeys('rsa'), makeKeys('rsa')];
   const spki = mine.publicKey.export({ format: 'der', type: 'spki' });
-  const fieldsOf = (/** @type {import('node:crypto').KeyObject} */ key) => {
+  const fieldsOf = (/** @type {KeyObject} */ key) => {
     const reader = new DerReader(key.export({ format: 'der', type: 'pkcs1' })).enter(TAG.sequence);
     return Array.from({ length: 9 }, () => reader.readInteger());
   };

@@ -2,9 +2,10 @@
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { der, generalizedTime } from './ocsp-builder.js';
 import { signed } from './test-ca.js';
+/** @import { Issued } from './test-ca.js' */
 
 /**
- * @param {import('./test-ca.js').Issued} ca
+ * @param {Issued} ca
  * @param {{version?: Buffer | null, inside?: Buffer, outside?: Buffer, issuer?: Buffer, thisUpdate?: Buffer, nextUpdate?: Buffer | null,
  *   entries?: Buffer | null, extensions?: Buffer | null, more?: Buffer}} [parts]
  */

@@ -5,6 +5,8 @@ import { CSR_KEY_TYPES, createCsr, createCsrPool } from '../../src/pki/csr.js';
 import { decodePem } from '../../src/pki/text.js';
 import { oid } from './ocsp-builder.js';
 
+/** @import { CsrKeyType } from '../../src/pki/csr.js' */
+
 const NAMES = {
   commonName: 'www.example.com',
   altNames: ['www.example.com', 'bücher.example', 'me@EXAMPLE.com'],
@@ -37,7 +39,7 @@ test('a CSR without any names has neither commonName nor alternative names, and 
 });
 
 test('an unknown key type and an address that is none are refused', async () => {
-  const keyType = /** @type {import('../../src/pki/csr.js').CsrKeyType} */ (/** @type {unknown} */ ('dsa'));
+  const keyType = /** @type {CsrKeyType} */ (/** @type {unknown} */ ('dsa'));
   await assert.rejects(createCsr({ keyType }), { code: 'bad_key_type', message: /"dsa"/ });
   await assert.rejects(createCsr({ keyType: 'ec-256', ipSans: ['10.0.0.256'] }), {
     code: 'bad_ip',

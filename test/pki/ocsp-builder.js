@@ -1,8 +1,7 @@
 /** A small DER writer, and OCSP responses made with it. */
 import { createHash } from 'node:crypto';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
-
-/** @typedef {import('./test-ca.js').Issued} Issued */
+/** @import { Issued } from './test-ca.js' */
 
 /** @param {number} tag @param {...Uint8Array} contents */
 export function der(tag, ...contents) {

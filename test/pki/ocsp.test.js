@@ -27,6 +27,8 @@ import {
 } from './ocsp-builder.js';
 import { EXTENSIONS, nameOf, TestCa } from './test-ca.js';
 
+/** @import { BasicResponse } from '../../src/pki/ocsp-response.js' */
+
 const DAY = 86_400_000;
 const [ca, stranger, namesake] = [new TestCa(), new TestCa({ name: 'Stranger' }), new TestCa()];
 const leaf = ca.issue('leaf');
@@ -209,9 +211,7 @@ test('every field of a response is read', () => {
     responderId: keyHashResponderId(delegate),
     certs: [ca.ca.der, delegate.der],
   });
-  const { signed, ...parsed } = /** @type {import('../../src/pki/ocsp-response.js').BasicResponse} */ (
-    parseOcspResponse(full)
-  );
+  const { signed, ...parsed } = /** @type {BasicResponse} */ (parseOcspResponse(full));
   const { data, signature, oid, parameters } = signed;
   assert.deepEqual({ oid, parameters }, { oid: '1.2.840.10045.4.3.2', parameters: null });
   assert.ok(full.includes(Buffer.concat([data, delegate.algorithm])) && full.includes(signature));

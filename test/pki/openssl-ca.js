@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { TestCa as CaInMemory } from './test-ca.js';
-
-/** @typedef {import('./test-ca.js').Issued} Issued */
+/** @import { Issued } from './test-ca.js' */
+/** @import { AddressInfo } from 'node:net' */
 
 /** @param {string[]} args @param {{cwd?: string, input?: string | Buffer}} [options] */
 export function openssl(args, options = {}) {
@@ -73,7 +73,7 @@ export class TestCa extends CaInMemory {
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   server.close();
   return port;
 }

@@ -14,13 +14,15 @@ import { decodePem, serialHex } from '../../src/pki/text.js';
 import { openssl, TestCa } from './openssl-ca.js';
 import { EXTENSIONS, KEY_KINDS } from './test-ca.js';
 
+/** @import { Issued } from './test-ca.js' */
+
 const [ca, rsaCa] = [new TestCa({ name: 'Zertifizierungsstelle Ü' }), new TestCa({ key: 'rsa' })];
 after(() => {
   ca.close();
   rsaCa.close();
 });
 
-/** @param {TestCa} by @param {import('./test-ca.js').Issued} leaf @param {{hash?: 'sha1' | 'sha256', nonce?: Uint8Array | null}} [how] */
+/** @param {TestCa} by @param {Issued} leaf @param {{hash?: 'sha1' | 'sha256', nonce?: Uint8Array | null}} [how] */
 async function ask(by, leaf, { hash = 'sha1', nonce = null } = {}) {
   const certId = await createCertId({ issuerDer: by.ca.der, serial: leaf.serial, hash });
   return { certId, nonce, nowMs: Date.now(), request: await buildOcspRequest({ certId, nonce }) };

@@ -7,6 +7,8 @@ import { verifySignature } from '../../src/pki/signature.js';
 import { bytesOf, der, oid } from './ocsp-builder.js';
 import { makeKeys } from './test-ca.js';
 
+/** @import { KeyObject } from 'node:crypto' */
+
 const data = Buffer.from('what is signed');
 const NULL = bytesOf('0500');
 const SHA256 = '2.16.840.1.101.3.4.2.1';
@@ -14,7 +16,7 @@ const keys = Object.fromEntries(['rsa', 'ec', 'ed25519', 'ed448'].map((kind) => 
 /** Of the other families, none of which may pass. @param {string} kind */
 const wrongKey = (kind) => keys[kind === 'ec' ? 'ed25519' : 'ec'].publicKey;
 
-/** @typedef {{oid: string, parameters: Buffer | null, signature: Buffer, key: import('node:crypto').KeyObject}} Signed */
+/** @typedef {{oid: string, parameters: Buffer | null, signature: Buffer, key: KeyObject}} Signed */
 
 const sha256 = der(0x30, oid(SHA256), NULL);
 const bare = der(0x30, oid(SHA256));

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { encodePem, parseSerial } from '../../src/pki/text.js';
 import { bytesOf, der, extension, generalizedTime, oid } from './ocsp-builder.js';
 
+/** @import { KeyObject, KeyPairKeyObjectResult } from 'node:crypto' */
+
 const DAY = 86_400_000;
 const SHA256 = der(0x30, oid('2.16.840.1.101.3.4.2.1'), bytesOf('0500'));
 const PSS = {
@@ -52,7 +54,7 @@ export function altNames({ dns = [], ip = [] }) {
   return extension('2.5.29.17', false, der(0x30, ...names));
 }
 
-/** @param {string} kind @returns {import('node:crypto').KeyPairKeyObjectResult} */
+/** @param {string} kind @returns {KeyPairKeyObjectResult} */
 export function makeKeys(kind) {
   if (kind === 'ed25519') return generateKeyPairSync('ed25519');
   if (kind === 'ed448') return generateKeyPairSync('ed448');
@@ -83,11 +85,11 @@ export class Issued {
     this.file = 'ca';
     this.name = name;
     this.kind = kind;
-    /** @type {import('node:crypto').KeyPairKeyObjectResult} */
+    /** @type {KeyPairKeyObjectResult} */
     const pair = again ?? makeKeys(kind);
-    /** @type {import('node:crypto').KeyObject} */
+    /** @type {KeyObject} */
     this.privateKey = pair.privateKey;
-    /** @type {import('node:crypto').KeyObject} */
+    /** @type {KeyObject} */
     this.publicKey = pair.publicKey;
     this.spki = pair.publicKey.export({ format: 'der', type: 'spki' });
     this.algorithm = KINDS[kind].algorithm;

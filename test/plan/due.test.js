@@ -5,6 +5,8 @@ import { createDueCounter, createDuePerSecond, dueOf } from '../../src/plan/due.
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from '../engine/load-plan.js';
 
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+
 const loads = fc.record({
   ratePerSecond: fc.oneof(
     fc.double({ min: 0.2, max: 300, noNaN: true }),
@@ -21,13 +23,13 @@ const loads = fc.record({
   ),
 });
 
-/** @param {any} changes @returns {import('../../src/plan/plan.js').LoadPlan} */
+/** @param {any} changes @returns {LoadPlan} */
 const planOf = (changes) => load(changes);
 
 /**
  * Those of the part, one by one.
  *
- * @param {import('../../src/plan/plan.js').LoadPlan} plan
+ * @param {LoadPlan} plan
  * @returns {number[]} due times of the measured part, from its start
  */
 function walk(plan) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createProfile } from '../../src/plan/profile.js';
 
-/** @typedef {import('../../src/plan/profile.js').Segment} Segment */
+/** @import { Segment } from '../../src/plan/profile.js' */
 
 /** @param {number} fromPerSecond @param {number} toPerSecond @param {number} durationMs @returns {Segment} */
 const line = (fromPerSecond, toPerSecond, durationMs) => ({ fromPerSecond, toPerSecond, durationMs });

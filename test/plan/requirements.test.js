@@ -5,7 +5,9 @@ import { PkiLoadError } from '../../src/common/errors.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { refusal } from '../result/support.js';
 
-/** @type {[string, string, Partial<import('../../src/plan/requirements.js').Requirement>][]} */
+/** @import { Requirement } from '../../src/plan/requirements.js' */
+
+/** @type {[string, string, Partial<Requirement>][]} */
 const GOOD = [
   [
     'rate in the unit the user chose',

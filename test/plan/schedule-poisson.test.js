@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from '../engine/load-plan.js';
 
-/** @param {Partial<import('../../src/plan/plan.js').LoadPlan>} changes */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+
+/** @param {Partial<LoadPlan>} changes */
 function poisson(changes) {
   return createSchedule(load({ ratePerSecond: 100, arrivals: 'poisson', ...changes }));
 }

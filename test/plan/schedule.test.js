@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from '../engine/load-plan.js';
 
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
 
 const HOUR = 3_600_000;
 

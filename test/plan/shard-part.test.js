@@ -13,11 +13,7 @@ const ocsp = await loadOperation('ocsp');
 /** @param {Record<string, unknown>} given */
 const plan = (given) => makePlan(ocsp, given, readEnvironment({}));
 
-/**
- * @param {() => unknown} refused
- * @param {string} code
- * @param {RegExp} message
- */
+/** @param {() => unknown} refused @param {string} code @param {RegExp} message */
 function assertRefuses(refused, code, message) {
   assert.throws(refused, (error) => {
     assert.ok(error instanceof PkiLoadError, String(error));

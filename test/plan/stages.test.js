@@ -11,7 +11,7 @@ import { createStageFinder, settledFrom, spansOf } from '../../src/plan/stages.j
 import { load } from '../engine/load-plan.js';
 import { pace } from '../engine/pacing.js';
 
-/** @typedef {import('../../src/plan/load.js').StagePlan} StagePlan */
+/** @import { LoadPlan, StagePlan } from '../../src/plan/load.js' */
 
 /** @param {string} name @param {...[seconds: number, from: number, to: number]} lines @returns {StagePlan} */
 const stage = (name, ...lines) => ({
@@ -19,7 +19,7 @@ const stage = (name, ...lines) => ({
   lines: lines.map(([seconds, from, to]) => ({ durationMs: seconds * 1000, from, to })),
 });
 
-/** @param {StagePlan[]} stages @param {Partial<import('../../src/plan/plan.js').LoadPlan>} [changes] */
+/** @param {StagePlan[]} stages @param {Partial<LoadPlan>} [changes] */
 function staged(stages, changes = {}) {
   const lines = stages.flatMap((one) => one.lines);
   const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);

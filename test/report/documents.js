@@ -18,11 +18,13 @@ import {
 } from '../result/scenario-sample.js';
 import { SAMPLES } from './samples.js';
 
-/** @typedef {import('../../src/result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../src/result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
-/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @import { Comparison } from '../../src/result/comparison/comparison-schema.js' */
+/** @import { Propagation } from '../../src/result/propagation/propagation-schema.js' */
+/** @import { NamedRun } from '../../src/result/runs/run-metrics.js' */
+/** @import { RunSet } from '../../src/result/runs/run-set.js' */
+/** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Search } from '../../src/result/search/search-schema.js' */
 
 /** Resamples enough for a report to look at. @type {typeof compareAll} */
 const compareGroups = (groups, options) => compareAll(groups, { resamples: 400, ...options });
@@ -32,7 +34,7 @@ const HOSTILE_PAGE = '</script><b>\u001b[2J|`*\u202e "&\'';
 const LONG =
   'a-storage-backend-with-a-name-that-is-much-longer-than-any-column-could-ever-be-wide-enough-for';
 
-/** @type {import('../../src/result/schema.js').Result['measurement']} */
+/** @type {Result['measurement']} */
 const INVALID_MEASUREMENT = {
   verdict: 'invalid',
   reasons: [{ code: 'send_lag', text: 'Requests went out late.', remedy: 'Use less load.' }],
@@ -42,7 +44,7 @@ export const INVALID = { measurement: INVALID_MEASUREMENT };
 
 export const old = { name: 'old', runs: runsOf(TEN, 0) };
 
-/** Answers nothing, and at once. @type {import('../../src/result/runs/run-metrics.js').NamedRun[]} */
+/** Answers nothing, and at once. @type {NamedRun[]} */
 const REFUSED = TEN.map((factor, i) => ({
   name: `down.json, run ${i + 1}`,
   result: sampleResult([{ outcome: 'refused', success: false, service: spread(100, 0.3, 0.4 * factor) }], {
@@ -196,7 +198,7 @@ export const SCENARIOS = {
 
 const HOSTILE = '<b>\u001b[2J| `x` | [y](http://z) "q",';
 
-/** @type {Record<string, import('../../src/result/propagation/propagation-schema.js').Propagation>} */
+/** @type {Record<string, Propagation>} */
 export const PROPAGATIONS = {
   'propagation-cluster': clusterSample(),
   'propagation-troubled': troubledSample(),

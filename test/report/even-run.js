@@ -1,7 +1,7 @@
 /** Results with a timeline in which the same happens all the time. */
 import { sampleResult, timelineOf } from '../result/sample.js';
+/** @import { Result } from '../../src/result/schema.js' */
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
 /** @typedef {import('../result/sample.js').Group & {fromSecond?: number}} Group `fromSecond`: no answer comes before */
 /** @typedef {NonNullable<Parameters<typeof sampleResult>[1]>} Changes */
 
@@ -43,11 +43,7 @@ function answersIn(groups, second, seconds) {
   });
 }
 
-/**
- * @param {number} count
- * @param {number} second
- * @param {number} seconds
- */
+/** @param {number} count @param {number} second @param {number} seconds */
 function shareOf(count, second, seconds) {
   return Math.ceil(((second + 1) * count) / seconds) - Math.ceil((second * count) / seconds);
 }

@@ -2,15 +2,9 @@
 
 import { closedLoad, sampleResult } from '../result/sample.js';
 import { noise, simulate } from './simulation.js';
+/** @import { Result, TimelineRow } from '../../src/result/schema.js' */
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/result/schema.js').TimelineRow} TimelineRow */
-
-/**
- * @param {number} second
- * @param {Partial<TimelineRow>} [changes]
- * @returns {TimelineRow}
- */
+/** @param {number} second @param {Partial<TimelineRow>} [changes] @returns {TimelineRow} */
 export function row(second, changes) {
   const wave = 1 + (second % 7) / 10;
   return {
@@ -35,10 +29,7 @@ export function silence(second) {
   return row(second, { sent: 0, succeeded: 0, p50: null, p90: null, p99: null, max: null, lag99: null });
 }
 
-/**
- * @param {number} seconds
- * @param {(second: number) => TimelineRow} [one]
- */
+/** @param {number} seconds @param {(second: number) => TimelineRow} [one] */
 export function timeline(seconds, one = row) {
   return Array.from({ length: seconds }, (_, second) => one(second));
 }

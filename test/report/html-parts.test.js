@@ -6,14 +6,14 @@ import { render } from '../../src/report/html.js';
 import { HARD_RESULTS } from './hard-results.js';
 import { reportOf } from './report-sample.js';
 
-/** @typedef {import('../../src/report/sections.js').Part} Part */
+/** @import { Part, Report } from '../../src/report/sections.js' */
 
 /** @param {...Part} parts @returns {string} what is in main */
 function mainOf(...parts) {
   return bodyOf(reportOf(parts));
 }
 
-/** @param {import('../../src/report/sections.js').Report} report */
+/** @param {Report} report */
 function bodyOf(report) {
   return /<main>\n([\s\S]*)\n<\/main>/.exec(render(report))?.[1] ?? '';
 }

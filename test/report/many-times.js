@@ -1,13 +1,10 @@
 /** What was recorded -> what so many shards would have recorded that each saw the same: ten million samples, made of few. */
 import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
+/** @import { Second } from '../../src/engine/recording/seconds.js' */
+/** @import { CellTally } from '../../src/engine/recording/tally.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {import('../../src/common/histogram.js').Histogram} Histogram */
-
-/**
- * @param {import('../../src/engine/recording/tally.js').CellTally} operation
- * @param {number} times
- * @returns {import('../../src/engine/recording/tally.js').CellTally}
- */
+/** @param {CellTally} operation @param {number} times @returns {CellTally} */
 export function manyOperations(operation, times) {
   if (times === 1) return operation;
   const { outcomes, verification, perSecond, firstHalf } = operation;
@@ -27,10 +24,7 @@ export function manyOperations(operation, times) {
   };
 }
 
-/**
- * @param {import('../../src/engine/recording/seconds.js').Second} row
- * @param {number} times
- */
+/** @param {Second} row @param {number} times */
 export function manyInSecond(row, times) {
   if (times === 1) return row;
   const { succeeded, failed, failures, histogram } = row;
@@ -43,11 +37,7 @@ export function manyInSecond(row, times) {
   };
 }
 
-/**
- * @param {Histogram} histogram
- * @param {number} times a power of two
- * @returns {Histogram}
- */
+/** @param {Histogram} histogram @param {number} times a power of two @returns {Histogram} */
 function manyValues(histogram, times) {
   return times === 1 ? histogram : manyValues(sumHistograms([histogram, histogram]), times / 2);
 }

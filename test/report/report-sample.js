@@ -2,13 +2,11 @@
 
 import { sampleResult, spread } from '../result/sample.js';
 import { row, timeline } from './hard-results.js';
-
-/** @typedef {import('../../src/report/sections.js').Report} Report */
-/** @typedef {import('../../src/report/sections.js').Part} Part */
+/** @import { Part, Report, Section } from '../../src/report/sections.js' */
 
 /**
  * @param {Part[]} parts
- * @param {Partial<import('../../src/report/sections.js').Section>} [section]
+ * @param {Partial<Section>} [section]
  * @param {Partial<Report>} [report]
  * @returns {Report} with these parts in one section
  */

@@ -3,7 +3,7 @@ import { closedLoad, openLoad, sampleResult, spread } from '../result/sample.js'
 import { syntheticRun } from '../synthetic-run.js';
 import { runOf, withoutDetails } from './even-run.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /**
  * @param {string} text

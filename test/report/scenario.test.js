@@ -6,7 +6,8 @@ import { renderDocument } from '../../src/report/index.js';
 import { mixedRun, REQUIRED, scenarioOf, stagedRun, troubledRun } from '../result/scenario-sample.js';
 import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
 
-/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 const INVALID = INVALID_RUN.measurement;
 
@@ -44,7 +45,7 @@ describe('verdicts', () => {
       stage: undefined,
       ...(i === count - 1 ? { verdict: /** @type {const} */ ('not met'), reason: 'Too slow.' } : {}),
     }));
-  /** @param {import('../../src/result/schema.js').Result['requirements'][]} runs of target a */
+  /** @param {Result['requirements'][]} runs of target a */
   const answerOf = async (...runs) => {
     const results = runs.map((requirements, i) => stagedRun(1, i, { requirements }));
     const text = await renderDocument('text', scenarioOf({ a: results, b: [] }));

@@ -9,9 +9,9 @@ import { buildBlock, buildTimeline, buildView, rateWindowMs } from '../../src/re
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 import { openLoad, sampleResult } from '../result/sample.js';
 import { manyInSecond, manyOperations } from './many-times.js';
-
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/engine/recording/ring.js').Sample} Sample */
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /**
  * @typedef {object} Story
@@ -43,7 +43,7 @@ export function simulate({
   const { facts, dueIn } = factsOf({ samples, dueMs, load, command, meanings, times });
   const block = buildBlock(operations, facts);
   const offered = { ...load, ratePerSecond: load.ratePerSecond === null ? null : load.ratePerSecond * times };
-  const plan = /** @type {import('../../src/plan/plan.js').LoadPlan} */ ({
+  const plan = /** @type {LoadPlan} */ ({
     ...offered,
     shard: null,
     startAt: null,

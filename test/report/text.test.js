@@ -7,7 +7,7 @@ import { render as renderReport } from '../../src/report/text.js';
 import { openLoad, sampleResult, spread } from '../result/sample.js';
 import { SAMPLES } from './samples.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /** @param {Result} result */
 const render = (result) => renderReport(describeResult(result));

@@ -38,11 +38,7 @@ function changed(document, changes) {
   return Buffer.from(JSON.stringify(copy));
 }
 
-/**
- * @param {any} within
- * @param {number[]} ways
- * @param {unknown} value
- */
+/** @param {any} within @param {number[]} ways @param {unknown} value */
 function change(within, [way, ...ways], value) {
   const keys = Object.keys(within);
   if (keys.length === 0) return;
@@ -54,10 +50,7 @@ function change(within, [way, ...ways], value) {
   else delete within[key];
 }
 
-/**
- * @param {unknown} document
- * @param {(document: any) => Promise<void> | void} use
- */
+/** @param {unknown} document @param {(document: any) => Promise<void> | void} use */
 async function assertRefusedOrUsed(document, use) {
   await fc.assert(
     fc.asyncProperty(fc.array(CHANGE, { minLength: 1, maxLength: 2 }), async (changes) => {

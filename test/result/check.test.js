@@ -14,8 +14,9 @@ import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { block, latency, sampleResult, spread, timelineOf } from './sample.js';
 import { assertComplains } from './support.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/result/parts/merge-block-schema.js').MergeBlock} MergeBlock */
+/** @import { MergeBlock } from '../../src/result/parts/merge-block-schema.js' */
+/** @import { LatencyBlock, Result } from '../../src/result/schema.js' */
+
 /** @template Subject @typedef {[(subject: Subject) => unknown, RegExp | string][]} Broken how it is spoiled, and the complaint */
 
 const GROUPS = [
@@ -181,7 +182,7 @@ function histogramOf(values) {
   return histogram;
 }
 
-/** @param {import('../../src/result/schema.js').LatencyBlock} block */
+/** @param {LatencyBlock} block */
 const blocksOf = (block) => ({ response: block, service: block, sendLag: block });
 
 describe('a timeline', () => {

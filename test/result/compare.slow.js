@@ -8,7 +8,10 @@ import { noisy, normal } from './runs.js';
 import { openLoad } from './sample.js';
 import { QUICK } from './support.js';
 
-/** @type {import('../../src/result/runs/run-metrics.js').MetricHead} */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { MetricHead } from '../../src/result/runs/run-metrics.js' */
+
+/** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };
 
 const SIMULATIONS = 1000;
@@ -62,7 +65,7 @@ describe('over 1,000 simulated comparisons', () => {
  *
  * @param {number} seed of the plan
  * @param {number} runs
- * @param {(load: import('../../src/plan/plan.js').LoadPlan, run: number) => import('../../src/plan/plan.js').LoadPlan} [ofRun]
+ * @param {(load: LoadPlan, run: number) => LoadPlan} [ofRun]
  */
 function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
   const own = openLoad({ ratePerSecond: 50, durationMs: 20_000, arrivals: 'poisson' });

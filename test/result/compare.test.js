@@ -10,8 +10,8 @@ import { BY_INTERVAL, BY_RANK, noisy, runsOf, slower, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 import { metricOf, QUICK, two } from './support.js';
 
-/** @typedef {import('../../src/result/runs/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('../../src/result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @import { Comparison } from '../../src/result/comparison/comparison-schema.js' */
+/** @import { MetricHead } from '../../src/result/runs/run-metrics.js' */
 
 /** @type {MetricHead} */
 const P99 = { key: 'p99', label: 'p99', unit: 'ms', lowerIsBetter: true };

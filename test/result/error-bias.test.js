@@ -6,7 +6,8 @@ import { TEN } from './runs.js';
 import { START, sampleResult, spread } from './sample.js';
 import { metricOf, QUICK, two } from './support.js';
 
-/** @typedef {import('../../src/result/runs/run-metrics.js').NamedRun} NamedRun */
+/** @import { NamedRun } from '../../src/result/runs/run-metrics.js' */
+
 /**
  * @param {object} shape of each run, of 100 requests
  * @param {number[]} shape.failed of them, run by run

@@ -3,10 +3,9 @@ import { describe, test } from 'node:test';
 import { judgeFailIf, parseFailIf } from '../../src/result/comparison/fail-if.js';
 import { refusal } from './support.js';
 
-/** @typedef {import('../../src/result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../../src/result/comparison/comparison-schema.js').Difference} Difference */
-/** @typedef {import('../../src/result/comparison/comparison-schema.js').FailIfVerdict} FailIfVerdict */
-/** @typedef {import('../../src/result/comparison/fail-if.js').JudgedGroup} JudgedGroup */
+/** @import { ComparedMetric, Difference } from '../../src/result/comparison/comparison-schema.js' */
+/** @import { FailIfVerdict } from '../../src/result/comparison/comparison-schema.js' */
+/** @import { JudgedGroup } from '../../src/result/comparison/fail-if.js' */
 
 describe('what must not be is read', () => {
   /** @type {[string, {metric: string, direction: 1 | -1, least: number | null}][]} */

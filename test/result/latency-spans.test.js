@@ -5,7 +5,7 @@ import { createSpans } from '../../src/engine/recording/spans.js';
 import { latencySpans } from '../../src/result/latency-spans.js';
 import { latency, spread, timelineOf } from './sample.js';
 
-/** @typedef {import('../../src/result/schema.js').TimelineRow} TimelineRow */
+/** @import { TimelineRow } from '../../src/result/schema.js' */
 
 /** A row of a second in which so long was answered. @param {number} second @param {number[]} values */
 function answered(second, values) {

@@ -7,8 +7,8 @@ import { validateResult } from '../../src/result/schema.js';
 import { syntheticParts, syntheticRun, withoutBars } from '../synthetic-run.js';
 import { refusal } from './support.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/plan/plan.js').LoadPlan} LoadPlan */
+/** @import { LoadPlan } from '../../src/plan/load.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 const REQUIREMENTS = ['p99<10s', 'p50(service)<10s', 'errors<50%', 'rate>=1/s', 'max<1m', 'rate>=1e5/s'];
 

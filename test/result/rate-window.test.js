@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import { createHistogram } from '../../src/common/histogram.js';
 import { buildBlock, rateWindowMs } from '../../src/result/build.js';
 
+/** @import { CellTally } from '../../src/engine/recording/tally.js' */
+/** @import { RunFacts } from '../../src/result/build.js' */
+
 /**
  * @param {{last: number, after: number, mean: number, succeeded?: number, neverSentDue?: number}} run ms and counts
- * @param {Partial<import('../../src/result/build.js').RunFacts>} [facts]
+ * @param {Partial<RunFacts>} [facts]
  */
 function windowOf({ last, after, mean, succeeded = 1200, neverSentDue = 0 }, facts = {}) {
   const operation = /** @type {any} */ ({
@@ -71,7 +74,7 @@ test('the rates of operations are over the time of the whole, and add up to its 
  * @param {string} name
  * @param {number} count successes
  * @param {number} lastSuccessMs
- * @returns {import('../../src/engine/recording/tally.js').CellTally}
+ * @returns {CellTally}
  */
 function operation(name, count, lastSuccessMs) {
   const none = {

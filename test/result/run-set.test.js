@@ -7,7 +7,8 @@ import { runOf, TEN } from './runs.js';
 import { openLoad } from './sample.js';
 import { metricOf, refusal } from './support.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { RunSet } from '../../src/result/runs/run-set.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 const problemIn = await validatorOf('run-set');
 
@@ -129,7 +130,7 @@ describe('the kind of', () => {
 });
 
 describe('over runs', () => {
-  /** @param {import('../../src/result/runs/run-set.js').RunSet} runSet @param {string} key */
+  /** @param {RunSet} runSet @param {string} key */
   const metric = ({ summary }, key) => metricOf(summary, key);
 
   test('median, mean, variance and extremes are of one value per run', () => {

@@ -1,9 +1,8 @@
 /** Runs for tests of run sets and comparisons: the latencies of each are a multiple of the same ones. */
 import { uniform } from '../../src/common/random.js';
 import { START, sampleResult, spread } from './sample.js';
-
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/result/runs/run-metrics.js').NamedRun} NamedRun */
+/** @import { NamedRun } from '../../src/result/runs/run-metrics.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /**
  * @param {number} seed

@@ -1,7 +1,6 @@
 /** Results for tests: consistent by construction, from a list of requests that might have been. */
 import { createHistogram, encodeHistogram, quantileRank, recordMs } from '../../src/common/histogram.js';
-
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { LatencyBlock, OperationBlock, Result } from '../../src/result/schema.js' */
 
 /** When the first of several runs was started, where a minute is told. */
 export const START = Date.UTC(2026, 0, 2, 3, 0, 0);
@@ -17,12 +16,12 @@ export const START = Date.UTC(2026, 0, 2, 3, 0, 0);
  */
 /** @typedef {{ms: number, times: number}} Weighted */
 
-/** @param {number[]} values @returns {import('../../src/result/schema.js').LatencyBlock} */
+/** @param {number[]} values @returns {LatencyBlock} */
 export function latency(values) {
   return weightedLatency(values.map((ms) => ({ ms, times: 1 })));
 }
 
-/** @param {Weighted[]} values @returns {import('../../src/result/schema.js').LatencyBlock} */
+/** @param {Weighted[]} values @returns {LatencyBlock} */
 function weightedLatency(values) {
   const sorted = [...values].sort((a, b) => a.ms - b.ms);
   const count = sorted.reduce((sum, { times }) => sum + times, 0);
@@ -46,10 +45,7 @@ function weightedLatency(values) {
   };
 }
 
-/**
- * @param {Weighted[]} sorted
- * @param {number} rank from 1
- */
+/** @param {Weighted[]} sorted @param {number} rank from 1 */
 function valueAt(sorted, rank) {
   let below = 0;
   for (const { ms, times } of sorted) {
@@ -69,11 +65,7 @@ function latencies(groups) {
   };
 }
 
-/**
- * @param {Group[]} groups
- * @param {(ms: number, lag: number) => number} value
- * @returns {Weighted[]}
- */
+/** @param {Group[]} groups @param {(ms: number, lag: number) => number} value @returns {Weighted[]} */
 function weighted(groups, value) {
   return groups.flatMap(({ service, lag = 0, times = 1 }) =>
     service.map((ms) => ({ ms: value(ms, lag), times })),
@@ -98,7 +90,7 @@ function sizeOf(groups) {
 /**
  * @param {Group[]} groups
  * @param {{dropped?: number, neverSent?: number, seconds?: number}} [more] `neverSent`: those that were not even due
- * @returns {import('../../src/result/schema.js').OperationBlock}
+ * @returns {OperationBlock}
  */
 export function block(groups, { dropped = 0, neverSent = 0, seconds = 20 } = {}) {
   const sentGroups = groups.filter(isSent);

@@ -2,9 +2,8 @@
 import { createScenarioSummary } from '../../src/result/scenario/scenario-result.js';
 import { load } from '../engine/load-plan.js';
 import { block, openLoad, START, sampleResult, spread } from './sample.js';
-
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/result/scenario/scenario-result.js').PlannedStep} PlannedStep */
+/** @import { PlannedStep } from '../../src/result/scenario/scenario-result.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 /** @type {Result['requirements'][number]} */
 export const REQUIRED = {

@@ -18,11 +18,12 @@ import {
 } from './scenario-sample.js';
 import { near as nearBy } from './support.js';
 
-/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
+/** @import { Result } from '../../src/result/schema.js' */
 
 const problemIn = await validatorOf('scenario-result');
 
-/** @type {import('../../src/result/schema.js').Result['measurement']} */
+/** @type {Result['measurement']} */
 const INVALID = {
   verdict: 'invalid',
   reasons: [{ code: 'send_lag', text: 'Requests went out late.', remedy: 'Use less load.' }],

@@ -7,7 +7,7 @@ import { validateSearch } from '../../src/result/search/search-schema.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { simulateStep } from '../campaigns/search/simulated-server.js';
 
-/** @typedef {import('../../src/result/search/search-schema.js').Search} Search */
+/** @import { Search } from '../../src/result/search/search-schema.js' */
 
 /** @returns {Promise<Search>} as it was after its second step */
 async function searchThatGoesOn() {

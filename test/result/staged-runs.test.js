@@ -6,9 +6,8 @@ import { checkResult } from '../../src/result/check/check.js';
 import { load as loadOf } from '../engine/load-plan.js';
 import { syntheticRun } from '../synthetic-run.js';
 
-/** @typedef {import('../../src/plan/load.js').StagePlan} StagePlan */
-/** @typedef {import('../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../src/result/schema.js').LatencyBlocks} LatencyBlocks */
+/** @import { LoadPlan, StagePlan } from '../../src/plan/load.js' */
+/** @import { LatencyBlocks, Result } from '../../src/result/schema.js' */
 
 /** @param {string} name @param {...[seconds: number, from: number, to: number]} lines @returns {StagePlan} */
 const stage = (name, ...lines) => ({
@@ -22,7 +21,7 @@ const STAGES = [
   stage('burst', [0.5, 120, 120], [1, 20, 20], [0.5, 120, 120], [1, 20, 20]),
 ];
 
-/** @param {StagePlan[]} stages @param {Partial<import('../../src/plan/plan.js').LoadPlan>} [changes] */
+/** @param {StagePlan[]} stages @param {Partial<LoadPlan>} [changes] */
 function staged(stages, changes = {}) {
   const lines = stages.flatMap((one) => one.lines);
   const durationMs = lines.reduce((sum, line) => sum + line.durationMs, 0);

@@ -1,8 +1,8 @@
 /** Views for tests of requirements, from plain lists of milliseconds. */
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
 import { rateBar } from '../../src/verdict/rate-bar.js';
-
-/** @typedef {import('../../src/result/requirements/judge.js').RunView} RunView */
+/** @import { RunView } from '../../src/result/requirements/judge.js' */
+/** @import { Times } from '../../src/verdict/bars.js' */
 
 /** @param {ArrayLike<number>} values ms */
 export function histogramOf(values) {
@@ -13,8 +13,8 @@ export function histogramOf(values) {
 
 /**
  * @param {ArrayLike<number>} values ms
- * @param {Partial<import('../../src/verdict/bars.js').Times>} [changes]
- * @returns {import('../../src/verdict/bars.js').Times} of which the tool was never late, unless said otherwise
+ * @param {Partial<Times>} [changes]
+ * @returns {Times} of which the tool was never late, unless said otherwise
  */
 export function timesOf(values, changes = {}) {
   const reported = histogramOf(values);
@@ -23,7 +23,7 @@ export function timesOf(values, changes = {}) {
 
 /**
  * @param {{good?: number[], failed?: number[], dropped?: number, waiting?: number[], slowdown?: number,
- *   late?: Partial<import('../../src/verdict/bars.js').Times>} & Partial<Omit<RunView, 'failed' | 'dropped'>>} [given]
+ *   late?: Partial<Times>} & Partial<Omit<RunView, 'failed' | 'dropped'>>} [given]
  *   `good`, `failed` and `waiting` are the ages of those requests; `late` changes the times of the good ones; the rest overrides the view
  * @returns {RunView}
  */

@@ -18,6 +18,9 @@ import { makePlan } from '../../src/plan/plan.js';
 import { readEnvironment } from '../../src/vault/environment.js';
 import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 
+/** @import { Settings } from '../targets/behaviours.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** @typedef {(status: number, body: Uint8Array, index: number) => {outcome: string}} Classify */
 
 const TIMEOUT_MS = 5000;
@@ -44,7 +47,7 @@ before(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { intermediate } = await createAuthorities('ec');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   origin = `http://127.0.0.1:${port}`;
   const [issue, ocsp] = await Promise.all(['issue', 'ocsp'].map(loadOperation));
   const plan = (/** @type {typeof issue} */ operation) =>
@@ -98,7 +101,7 @@ async function outcomeOf(classify) {
 const answer = (status, body) => ({ status, body: Buffer.from(body).toString('base64') });
 const errors = (/** @type {string} */ text) => JSON.stringify({ errors: [text] });
 
-/** @type {[string, Partial<import('../targets/behaviours.js').Settings>, string, string | null][]} behaviour, its
+/** @type {[string, Partial<Settings>, string, string | null][]} behaviour, its
  *   settings, outcome of issue, outcome of ocsp or null where it would be the same as above */
 const FAULTS = [
   ['truncated-json', {}, 'not_json', 'not_ocsp'],

@@ -8,6 +8,8 @@ import { measure, runCli } from '../cli/support.js';
 import { startTarget } from '../targets/start.js';
 import { cannedOcsp } from './support.js';
 
+/** @import { Target } from '../targets/start.js' */
+
 const FOUR_PERIODS = '10s';
 
 /** @param {{after: (fn: () => any) => void}} t */
@@ -18,7 +20,7 @@ async function frozen(t) {
   return { target, args: [...args, '--ocsp-url', target.url] };
 }
 
-/** @param {import('../targets/start.js').Target} target @returns {Promise<number>} ms: what it held any request for at most */
+/** @param {Target} target @returns {Promise<number>} ms: what it held any request for at most */
 async function longestHeld(target) {
   const held = (await target.arrivals()).map(
     ({ atNs, answeredNs }) => Number((answeredNs ?? atNs) - atNs) / 1e6,

@@ -6,9 +6,10 @@ import { createPlan, run } from '../../src/index.js';
 import { startTarget } from '../targets/start.js';
 import { runChecked, runHere, startFaultProxy } from './support.js';
 
-/** @typedef {import('../../src/run.js').RunEvent} RunEvent */
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+/** @import { RunEvent } from '../../src/run.js' */
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+/** @type {SpawnedDevServer} */
 let server;
 before(async () => {
   server = await startDevServer({ caKeyType: 'ec' });

@@ -6,6 +6,11 @@ import { startDevServer } from '../../src/dev/spawn.js';
 import { EC, runCli, scratch } from '../cli/support.js';
 import { startFaultProxy } from './support.js';
 
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+/** @import { Behaviour } from './support.js' */
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { TestContext } from 'node:test' */
+
 /** The last part of each is what is looked for: it is secret in itself, and no pattern of tokens helps to find it. */
 const TOKEN = 'hvs.CAESIPLANTEDTOKENPLANTEDTOKEN0123456789';
 const PLAIN_TOKEN = 'f00dfeed-0bad-4bad-8bad-plantedtoken';
@@ -14,7 +19,7 @@ const SECRETS = /PLANTEDTOKEN|PLANTEDKEY|plantedtoken|BEGIN [A-Z ]*PRIVATE KEY/;
 
 const TEXT = `permission denied for ${TOKEN} with\n${KEY}`;
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer[]} */
+/** @type {SpawnedDevServer[]} */
 let servers;
 before(async () => {
   servers = await Promise.all(
@@ -29,7 +34,7 @@ const assertClean = (where, text) => assert.doesNotMatch(text, SECRETS, where);
 /**
  * Runs to the end, with every output there is, and looks at all of them.
  *
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {string[]} args
  * @param {Record<string, string>} env
  */
@@ -62,11 +67,11 @@ describe('nothing secret comes out', { concurrency: 3 }, () => {
   const issued = Buffer.from(
     JSON.stringify({ data: { certificate: TEXT, issuing_ca: TEXT, private_key: KEY, serial_number: TEXT } }),
   );
-  /** @type {[string, import('./support.js').Behaviour][]} what every answer is */
+  /** @type {[string, Behaviour][]} what every answer is */
   const ANSWERS = [
     ...[200, 403, 503].map(
       (status) =>
-        /** @type {[string, import('./support.js').Behaviour]} */ ([
+        /** @type {[string, Behaviour]} */ ([
           `HTTP ${status} with secrets in its body and headers`,
           ({ res }) => res.writeHead(status, `${TOKEN}`, { 'x-token': TOKEN, warning: TOKEN }).end(body),
         ]),
@@ -78,7 +83,7 @@ describe('nothing secret comes out', { concurrency: 3 }, () => {
     ['a bad header', ({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\nX ${TOKEN}\r\n${KEY}\r\n\r\n`)],
   ];
   for (const [what, behaviour] of ANSWERS) {
-    /** @type {[string, (req: import('node:http').IncomingMessage) => boolean][]} */
+    /** @type {[string, (req: IncomingMessage) => boolean][]} */
     const AIMS = [
       ['under load', (req) => /\/issue\//.test(req.url ?? '')],
       ['to the look-up of the token', (req) => /lookup-self/.test(req.url ?? '')],

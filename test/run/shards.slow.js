@@ -7,7 +7,9 @@ import { createSchedule } from '../../src/plan/schedule.js';
 import { EC, measure } from '../cli/support.js';
 import { startFaultProxy } from './support.js';
 
-/** @type {import('../../src/dev/spawn.js').SpawnedDevServer} */
+/** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+
+/** @type {SpawnedDevServer} */
 let server;
 before(async () => {
   server = await startDevServer({ caKeyType: 'ec' });
@@ -16,10 +18,7 @@ after(() => server.stop());
 
 const NAMES = ['--cn', 'h-{n}.example.com', '--alt-names', '{random}.example.com'];
 
-/**
- * @param {{after: (fn: () => any) => void}} t
- * @param {string[]} args
- */
+/** @param {{after: (fn: () => any) => void}} t @param {string[]} args */
 async function spyOn(t, args) {
   const proxy = await startFaultProxy(server.url);
   t.after(proxy.close);

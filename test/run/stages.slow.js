@@ -6,6 +6,10 @@ import { createInFlight } from '../../src/plan/in-flight.js';
 import { createProfile } from '../../src/plan/profile.js';
 import { startTarget } from '../targets/start.js';
 
+/** @import { StagePlan } from '../../src/plan/load.js' */
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Target } from '../targets/start.js' */
+
 /** What the checks before a run take for a Vault. */
 const HEALTH = JSON.stringify({
   initialized: true,
@@ -15,7 +19,7 @@ const HEALTH = JSON.stringify({
   server_time_utc: 1_700_000_000,
 });
 
-/** @type {import('../targets/start.js').Target} */
+/** @type {Target} */
 let target;
 before(async () => {
   target = await startTarget({ behaviour: 'ok', body: HEALTH });
@@ -31,7 +35,7 @@ const MIX = [
   { name: 'write', weight: 1, path: '/write' },
 ];
 
-/** @param {import('../../src/plan/load.js').StagePlan[]} stages @param {'rate' | 'concurrency'} level */
+/** @param {StagePlan[]} stages @param {'rate' | 'concurrency'} level */
 async function planOf(stages, level) {
   const lines = stages.flatMap((stage) => stage.lines);
   const most = Math.max(...lines.flatMap(({ from, to }) => [from, to]));
@@ -61,7 +65,7 @@ async function planOf(stages, level) {
 /** @param {string} name @param {string} shape @param {Record<string, unknown>} given @param {'rate' | 'concurrency'} level */
 const stage = (name, shape, given, level) => ({ name, lines: linesOf(shape, given, level) });
 
-/** @param {import('../../src/result/schema.js').Result} result */
+/** @param {Result} result */
 async function arrivalsOf(result) {
   const start = BigInt(String(result.startedAtMonotonicNs));
   const seen = (await target.arrivals({ clear: true })).filter(({ path }) => /^\/(read|write)/.test(path));
@@ -70,7 +74,7 @@ async function arrivalsOf(result) {
     .filter(({ ms }) => ms >= -1);
 }
 
-/** @param {import('../../src/result/schema.js').Result} result */
+/** @param {Result} result */
 function assertWhole(result) {
   const wrong = result.measurement.reasons.filter(({ code }) => code === 'bookkeeping');
   assert.deepEqual([...checkResult(result), ...wrong], []);

@@ -5,8 +5,13 @@ import { checkResult, createPlan, readEnvironment, run } from '../../src/index.j
 import { TestCa } from '../pki/openssl-ca.js';
 import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { Context, Settings } from '../targets/behaviours.js' */
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** @typedef {{method: string, path: string, body: string, atNs: bigint}} Seen a request under load */
-/** @typedef {(context: import('../targets/behaviours.js').Context) => void} Behaviour */
+/** @typedef {(context: Context) => void} Behaviour */
 
 /** What is sent under load, as opposed to set-up calls. */
 const UNDER_LOAD = /^\/v1\/[^/]+\/(?:(?:issue|sign)\/|ocsp)/;
@@ -23,7 +28,7 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
   /** @type {Behaviour | null} */
   let fault = null;
   let settings = { ...DEFAULTS };
-  /** @type {(req: import('node:http').IncomingMessage) => boolean} */
+  /** @type {(req: IncomingMessage) => boolean} */
   let hits = (req) => UNDER_LOAD.test(req.url ?? '');
   let left = passed;
   const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
@@ -43,7 +48,7 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
   });
   server.on('connection', (socket) => socket.setNoDelay(true).on('error', () => {}));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
@@ -51,7 +56,7 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
      * From now on; the count of those let through starts again.
      *
      * @param {string | Behaviour | null} which a name in behaviours.js
-     * @param {Partial<import('../targets/behaviours.js').Settings>} [changes]
+     * @param {Partial<Settings>} [changes]
      */
     inject(which, changes = {}) {
       fault = typeof which === 'string' ? BEHAVIOURS[which] : which;
@@ -59,7 +64,7 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
       left = passed;
       seen.length = 0;
     },
-    /** @param {(req: import('node:http').IncomingMessage) => boolean} which requests a fault is for */
+    /** @param {(req: IncomingMessage) => boolean} which requests a fault is for */
     aim(which) {
       hits = which;
     },
@@ -72,9 +77,9 @@ export async function startFaultProxy(upstream, { passed = 0 } = {}) {
 
 /**
  * @param {string} upstream
- * @param {import('node:http').IncomingMessage} req
+ * @param {IncomingMessage} req
  * @param {Buffer} body
- * @param {import('node:http').ServerResponse} res
+ * @param {ServerResponse} res
  */
 function forward(upstream, req, body, res) {
   const { method, headers } = req;
@@ -101,7 +106,7 @@ export async function runChecked(plan, options) {
  * @param {string} operation
  * @param {Record<string, unknown>} options
  * @param {string} [token]
- * @returns {Promise<import('../../src/result/schema.js').Result>} whose numbers agree with each other
+ * @returns {Promise<Result>} whose numbers agree with each other
  */
 export async function runHere(operation, options, token) {
   const result = await runChecked(

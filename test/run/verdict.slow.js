@@ -5,6 +5,9 @@ import { describe, test } from 'node:test';
 import { validateResult } from '../../src/result/schema.js';
 import { cannedOcsp, runHere } from './support.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 /**
  * Answers every request with the canned response, after a while, one at a time where `queue` says so.
  *
@@ -29,12 +32,12 @@ async function target(t, { delayMs = 0, queue = false, headers = {} }) {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   const [, , cert, , issuer] = args;
   return { cert, issuer, 'ocsp-url': `http://127.0.0.1:${port}/` };
 }
 
-/** @param {import('../../src/result/schema.js').Result} result */
+/** @param {Result} result */
 function codes({ measurement }) {
   return measurement.reasons.map(({ code }) => code);
 }

@@ -1,3 +1,6 @@
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
+
 /**
  * What a target can do wrong, by name. Each takes one request whose head has been read, and what is needed to answer it.
  *
@@ -13,9 +16,9 @@
  */
 /**
  * @typedef {object} Context
- * @property {import('node:http').IncomingMessage} req
- * @property {import('node:http').ServerResponse} res
- * @property {import('node:net').Socket} socket
+ * @property {IncomingMessage} req
+ * @property {ServerResponse} res
+ * @property {Socket} socket
  * @property {Settings} settings
  * @property {() => number} elapsedMs since the target started, on a monotonic clock
  */

@@ -2,10 +2,13 @@
 import { createServer } from 'node:http';
 import { BEHAVIOURS } from './behaviours.js';
 
-/** @typedef {{behaviour: string, settings: import('./behaviours.js').Settings, port: number, afterRequests: number}} Start */
+/** @import { Settings } from './behaviours.js' */
+/** @import { AddressInfo } from 'node:net' */
+
+/** @typedef {{behaviour: string, settings: Settings, port: number, afterRequests: number}} Start */
 
 let behaviour = '';
-/** @type {import('./behaviours.js').Settings} */
+/** @type {Settings} */
 let settings;
 /** @type {{atNs: string, answeredNs: string | null, method: string, path: string, bytes: number}[]} */
 let arrivals = [];
@@ -36,7 +39,7 @@ function onMessage(message) {
     ({ behaviour, settings } = message);
     server.listen(message.port, '127.0.0.1', () => {
       startNs = process.hrtime.bigint();
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port } = /** @type {AddressInfo} */ (server.address());
       process.send?.({ type: 'started', port, startNs: String(startNs) });
     });
   } else if (message.type === 'behave') {

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { BEHAVIOURS, DEFAULTS } from './behaviours.js';
 
+/** @import { Settings } from './behaviours.js' */
+/** @import { ChildProcess } from 'node:child_process' */
+
 const SERVER = fileURLToPath(new URL('server.js', import.meta.url));
 
 /**
@@ -17,7 +20,7 @@ const SERVER = fileURLToPath(new URL('server.js', import.meta.url));
  */
 
 /**
- * @param {{behaviour: string, port?: number, body?: Buffer | string} & Partial<Omit<import('./behaviours.js').Settings, 'body'>>} options
+ * @param {{behaviour: string, port?: number, body?: Buffer | string} & Partial<Omit<Settings, 'body'>>} options
  *   `behaviour`: a name in behaviours.js; `port`: 0 takes a free one
  */
 export async function startTarget({ behaviour, port = 0, body, ...changes }) {
@@ -44,7 +47,7 @@ export async function startTarget({ behaviour, port = 0, body, ...changes }) {
         answeredNs: each.answeredNs === null ? null : BigInt(each.answeredNs),
       }));
     },
-    /** Another behaviour from now on. @param {string} name @param {Partial<import('./behaviours.js').Settings>} [more] */
+    /** Another behaviour from now on. @param {string} name @param {Partial<Settings>} [more] */
     async behave(name, more = {}) {
       current = { behaviour: name, settings: { ...current.settings, ...more } };
       await ask(running.child, { type: 'behave', behaviour: name, settings: more }, 'behaving');
@@ -65,7 +68,7 @@ export async function startTarget({ behaviour, port = 0, body, ...changes }) {
 
 /** @typedef {Awaited<ReturnType<typeof startTarget>>} Target */
 
-/** @param {{behaviour: string, settings: import('./behaviours.js').Settings, port: number}} what */
+/** @param {{behaviour: string, settings: Settings, port: number}} what */
 async function launch(what) {
   const child = fork(SERVER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const { port, startNs } = await ask(child, { type: 'start', ...what }, 'started');
@@ -75,7 +78,7 @@ async function launch(what) {
 }
 
 /**
- * @param {import('node:child_process').ChildProcess} child
+ * @param {ChildProcess} child
  * @param {object} message
  * @param {string} expected the type of the reply
  * @returns {Promise<any>}
@@ -100,7 +103,7 @@ function ask(child, message, expected) {
   });
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
+/** @param {ChildProcess} child */
 async function end(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();

@@ -5,6 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { thawsAtMs } from './behaviours.js';
 import { startTarget } from './start.js';
 
+/** @import { Arrival, Target } from './start.js' */
+
 /**
  * One request over a bare socket: what comes back, byte for byte, until the target closes or falls silent.
  *
@@ -32,7 +34,7 @@ function ask(port, { enough = () => false } = {}) {
 }
 
 describe('a target', () => {
-  /** @type {import('./start.js').Target} */
+  /** @type {Target} */
   let target;
   before(async () => {
     target = await startTarget({ behaviour: 'ok', body: 'hello', contentType: 'text/plain' });
@@ -46,7 +48,7 @@ describe('a target', () => {
     let heard = 0;
     socket.on('data', () => heard++);
     socket.write('POST /mute HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc');
-    /** @type {import('./start.js').Arrival[]} */
+    /** @type {Arrival[]} */
     let arrivals = [];
     while (arrivals.length === 0) arrivals = await target.arrivals();
     assert.deepEqual(

@@ -1,6 +1,8 @@
 /** What Vault itself says it was asked: its audit log. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
 
 /**
  * @typedef {object} Asked
@@ -11,8 +13,8 @@ import { join } from 'node:path';
 /**
  * Every answer is in the log before it is sent.
  *
- * @param {import('./start.js').RunningVault} vault
- * @param {import('../../src/vault/client.js').VaultClient} client with a root token
+ * @param {RunningVault} vault
+ * @param {VaultClient} client with a root token
  */
 export async function openAudit(vault, client) {
   const file = join(vault.folder, 'audit.log');

@@ -3,12 +3,16 @@ import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { createVaultClient } from '../../src/vault/client.js';
 
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { AddressInfo } from 'node:net' */
+
 const TOKEN = 'hvs.CAESIPlantedTokenThatMustNeverShow';
 
 describe('createVaultClient', () => {
-  /** @type {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse) => void} */
+  /** @type {(req: IncomingMessage, res: ServerResponse) => void} */
   let handle = () => {};
-  /** @type {{method?: string, url?: string, headers: import('node:http').IncomingHttpHeaders, body: string}[]} */
+  /** @type {{method?: string, url?: string, headers: IncomingHttpHeaders, body: string}[]} */
   let seen = [];
   const server = createServer(async (req, res) => {
     let body = '';
@@ -17,11 +21,11 @@ describe('createVaultClient', () => {
     handle(req, res);
   });
   let url = '';
-  /** @type {import('../../src/vault/client.js').VaultClient} */
+  /** @type {VaultClient} */
   let client;
   before(async () => {
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-    url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+    url = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
     client = createVaultClient({ url, token: TOKEN, namespace: 'team/a', timeoutMs: 5000 });
   });
   after(async () => {
@@ -56,7 +60,7 @@ describe('createVaultClient', () => {
   });
 
   test('tells when the head of the answer is read, before the rest of it has come', async () => {
-    /** @type {import('node:http').ServerResponse[]} */
+    /** @type {ServerResponse[]} */
     const held = [];
     handle = (_req, res) => {
       res.writeHead(200).write('{"data":');
@@ -145,7 +149,7 @@ describe('createVaultClient', () => {
       res.end(JSON.stringify({ data: { method: req.method, token: req.headers['x-vault-token'] } }));
     });
     await new Promise((resolve) => other.listen(0, '127.0.0.1', () => resolve(null)));
-    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+    const { port } = /** @type {AddressInfo} */ (other.address());
     answer(307, '', { location: `http://127.0.0.1:${port}/v1/pki/x` });
     assert.deepEqual((await client.write('pki/x')).data, { method: 'POST', token: TOKEN });
     other.close();

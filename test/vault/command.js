@@ -8,13 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { checkResult } from '../../src/result/check/check.js';
 import { validatorOf } from '../json-schema.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+
 const ROOT = new URL('../../', import.meta.url);
 const BIN = fileURLToPath(new URL('bin/vault-pki-load.js', ROOT));
 
 /** No run in these tests takes half as long; one that hangs must fail by its own name. */
 const KILL_AFTER_MS = 150_000;
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
 /**
  * @typedef {object} Ended
  * @property {number | null} code
@@ -65,11 +66,7 @@ export function startCommand(args, env = {}) {
   };
 }
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} [env]
- * @returns {Promise<Ended>}
- */
+/** @param {string[]} args @param {Record<string, string>} [env] @returns {Promise<Ended>} */
 export function runCommand(args, env) {
   return startCommand(args, env).ended;
 }
@@ -84,10 +81,7 @@ export async function runToResult(args, env) {
   return withResult(await runCommand(args, env));
 }
 
-/**
- * @param {Ended} ended
- * @returns {Ended & {result: Result}}
- */
+/** @param {Ended} ended @returns {Ended & {result: Result}} */
 export function withResult(ended) {
   const { result } = ended;
   assert.ok(result !== null, `no result, exit code ${ended.code}: ${ended.stderr}`);

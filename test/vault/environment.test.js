@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readEnvironment } from '../../src/vault/environment.js';
 
+/** @import { VaultEnvironment } from '../../src/vault/environment.js' */
+
 describe('readEnvironment', () => {
   let home = '';
   before(() => {
@@ -44,7 +46,7 @@ describe('readEnvironment', () => {
     ];
     const vault = Object.fromEntries(names.map((name) => [`VAULT_${name}`, `v-${name}`]));
     const bao = Object.fromEntries(names.map((name) => [`BAO_${name}`, `b-${name}`]));
-    const flat = (/** @type {import('../../src/vault/environment.js').VaultEnvironment} */ env) => [
+    const flat = (/** @type {VaultEnvironment} */ env) => [
       env.address,
       env.token,
       env.namespace,

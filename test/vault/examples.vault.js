@@ -5,9 +5,11 @@ import { EXPERIMENTS, resultsIn, runExperiment } from '../examples/scenarios.js'
 import { findPostgresql, startPostgresql } from './postgresql.js';
 import { startVault } from './start.js';
 
+/** @import { RunningVault } from './start.js' */
+
 const programs = findPostgresql();
 
-/** @type {Map<string, import('./start.js').RunningVault>} by storage */
+/** @type {Map<string, RunningVault>} by storage */
 const vaults = new Map();
 /** @type {Awaited<ReturnType<typeof startPostgresql>> | null} */
 let database = null;
@@ -34,7 +36,7 @@ function vaultOn(storage) {
   return vault;
 }
 
-/** @param {import('./start.js').RunningVault} vault */
+/** @param {RunningVault} vault */
 async function lists(vault) {
   const client = vault.connect();
   const mounts = Object.keys((await client.read('sys/mounts')).data ?? {});

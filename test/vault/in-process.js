@@ -7,7 +7,8 @@ import { loadMix } from '../../src/operations/mix.js';
 import { prepareRun } from '../../src/run.js';
 import { whole, withResult } from './command.js';
 
-/** @typedef {import('./command.js').Ended} Ended */
+/** @import { RunEvent } from '../../src/run.js' */
+/** @import { Ended } from './command.js' */
 
 /**
  * @param {string[]} args as a command line has them: an operation and its flags
@@ -37,8 +38,7 @@ export async function runHere(args, env = {}) {
     whole({ code, file, stdout: '', stderr: said.join('\n') }, env);
   try {
     const plan = await planOf(args, env);
-    const onEvent = (/** @type {import('../../src/run.js').RunEvent} */ event) =>
-      'text' in event && said.push(event.text);
+    const onEvent = (/** @type {RunEvent} */ event) => 'text' in event && said.push(event.text);
     const result = await run(plan, { token: env.VAULT_TOKEN, command: args.join(' '), onEvent });
     return ended(exitCodeOf(result), JSON.stringify(result));
   } catch (error) {

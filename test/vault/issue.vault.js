@@ -10,9 +10,12 @@ import { assertRan, runCommand, runToResult } from './command.js';
 import { setUpPki } from './pki.js';
 import { startVault } from './start.js';
 
-/** @type {import('./start.js').RunningVault} */
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
+
+/** @type {RunningVault} */
 let vault;
-/** @type {import('../../src/vault/client.js').VaultClient} */
+/** @type {VaultClient} */
 let root;
 /** @type {Awaited<ReturnType<typeof openAudit>>} */
 let audit;

@@ -11,9 +11,12 @@ import { askEach, runHere, runHereToResult } from './in-process.js';
 import { setUpPki } from './pki.js';
 import { startVault } from './start.js';
 
-/** @type {import('./start.js').RunningVault} */
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
+
+/** @type {RunningVault} */
 let vault;
-/** @type {import('../../src/vault/client.js').VaultClient} */
+/** @type {VaultClient} */
 let root;
 /** @type {Record<string, string>} */
 let env;

@@ -6,9 +6,10 @@ import { assertRan, startCommand, withResult } from './command.js';
 import { setUpPki } from './pki.js';
 import { startVault, unseal } from './start.js';
 
-/** @typedef {import('../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../src/result/schema.js' */
+/** @import { RunningVault } from './start.js' */
 
-/** @type {import('./start.js').RunningVault} */
+/** @type {RunningVault} */
 let vault;
 /** @type {Record<string, string>} */
 let env;
@@ -59,11 +60,7 @@ async function runThrough(args, disturb) {
   return { result: run.result, outageMs };
 }
 
-/**
- * @param {Result} result
- * @param {string[]} allowed
- * @returns {number} failures
- */
+/** @param {Result} result @param {string[]} allowed @returns {number} failures */
 function assertAllAccountedFor({ totals, outcomes, timeline }, allowed) {
   assert.equal(totals.planned, PLANNED);
   assert.deepEqual([totals.dropped, totals.neverSent, totals.sent], [0, 0, PLANNED]);

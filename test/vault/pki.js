@@ -1,7 +1,8 @@
 /** A two-level PKI as the usual tutorials set it up: root at `pki`, intermediate at `pki_int`. */
+/** @import { VaultClient } from '../../src/vault/client.js' */
 
 /**
- * @param {import('../../src/vault/client.js').VaultClient} client with a root token
+ * @param {VaultClient} client with a root token
  * @param {{caKeyType?: 'rsa' | 'ec'}} [options]
  * @returns {Promise<{root: string, intermediate: string}>} their certificates in PEM
  */

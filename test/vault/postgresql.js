@@ -33,9 +33,7 @@ export function findPostgresql() {
   );
 }
 
-/**
- * @param {string} programs see findPostgresql
- */
+/** @param {string} programs see findPostgresql */
 export async function startPostgresql(programs) {
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-postgresql-'));
   const password = randomBytes(12).toString('hex');

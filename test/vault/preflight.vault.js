@@ -9,13 +9,11 @@ import { createVaultClient } from '../../src/vault/client.js';
 import { setUpPki } from './pki.js';
 import { startVault, unseal } from './start.js';
 
-/** @typedef {import('../../src/vault/client.js').VaultClient} VaultClient */
+/** @import { TlsFiles } from '../../src/http/tls.js' */
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
 
-/**
- * @param {Promise<unknown>} asked
- * @param {string} code
- * @param {RegExp} [text] of message and remedy
- */
+/** @param {Promise<unknown>} asked @param {string} code @param {RegExp} [text] of message and remedy */
 async function assertFails(asked, code, text = /./) {
   await assert.rejects(asked, (/** @type {any} */ error) => {
     assert.equal(error.code, code, error.full);
@@ -26,7 +24,7 @@ async function assertFails(asked, code, text = /./) {
 }
 
 describe('on a dev server', () => {
-  /** @type {import('./start.js').RunningVault} */
+  /** @type {RunningVault} */
   let vault;
   /** @type {VaultClient} */
   let root;
@@ -275,10 +273,7 @@ describe('on a dev server', () => {
   });
 });
 
-/**
- * @param {Promise<unknown>} asked
- * @returns {Promise<string | null>} why not
- */
+/** @param {Promise<unknown>} asked @returns {Promise<string | null>} why not */
 async function verdict(asked) {
   try {
     await asked;
@@ -316,14 +311,14 @@ test('kill -9 and restart on the same port: file storage keeps the PKI', async (
 });
 
 describe('TLS', () => {
-  /** @type {import('./start.js').RunningVault} */
+  /** @type {RunningVault} */
   let vault;
   before(async () => {
     vault = await startVault({ tls: true });
   });
   after(() => vault.stop());
 
-  /** @param {string} url @param {import('../../src/http/tls.js').TlsFiles} [files] */
+  /** @param {string} url @param {TlsFiles} [files] */
   async function health(url, files = {}) {
     const client = createVaultClient({ url, token: 'x', tls: loadTls(files) });
     return checkHealth(client).finally(() => client.close());

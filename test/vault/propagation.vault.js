@@ -12,15 +12,14 @@ import { setUpPki } from './pki.js';
 import { startRaftCluster } from './raft.js';
 import { startVault } from './start.js';
 
-/** @typedef {import('../../src/result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @import { Propagation } from '../../src/result/propagation/propagation-schema.js' */
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RaftCluster } from './raft.js' */
+/** @import { RunningVault } from './start.js' */
 
 const CERTIFICATES = 10;
 
-/**
- * @param {string[]} args
- * @param {{url: string, token: string}} target
- * @returns {Promise<Propagation>}
- */
+/** @param {string[]} args @param {{url: string, token: string}} target @returns {Promise<Propagation>} */
 async function measure(args, { url, token }) {
   const quick = [
     'propagation',
@@ -65,9 +64,9 @@ function assertAllSeen({ certificates, everywhere, nodes, rows }) {
 }
 
 describe('one node', () => {
-  /** @type {import('./start.js').RunningVault} */
+  /** @type {RunningVault} */
   let vault;
-  /** @type {import('../../src/vault/client.js').VaultClient} */
+  /** @type {VaultClient} */
   let root;
   before(async () => {
     vault = await startVault({ storage: 'raft' });
@@ -155,9 +154,9 @@ describe('one node', () => {
 });
 
 describe('two nodes of a raft cluster', () => {
-  /** @type {import('./raft.js').RaftCluster} */
+  /** @type {RaftCluster} */
   let cluster;
-  /** @type {import('../../src/vault/client.js').VaultClient} */
+  /** @type {VaultClient} */
   let root;
   const folder = mkdtemp(join(tmpdir(), 'vault-pki-load-propagation-'));
   before(async () => {

@@ -22,9 +22,7 @@ const JOIN_TIMEOUT_MS = 60_000;
 /** @typedef {Awaited<ReturnType<typeof startRaftCluster>>} RaftCluster */
 /** @typedef {Awaited<ReturnType<typeof startNode>>} RaftNode */
 
-/**
- * @param {{nodes?: number}} [options]
- */
+/** @param {{nodes?: number}} [options] */
 export async function startRaftCluster({ nodes: size = 2 } = {}) {
   const binary = await buildVault();
   /** @type {RaftNode[]} */
@@ -58,10 +56,7 @@ export async function startRaftCluster({ nodes: size = 2 } = {}) {
   };
 }
 
-/**
- * @param {string} binary
- * @param {number} number
- */
+/** @param {string} binary @param {number} number */
 async function startNode(binary, number) {
   const folder = mkdtempSync(join(tmpdir(), `vault-pki-load-raft-${number}-`));
   const port = await freePort();

@@ -16,12 +16,16 @@ import { assertRan, runToResult } from './command.js';
 import { setUpPki } from './pki.js';
 import { startVault } from './start.js';
 
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 const EC = ['--role', 'ec-no-store'];
 
-/** @type {import('./start.js').RunningVault} */
+/** @type {RunningVault} */
 let vault;
-/** @type {import('../../src/vault/client.js').VaultClient} */
+/** @type {VaultClient} */
 let root;
 /** @type {Awaited<ReturnType<typeof openAudit>>} */
 let audit;
@@ -44,9 +48,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/**
- * How many requests each format says were made. @type {Record<string, (text: string) => number>}
- */
+/** How many requests each format says were made. @type {Record<string, (text: string) => number>} */
 const COUNTS = {
   csv: (text) => {
     const [head, ...rows] = text.trim().split('\r\n');
@@ -77,7 +79,7 @@ async function startReceiver() {
     response.setHeader('content-type', 'application/json').end('{}');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, pushed, stop: () => server.close() };
 }
 

@@ -8,7 +8,8 @@ import { readDocument } from '../../src/result/read-document.js';
 import { startCli } from '../cli/support.js';
 import { startVault } from './start.js';
 
-/** @typedef {import('../../src/result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
+/** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
+
 /** @typedef {Awaited<ReturnType<typeof startVault>>} Vault */
 
 const NAME = 'vpl-scenario-test';
@@ -75,10 +76,7 @@ async function contentsOf(vault) {
   }
 }
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} [env]
- */
+/** @param {string[]} args @param {Record<string, string>} [env] */
 async function runScenario(args, env = environment()) {
   const out = join(folder, 'r.json');
   rmSync(out, { force: true });

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
+/** @import { Search } from '../../src/result/search/search-schema.js' */
+
 const BIN = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta.url));
 
 const KILL_AFTER_MS = 280_000;
@@ -15,7 +17,7 @@ const KILL_AFTER_MS = 280_000;
 /**
  * @param {string[]} args
  * @param {Record<string, string>} env the whole environment but for PATH and HOME
- * @returns {Promise<{code: number | null, search: import('../../src/result/search/search-schema.js').Search, stderr: string}>}
+ * @returns {Promise<{code: number | null, search: Search, stderr: string}>}
  */
 export async function runSearch(args, env) {
   const home = mkdtempSync(join(tmpdir(), 'vault-pki-load-home-'));

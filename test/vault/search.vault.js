@@ -7,9 +7,12 @@ import { setUpPki } from './pki.js';
 import { runSearch } from './search-command.js';
 import { startVault } from './start.js';
 
-/** @type {import('./start.js').RunningVault} */
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { RunningVault } from './start.js' */
+
+/** @type {RunningVault} */
 let vault;
-/** @type {import('../../src/vault/client.js').VaultClient} */
+/** @type {VaultClient} */
 let root;
 
 before(async () => {

@@ -13,12 +13,17 @@ import { deferred } from '../deferred.js';
 import { buildVault } from './build.js';
 import { startVault } from './start.js';
 
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { Ended } from '../cli/support.js' */
+/** @import { RunningVault } from './start.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 const ENGINES = ['kv', 'transit', 'approle'];
 const ALL = ['--with', ENGINES.join(',')];
 
-/** @type {import('./start.js').RunningVault} */
+/** @type {RunningVault} */
 let vault;
-/** @type {import('../../src/vault/client.js').VaultClient} */
+/** @type {VaultClient} */
 let root;
 /** @type {string} */
 let binary;
@@ -60,7 +65,7 @@ function lists() {
 const setup = (/** @type {string[]} */ ...args) => runCli(['setup', ...args], { env });
 const teardown = (/** @type {string[]} */ ...args) => runCli(['teardown', ...args], { env });
 
-/** @param {import('../cli/support.js').Ended} ended @param {number} [expected] */
+/** @param {Ended} ended @param {number} [expected] */
 function assertCode({ code, stdout, stderr }, expected = 0) {
   assert.equal(code, expected, stderr + stdout);
   assert.ok(!`${stdout}${stderr}`.includes(vault.token), 'the token is shown');
@@ -201,7 +206,7 @@ async function startProxy(fault) {
     asked.pipe(forwarded);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
     /** Resolves when the call has come. */

@@ -8,6 +8,8 @@ import { readDocument } from '../../src/result/read-document.js';
 import { startCli } from '../cli/support.js';
 import { startVault } from './start.js';
 
+/** @import { Result } from '../../src/result/schema.js' */
+
 const folder = mkdtempSync(join(tmpdir(), 'vpl-stages-'));
 /** @type {Awaited<ReturnType<typeof startVault>>} */
 let vault;
@@ -48,7 +50,7 @@ test('a ramp, a hold and a pause of logins and writes: what was planned was sent
   );
   assert.ok(!readFileSync(out, 'utf8').includes(vault.token), 'the token is written');
   // It is read only if it adds up: stages to the whole, operations to each of them.
-  const result = /** @type {import('../../src/result/schema.js').Result} */ (await readDocument(out));
+  const result = /** @type {Result} */ (await readDocument(out));
   const { totals, stages = [], operations, verification, requirements } = result;
   assert.deepEqual(
     stages.map(({ name, totals: { planned, sent } }) => [name, planned, sent]),

@@ -10,6 +10,10 @@ import { loadTls } from '../../src/http/tls.js';
 import { createVaultClient } from '../../src/vault/client.js';
 import { buildVault } from './build.js';
 
+/** @import { VaultClient } from '../../src/vault/client.js' */
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { AddressInfo } from 'node:net' */
+
 export { buildVault } from './build.js';
 
 const START_TIMEOUT_MS = 60_000;
@@ -109,11 +113,7 @@ export async function storageOf(storage, folder, nodeId = 'node-1') {
   };
 }
 
-/**
- * @param {string} folder
- * @param {number} port
- * @param {Record<string, any>} stored see storageOf
- */
+/** @param {string} folder @param {number} port @param {Record<string, any>} stored see storageOf */
 export function configCommand(folder, port, stored) {
   const { cluster_addr: cluster } = stored;
   const clusterListener = cluster === undefined ? {} : { cluster_address: new URL(cluster).host };
@@ -127,11 +127,7 @@ export function configCommand(folder, port, stored) {
   return ['server', `-config=${join(folder, 'config.json')}`];
 }
 
-/**
- * @param {string} binary
- * @param {string[]} args
- * @param {string} folder
- */
+/** @param {string} binary @param {string[]} args @param {string} folder */
 export function launch(binary, args, folder) {
   const env = { PATH: process.env.PATH, HOME: folder, VAULT_DISABLE_FILE_PERMISSIONS_CHECK: 'true' };
   const child = spawn(binary, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -143,10 +139,7 @@ export function launch(binary, args, folder) {
   return child;
 }
 
-/**
- * @param {() => import('../../src/vault/client.js').VaultClient} connect
- * @param {() => number | null} exitCode
- */
+/** @param {() => VaultClient} connect @param {() => number | null} exitCode */
 export async function untilAnswers(connect, exitCode) {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += 100) {
     if (exitCode() !== null) throw new Error(`Vault ended with ${exitCode()} before it answered`);
@@ -156,7 +149,7 @@ export async function untilAnswers(connect, exitCode) {
   throw new Error('Vault did not answer in time');
 }
 
-/** @param {() => import('../../src/vault/client.js').VaultClient} connect `-dev-tls` writes its CA file late */
+/** @param {() => VaultClient} connect `-dev-tls` writes its CA file late */
 async function answers(connect) {
   try {
     const client = connect();
@@ -167,10 +160,7 @@ async function answers(connect) {
   }
 }
 
-/**
- * @param {(token?: string) => import('../../src/vault/client.js').VaultClient} connect
- * @param {{token: string, unsealKey: string}} state
- */
+/** @param {(token?: string) => VaultClient} connect @param {{token: string, unsealKey: string}} state */
 export async function openStoredVault(connect, state) {
   const client = connect();
   if (state.unsealKey === '') {
@@ -187,18 +177,12 @@ export async function openStoredVault(connect, state) {
   await client.close();
 }
 
-/**
- * @param {string} origin
- * @param {string} key
- */
+/** @param {string} origin @param {string} key */
 export async function unseal(origin, key) {
   await fetch(`${origin}/v1/sys/unseal`, { method: 'PUT', body: JSON.stringify({ key }) });
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @param {NodeJS.Signals} signal
- */
+/** @param {ChildProcess} child @param {NodeJS.Signals} signal */
 export async function endProcess(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -212,7 +196,7 @@ export async function endProcess(child, signal) {
 export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

@@ -5,6 +5,8 @@ import { assertRan, runCommand, runToResult } from './command.js';
 import { setUpPki } from './pki.js';
 import { startVault } from './start.js';
 
+/** @import { RunningVault } from './start.js' */
+
 /** @param {{tls?: boolean}} options */
 async function startPki(options) {
   const vault = await startVault(options);
@@ -17,21 +19,14 @@ async function startPki(options) {
 const ISSUE = ['issue', '--role', 'ec-stored', '--requests', '10'];
 const OCSP = ['ocsp', '--role', 'ec-stored', '--requests', '10'];
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} env
- */
+/** @param {string[]} args @param {Record<string, string>} env */
 async function assertWorks(args, env) {
   const run = await runToResult(args, env);
   assertRan(run);
   assert.equal(run.result.totals.succeeded, 10);
 }
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} env
- * @param {RegExp} said
- */
+/** @param {string[]} args @param {Record<string, string>} env @param {RegExp} said */
 async function assertRefused(args, env, said) {
   const { code, stderr, stdout, result } = await runCommand(args, env);
   assert.deepEqual([code, stdout, result], [2, '', null], stderr);
@@ -39,7 +34,7 @@ async function assertRefused(args, env, said) {
 }
 
 describe('plain HTTP', () => {
-  /** @type {import('./start.js').RunningVault} */
+  /** @type {RunningVault} */
   let vault;
   before(async () => {
     vault = await startPki({});
@@ -83,7 +78,7 @@ describe('plain HTTP', () => {
 });
 
 describe('TLS', () => {
-  /** @type {import('./start.js').RunningVault} */
+  /** @type {RunningVault} */
   let vault;
   /** @type {Record<string, string>} */
   let env;

@@ -5,7 +5,8 @@ import { createHistogram, recordMs } from '../../src/common/histogram.js';
 import { isThisMachine, machineOf, mergeCounted, watchedOf } from '../../src/verdict/observed.js';
 import { judgeMeasurement, REASONS } from '../../src/verdict/reasons.js';
 
-/** @typedef {import('../../src/verdict/observed.js').Observed} Observed */
+/** @import { ShardEnd } from '../../src/engine/shard.js' */
+/** @import { Observed } from '../../src/verdict/observed.js' */
 
 /** @param {[count: number, ms: number][]} groups */
 function mixed(...groups) {
@@ -199,7 +200,7 @@ test('which addresses are of this machine', () => {
 test('what threads saw adds up: counts are sums, shares those of the worst', () => {
   /** @param {Record<string, unknown>} watch */
   const endOf = (watch) =>
-    /** @type {import('../../src/engine/shard.js').ShardEnd} */ (
+    /** @type {ShardEnd} */ (
       /** @type {unknown} */ ({
         droppedLate: 1,
         forgone: 3,

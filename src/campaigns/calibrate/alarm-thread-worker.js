@@ -2,8 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClock } from '../../engine/clock.js';
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{originNs: bigint} & import('./known-delay.js').Shared} */
+/** @import { Shared } from './known-delay.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
+const port = /** @type {MessagePort} */ (parentPort);
+/** @type {{originNs: bigint} & Shared} */
 const { originNs, isSet, dueMs } = workerData;
 const clock = createClock(originNs);
 port.postMessage(null);

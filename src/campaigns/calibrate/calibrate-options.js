@@ -1,9 +1,11 @@
 /** Declarations of the options of a calibration; those of the load are the ones that every operation has. */
 import { commonOptions } from '../../plan/common-options.js';
 
+/** @import { OptionSpec } from '../../common/options.js' */
+
 const { concurrency, threads, pacing } = commonOptions;
 
-/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const calibrationOptions = {
   concurrency,
   threads,

@@ -5,6 +5,10 @@ import { makePlan } from '../../plan/plan.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { calibrationOptions } from './calibrate-options.js';
 
+/** @import { Operation } from '../../operations/index.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { TargetInfo } from './target.js' */
+
 /**
  * @typedef {object} CalibrationOptions
  * @property {number} concurrency
@@ -17,10 +21,7 @@ import { calibrationOptions } from './calibrate-options.js';
 /** A request without an answer for so long has failed, and an overload is worked off for as long at most. */
 const TIMEOUT_MS = 1000;
 
-/**
- * @param {Record<string, unknown>} given by kebab- or camelCase name
- * @returns {CalibrationOptions}
- */
+/** @param {Record<string, unknown>} given by kebab- or camelCase name @returns {CalibrationOptions} */
 export function readCalibrationOptions(given) {
   const known = new Set(Object.keys(calibrationOptions).flatMap((name) => [name, camelCase(name)]));
   const unknown = Object.keys(given).find((key) => given[key] !== undefined && !known.has(key));
@@ -37,11 +38,11 @@ export function readCalibrationOptions(given) {
 /**
  * What a user would run who asks an OCSP responder about one certificate. Nothing of this machine's environment is in it.
  *
- * @param {import('../../operations/index.js').Operation} operation `ocsp`
+ * @param {Operation} operation `ocsp`
  * @param {CalibrationOptions} options
- * @param {import('./target.js').TargetInfo} target
+ * @param {TargetInfo} target
  * @param {number | null} ratePerSecond null: closed loop
- * @returns {Readonly<import('../../plan/plan.js').Plan>}
+ * @returns {Readonly<Plan>}
  */
 export function planOf(operation, { concurrency, threads, pacing, duration }, { url, pki }, ratePerSecond) {
   const load = {

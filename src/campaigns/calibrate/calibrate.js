@@ -11,6 +11,10 @@ import { measure, measureDelays, measureLateness, measurePeak, toMicros } from '
 import { summarise } from './report.js';
 import { startCalibrationTarget } from './target.js';
 
+/** @import { CalibrationOptions } from './calibrate-plan.js' */
+/** @import { HonestRate } from './honest-rate.js' */
+/** @import { DelayRow, LatenessRow, Measure, Peak } from './measure.js' */
+
 const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
 
 /**
@@ -22,10 +26,10 @@ const CALIBRATION_SCHEMA_ID = 'vault-pki-load/calibration/1';
  * @property {{node: string, platform: string, cpus: number, model: string, loadAverage: number}} environment
  *   `cpus`: those this process may use; `loadAverage`: of the minute before, 0 where the system keeps none
  * @property {{concurrency: number, threads: number, pacing: string, stepMs: number, maxLatenessMs: number}} settings
- * @property {import('./measure.js').DelayRow[]} delays
- * @property {import('./measure.js').LatenessRow[]} lateness at those rates that are not beyond the peak
- * @property {import('./measure.js').Peak} peak
- * @property {import('./honest-rate.js').HonestRate} honestRate
+ * @property {DelayRow[]} delays
+ * @property {LatenessRow[]} lateness at those rates that are not beyond the peak
+ * @property {Peak} peak
+ * @property {HonestRate} honestRate
  * @property {{text: string, limits: string[], remedies: string[]}} summary sentences
  */
 /** @typedef {{type: 'progress', label: string, done: number, total: number} | {type: 'warning', text: string}} CalibrationEvent */
@@ -48,7 +52,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
   const target = await startCalibrationTarget();
   const warn = onceEach((text) => onEvent({ type: 'warning', text }));
   let done = 0;
-  /** @type {import('./measure.js').Measure} */
+  /** @type {Measure} */
   const step = ({ label, ratePerSecond, delayMs = 0 }) => {
     onEvent({ type: 'progress', label, done, total: Math.max(EXPECTED, ++done) });
     return measure(planOf(operation, options, target, ratePerSecond), { target, delayMs, signal, warn });
@@ -99,7 +103,7 @@ function environment() {
   };
 }
 
-/** @param {import('./calibrate-plan.js').CalibrationOptions} options */
+/** @param {CalibrationOptions} options */
 function settingsOf({ concurrency, threads, pacing, duration, maxLateness }) {
   return { concurrency, threads, pacing, stepMs: duration, maxLatenessMs: maxLateness };
 }

@@ -8,6 +8,9 @@ import { formatRate } from '../../common/units.js';
 import { nextLevel } from '../bisect.js';
 import { toMicros } from './measure.js';
 
+/** @import { CalibrationOptions } from './calibrate-plan.js' */
+/** @import { Measure, Quantiles, Verdict } from './measure.js' */
+
 /**
  * @typedef {object} Compared milliseconds
  * @property {number | null} reported response time
@@ -22,10 +25,10 @@ import { toMicros } from './measure.js';
  * @property {boolean} honest
  * @property {number} planned
  * @property {number} samples requests that the target saw
- * @property {import('./measure.js').Quantiles} latenessMs of the sends, as the target saw it
+ * @property {Quantiles} latenessMs of the sends, as the target saw it
  * @property {Compared} p50Ms
  * @property {Compared} p99Ms
- * @property {import('./measure.js').Verdict} measurement
+ * @property {Verdict} measurement
  */
 /**
  * @typedef {object} HonestRate
@@ -57,8 +60,8 @@ const MAX_ERROR = 0.1;
  * A hiccup of the machine must not decide: a rate that fails is tried once more at once, and the lowest of them at the end.
  *
  * @param {object} context
- * @param {import('./measure.js').Measure} context.step
- * @param {import('./calibrate-plan.js').CalibrationOptions} context.options
+ * @param {Measure} context.step
+ * @param {CalibrationOptions} context.options
  * @param {number} context.peakPerSecond of a closed loop
  * @returns {Promise<HonestRate>}
  */
@@ -97,16 +100,13 @@ export async function findHonestRate({ step, options, peakPerSecond }) {
   };
 }
 
-/**
- * @param {number} ratePerSecond
- * @param {number} concurrency
- */
+/** @param {number} ratePerSecond @param {number} concurrency */
 export function delayFor(ratePerSecond, concurrency) {
   return toMicros(Math.min(LONGEST_DELAY_MS, (concurrency * 500) / ratePerSecond));
 }
 
 /**
- * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<import('./measure.js').Measure>>} measured
+ * @param {{ratePerSecond: number, delayMs: number} & Awaited<ReturnType<Measure>>} measured
  * @returns {Omit<Try, 'honest'>}
  */
 function describeTry({ ratePerSecond, delayMs, result, measurement, samples, latenessMs, targetMs }) {
@@ -123,28 +123,18 @@ function describeTry({ ratePerSecond, delayMs, result, measurement, samples, lat
   };
 }
 
-/**
- * @param {number | null} reported
- * @param {number | null} target
- * @returns {Compared}
- */
+/** @param {number | null} reported @param {number | null} target @returns {Compared} */
 export function compare(reported, target) {
   const error = reported === null || target === null ? null : toMicros(reported / target - 1);
   return { reported, target, error };
 }
 
-/**
- * @param {Compared} compared
- * @param {number} maxError
- */
+/** @param {Compared} compared @param {number} maxError */
 export function isWrong({ error }, maxError) {
   return error === null || Math.abs(error) > maxError;
 }
 
-/**
- * @param {Omit<Try, 'honest'>} one
- * @param {number} maxLatenessMs
- */
+/** @param {Omit<Try, 'honest'>} one @param {number} maxLatenessMs */
 export function isHonest({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
     measurement.verdict !== 'invalid' &&
@@ -214,10 +204,7 @@ function isClose(passed, failed) {
   return failed / passed <= CLOSE_ENOUGH;
 }
 
-/**
- * @param {number} value at least one
- * @param {(value: number) => number} [round]
- */
+/** @param {number} value at least one @param {(value: number) => number} [round] */
 function twoDigits(value, round = Math.round) {
   const unit = Math.max(1, 10 ** (Math.floor(Math.log10(value)) - 1));
   return round(value / unit) * unit;

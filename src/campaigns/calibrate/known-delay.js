@@ -11,14 +11,17 @@ import { createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { HELPER_LIMITS } from '../../engine/thread-memory.js';
 
-/** @typedef {{socket: import('node:net').Socket, answer: Buffer, index: number, dueMs: number}} Waiting */
+/** @import { Clock } from '../../engine/clock.js' */
+/** @import { Socket } from 'node:net' */
+
+/** @typedef {{socket: Socket, answer: Buffer, index: number, dueMs: number}} Waiting */
 
 /** A longer request is no OCSP request. */
 const MAX_REQUEST_BYTES = 16_384;
 
 /**
  * @param {object} context
- * @param {import('../../engine/clock.js').Clock} context.clock
+ * @param {Clock} context.clock
  * @param {Pick<AlarmThread, 'set'>} context.alarm by the same clock
  * @param {(request: Buffer) => Promise<Uint8Array>} context.ask where the answer to a new request comes from; it is
  *   asked once for each
@@ -57,7 +60,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     recording.answered(index, clock());
     socket.write(answer);
   }
-  /** @param {import('node:net').Socket} socket @param {Buffer} answer @param {number} index @param {number} now */
+  /** @param {Socket} socket @param {Buffer} answer @param {number} index @param {number} now */
   function reply(socket, answer, index, now) {
     const one = { socket, answer, index, dueMs: now + delayMs };
     if (delayMs === 0) return write(one);
@@ -65,7 +68,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
     setAlarm();
   }
 
-  /** @param {import('node:net').Socket} socket @param {Buffer} request @param {number} now */
+  /** @param {Socket} socket @param {Buffer} request @param {number} now */
   function onRequest(socket, request, now) {
     const index = recording.arrived(now);
     if (request.equals(last.request)) return reply(socket, last.answer, index, now);
@@ -122,10 +125,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
 
 /** @typedef {{body: Buffer, length: number}} Post `length`: of the whole request */
 
-/**
- * @param {Buffer} bytes from the start of a request
- * @returns {Post | 'incomplete' | 'no request'}
- */
+/** @param {Buffer} bytes from the start of a request @returns {Post | 'incomplete' | 'no request'} */
 export function readPost(bytes) {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return bytes.length > MAX_REQUEST_BYTES ? 'no request' : 'incomplete';
@@ -163,10 +163,7 @@ export function createRecording() {
     });
   }
   return {
-    /**
-     * @param {number} nowMs
-     * @returns {number} the request's number
-     */
+    /** @param {number} nowMs @returns {number} the request's number */
     arrived(nowMs) {
       if (count === columns[0].length) grow();
       const [arrived, answered] = columns;

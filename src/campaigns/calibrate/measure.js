@@ -4,6 +4,11 @@ import { formatDuration, formatRate } from '../../common/units.js';
 import { scheduleOf } from '../../plan/due.js';
 import { run } from '../../run.js';
 
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Measurement } from '../../verdict/measurement-schema.js' */
+/** @import { CalibrationOptions } from './calibrate-plan.js' */
+/** @import { Seen } from './target.js' */
+
 /**
  * @typedef {object} Sighting what the target saw of a run; times are milliseconds from time zero
  * @property {number} samples requests
@@ -12,13 +17,13 @@ import { run } from '../../run.js';
  * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to tell
  */
 
-/** @typedef {Pick<import('../../verdict/measurement-schema.js').Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
+/** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
 /** Time zero and arrivals are read on the same clock, through two processes' offsets. */
 const CLOCKS_APART_MS = 0.05;
 
 /**
- * @param {import('../../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {object} context
  * @param {Awaited<ReturnType<typeof import('./target.js').startCalibrationTarget>>} context.target
  * @param {number} context.delayMs of the target
@@ -55,8 +60,8 @@ function interrupted() {
  * Arrivals are matched with due times in order. On several threads requests can overtake each other: the mean lateness
  * is right all the same, the percentiles are then too low by as much as one thread is behind another.
  *
- * @param {import('./target.js').Seen} seen
- * @param {import('../../plan/plan.js').Plan} plan without a warm-up
+ * @param {Seen} seen
+ * @param {Plan} plan without a warm-up
  * @param {bigint} startedAtNs time zero on the machine's monotonic clock
  * @returns {Sighting}
  */
@@ -77,11 +82,7 @@ export function sight({ arrivedMs, answeredMs, cpu, baseNs }, { load }, startedA
   };
 }
 
-/**
- * @param {import('./target.js').Seen['cpu']} cpu
- * @param {number} fromMs
- * @param {number} toMs
- */
+/** @param {Seen['cpu']} cpu @param {number} fromMs @param {number} toMs */
 function busyShare(cpu, fromMs, toMs) {
   const inside = cpu.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
   const [first, last] = [inside[0], inside.at(-1)];
@@ -97,10 +98,7 @@ function busyShare(cpu, fromMs, toMs) {
  * @property {number | null} max
  */
 
-/**
- * @param {Float64Array} values milliseconds, in any order
- * @returns {Quantiles}
- */
+/** @param {Float64Array} values milliseconds, in any order @returns {Quantiles} */
 export function quantilesOf(values) {
   const sorted = values.slice().sort();
   const at = (/** @type {number} */ share) =>
@@ -108,10 +106,7 @@ export function quantilesOf(values) {
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/**
- * @param {number} ms
- * @returns {number} ms, to the nearest microsecond
- */
+/** @param {number} ms @returns {number} ms, to the nearest microsecond */
 export function toMicros(ms) {
   return Math.round(ms * 1000) / 1000;
 }
@@ -151,7 +146,7 @@ const RATES = [20, 100, 1000, 10_000];
  * At most half of the connections are busy, so that nothing waits for one.
  *
  * @param {Measure} step
- * @param {import('./calibrate-plan.js').CalibrationOptions} options
+ * @param {CalibrationOptions} options
  * @returns {Promise<DelayRow[]>}
  */
 export async function measureDelays(step, { concurrency }) {
@@ -175,10 +170,7 @@ export async function measureDelays(step, { concurrency }) {
   return rows;
 }
 
-/**
- * @param {Measure} step
- * @returns {Promise<Peak>}
- */
+/** @param {Measure} step @returns {Promise<Peak>} */
 export async function measurePeak(step) {
   const { result, targetBusy } = await step({ label: 'closed-loop peak', ratePerSecond: null });
   const { checked, unchecked } = result.verification;
@@ -189,11 +181,7 @@ export async function measurePeak(step) {
   };
 }
 
-/**
- * @param {Measure} step
- * @param {number} peakPerSecond
- * @returns {Promise<LatenessRow[]>}
- */
+/** @param {Measure} step @param {number} peakPerSecond @returns {Promise<LatenessRow[]>} */
 export async function measureLateness(step, peakPerSecond) {
   /** @type {LatenessRow[]} */
   const rows = [];
@@ -212,10 +200,7 @@ export async function measureLateness(step, peakPerSecond) {
   return rows;
 }
 
-/**
- * @param {number | null} one
- * @param {number | null} other
- */
+/** @param {number | null} one @param {number | null} other */
 function difference(one, other) {
   return one === null || other === null ? null : toMicros(one - other);
 }

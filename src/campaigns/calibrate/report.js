@@ -4,13 +4,10 @@ import { labelled, table as tableRows, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
 import { isWrong } from './honest-rate.js';
+/** @import { Calibration } from './calibrate.js' */
+/** @import { Peak } from './measure.js' */
 
-/** @typedef {import('./calibrate.js').Calibration} Calibration */
-
-/**
- * @param {Calibration} calibration
- * @returns {string} ends with a newline
- */
+/** @param {Calibration} calibration @returns {string} ends with a newline */
 export function render(calibration) {
   const sections = [
     head(calibration),
@@ -111,7 +108,7 @@ function table(rows) {
   return tableRows(rows).flat();
 }
 
-/** @typedef {Pick<import('./calibrate.js').Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
+/** @typedef {Pick<Calibration, 'environment' | 'settings' | 'delays' | 'lateness' | 'peak' | 'honestRate'>} Found */
 
 /** A load average of so many for each core means that others have work for the machine. */
 const BUSY_LOAD = 0.5;
@@ -122,10 +119,7 @@ const WAKING_MS = 0.5;
 /** `--threads` takes no more. */
 const MAX_THREADS = 64;
 
-/**
- * @param {Found} found
- * @returns {import('./calibrate.js').Calibration['summary']}
- */
+/** @param {Found} found @returns {Calibration['summary']} */
 export function summarise(found) {
   return { text: textOf(found), limits: limitsOf(found), remedies: remediesOf(found) };
 }
@@ -205,7 +199,7 @@ function unbrokenText(tries) {
   return `The highest rate that was tried was honest, though ${failed} of ${tries.length} tries, at it or below, ${failed === 1 ? 'was' : 'were'} not`;
 }
 
-/** @param {import('./measure.js').Peak} peak */
+/** @param {Peak} peak */
 function peakText({ perSecond, targetBusy }) {
   const busy = targetBusy === null ? '' : `, with the target busy for ${Math.round(targetBusy * 100)} %`;
   return `${formatRate(perSecond)}${busy}`;

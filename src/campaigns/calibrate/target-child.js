@@ -6,6 +6,9 @@ import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
 import { createKnownDelayServer, startAlarmThread } from './known-delay.js';
 
+/** @import { Order } from './target.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** How often the CPU time that this process has taken is noted. */
 const CPU_EVERY_MS = 20;
 
@@ -38,7 +41,7 @@ function noteCpu() {
   cpu.push({ atMs: clock(), cpuMs: (user + system) / 1000 });
 }
 
-process.on('message', (/** @type {import('./target.js').Order} */ order) => {
+process.on('message', (/** @type {Order} */ order) => {
   if (order.begin !== undefined) {
     cpu = [];
     begin(order.begin);
@@ -54,7 +57,7 @@ server.on('error', ({ message }) => {
   process.send?.({ failed: message });
 });
 server.listen(0, '127.0.0.1', () => {
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   const { url, token } = pki;
   process.send?.({ ready: { url: `http://127.0.0.1:${port}`, pki: { url, token } } });
 });

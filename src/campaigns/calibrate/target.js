@@ -5,6 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PkiLoadError } from '../../common/errors.js';
 
+/** @import { Recorded } from './known-delay.js' */
+/** @import { ChildProcess } from 'node:child_process' */
+
 const ENTRY = fileURLToPath(new URL('target-child.js', import.meta.url));
 const ANSWERS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
@@ -13,7 +16,7 @@ const END_IS_TOLD_WITHIN_MS = 3000;
 const ENDED = 'its process has ended';
 
 /**
- * @typedef {import('./known-delay.js').Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
+ * @typedef {Recorded & {cpu: {atMs: number, cpuMs: number}[], baseNs: bigint}} Seen
  *   `cpu`: CPU time of the target's process so far, every few milliseconds; `baseNs`: zero of all its times, on the
  *   machine's monotonic clock (`process.hrtime`), which processes share
  */
@@ -54,20 +57,14 @@ export async function startCalibrationTarget() {
   }
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @param {Order} what
- */
+/** @param {ChildProcess} child @param {Order} what */
 function order(child, what) {
   const answer = answerOf(child);
   child.send(what, () => {});
   return answer;
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<any>} its next message
- */
+/** @param {ChildProcess} child @returns {Promise<any>} its next message */
 function answerOf(child) {
   return new Promise((resolve, reject) => {
     const fail = (/** @type {string} */ why) => settle(() => reject(failed(why)));
@@ -87,7 +84,7 @@ function answerOf(child) {
   });
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
+/** @param {ChildProcess} child */
 async function hasEnded(child) {
   if (child.exitCode !== null || child.signalCode !== null) return true;
   const exit = once(child, 'exit').then(() => true);
@@ -99,10 +96,7 @@ function failed(why) {
   return new PkiLoadError('calibration_target_failed', `The calibration's own target failed: ${why}.`);
 }
 
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @returns {Promise<void>} when the process has ended
- */
+/** @param {ChildProcess} child @returns {Promise<void>} when the process has ended */
 async function stop(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');

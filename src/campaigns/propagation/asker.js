@@ -5,9 +5,11 @@ import { refusal } from '../../operations/outcomes.js';
 import { apiPath } from '../../operations/request-parts.js';
 import { createOcspChecker, isOcspStatus } from '../../pki/ocsp-check.js';
 import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
+/** @import { Connection } from '../../http/exchange.js' */
+/** @import { Tls } from '../../http/tls.js' */
+/** @import { OcspChecker, OcspVerdict } from '../../pki/ocsp-check.js' */
+/** @import { PollClock } from './watch.js' */
 
-/** @typedef {import('../../http/exchange.js').Connection} Connection */
-/** @typedef {import('../../pki/ocsp-check.js').OcspChecker} OcspChecker */
 /**
  * @typedef {object} Question about one certificate
  * @property {Buffer} body OCSP request in DER
@@ -31,9 +33,9 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
  * @param {string} options.url of the node
  * @param {string} options.mount
  * @param {string | null} options.namespace
- * @param {import('../../http/tls.js').Tls} options.tls
+ * @param {Tls} options.tls
  * @param {number} options.timeoutMs of one poll, connecting included
- * @param {import('./watch.js').PollClock} options.clock
+ * @param {PollClock} options.clock
  * @param {typeof createConnection} [options.connect]
  * @returns {Asker}
  */
@@ -107,7 +109,7 @@ export function createAsker({ url, mount, namespace, tls, timeoutMs, clock, conn
  * does not come with HTTP 2xx is no answer about a certificate.
  *
  * @param {number} status of HTTP
- * @param {import('../../pki/ocsp-check.js').OcspVerdict} verdict
+ * @param {OcspVerdict} verdict
  */
 export function outcomeOf(status, verdict) {
   if (status >= 200 && status < 300) return verdict;

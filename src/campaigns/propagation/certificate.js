@@ -5,14 +5,17 @@ import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { createQuestioner } from './asker.js';
 import { lookOnce, watchNode } from './watch.js';
 
-/** @typedef {import('./asker.js').Question} Question */
+/** @import { Asker, Question } from './asker.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { Interval, PollClock, PollCounts } from './watch.js' */
+
 /** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
  *   see VaultClient */
 /**
  * @typedef {object} NodeRow what one node said of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
  * @property {string} [before] with `not_good_before`: what it said instead
- * @property {import('./watch.js').Interval | null} interval from when the revocation was sent; null unless revoked
+ * @property {Interval | null} interval from when the revocation was sent; null unless revoked
  */
 /**
  * @typedef {object} Row
@@ -28,15 +31,15 @@ import { lookOnce, watchNode } from './watch.js';
  */
 /**
  * @typedef {object} NodeWatch a node that is asked, and what has been counted there
- * @property {import('./asker.js').Asker} asker
+ * @property {Asker} asker
  * @property {Record<string, number>} answers by outcome, first looks included
- * @property {import('./watch.js').PollCounts} counts
+ * @property {PollCounts} counts
  */
 /**
  * @typedef {object} Circumstances of all certificates of a run
- * @property {import('./propagation-plan.js').PropagationPlan} plan
+ * @property {PropagationPlan} plan
  * @property {NodeWatch[]} nodes
- * @property {import('./watch.js').PollClock} clock
+ * @property {PollClock} clock
  * @property {(ms: number) => void} onLag
  * @property {(issuer: {der: Uint8Array}, serial: Uint8Array) => Promise<Question>} about
  * @property {AbortSignal} stop ends the waiting
@@ -159,7 +162,7 @@ async function attempt(call, otherwise) {
 
 /**
  * @param {Writer} client
- * @param {import('./propagation-plan.js').PropagationPlan} plan
+ * @param {PropagationPlan} plan
  * @returns {Promise<{serialText: string, data: Record<string, any>}>} what can be revoked, though the rest may not be a certificate
  */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
@@ -187,7 +190,7 @@ function questionOf({ data }, about) {
 
 /**
  * @param {Writer} client
- * @param {import('./propagation-plan.js').PropagationPlan} plan
+ * @param {PropagationPlan} plan
  * @param {string} serial
  * @param {() => void} [onHead] called as soon as the head of the answer is read
  */
@@ -201,13 +204,13 @@ const MOST_WARMING_MS = 2000;
 
 /**
  * @param {object} parts
- * @param {import('./propagation-plan.js').PropagationPlan} parts.plan
+ * @param {PropagationPlan} parts.plan
  * @param {NodeWatch[]} parts.nodes nothing is counted there
  * @param {Writer} parts.client
- * @param {import('./watch.js').PollClock} parts.clock
+ * @param {PollClock} parts.clock
  * @param {AbortSignal} parts.stop
  * @returns {Promise<Row>}
- * @throws {import('../../common/errors.js').PkiLoadError} where the token may not issue or not revoke
+ * @throws {PkiLoadError} where the token may not issue or not revoke
  */
 export async function warm({ plan, nodes, client, clock, stop }) {
   const row = await followCertificate(0, client, {
@@ -226,7 +229,7 @@ export async function warm({ plan, nodes, client, clock, stop }) {
  * A token that may not ask `sys/capabilities-self` shows what it may do by doing it.
  *
  * @param {Row} row
- * @param {import('./propagation-plan.js').PropagationPlan} plan
+ * @param {PropagationPlan} plan
  */
 function denied({ left: what }, { target: { mount }, role }) {
   const isIssued = what === 'valid';

@@ -8,20 +8,24 @@ import { PROPAGATION_SCHEMA_ID } from '../../result/document.js';
 import { judgeDelay, judgeMeasurement } from './judge.js';
 import { everywhere, sinceAnswer } from './watch.js';
 
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
+/** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { NodeWatch } from './certificate.js' */
+/** @import { CrlFacts, NodeFacts } from './prepare.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { Interval } from './watch.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {Omit<import('./certificate.js').Row, 'left'>} Row */
-/** @typedef {import('hdr-histogram-js').Histogram} Histogram */
-/** @typedef {{interval: import('./watch.js').Interval, answeredMs: number}} Measured both from when the revocation was sent */
+/** @typedef {{interval: Interval, answeredMs: number}} Measured both from when the revocation was sent */
 /**
  * @typedef {object} Findings
- * @property {import('./propagation-plan.js').PropagationPlan} plan as it was carried out
+ * @property {PropagationPlan} plan as it was carried out
  * @property {string} command
  * @property {Date} startedAt
  * @property {number} durationSeconds
  * @property {boolean} interrupted
  * @property {Awaited<ReturnType<typeof import('./prepare.js').prepare>>} found
- * @property {Pick<import('./certificate.js').NodeWatch, 'answers' | 'counts'>[]} watched in the order of `found.nodes`
+ * @property {Pick<NodeWatch, 'answers' | 'counts'>[]} watched in the order of `found.nodes`
  * @property {Histogram} lag of polls
  * @property {Row[]} rows
  * @property {Propagation['environment']} environment
@@ -35,10 +39,7 @@ const WORST_FIRST = /** @type {const} */ ([
   'undecided',
 ]);
 
-/**
- * @param {Findings} findings
- * @returns {Propagation}
- */
+/** @param {Findings} findings @returns {Propagation} */
 export function conclude(findings) {
   const { plan, command, startedAt, durationSeconds, interrupted, found, watched, lag, environment } =
     findings;
@@ -88,7 +89,7 @@ export function conclude(findings) {
   };
 }
 
-/** @param {import('./propagation-plan.js').PropagationPlan} plan */
+/** @param {PropagationPlan} plan */
 function planOf({
   target: { mount },
   role,
@@ -103,10 +104,7 @@ function planOf({
   return { mount, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed };
 }
 
-/**
- * @param {Row} row
- * @returns {Propagation['rows'][number]['outcome']}
- */
+/** @param {Row} row @returns {Propagation['rows'][number]['outcome']} */
 function outcomeOf({ outcome, nodes }) {
   if (outcome !== 'followed') return outcome;
   return WORST_FIRST.find((worst) => nodes.some((node) => node.outcome === worst)) ?? 'revoked';
@@ -119,7 +117,7 @@ function wholeOf({ outcome, revokeMs, nodes }) {
 }
 
 /**
- * @param {import('./prepare.js').NodeFacts} facts
+ * @param {NodeFacts} facts
  * @param {number} number
  * @param {Findings['watched'][number]} watched
  * @param {Row[]} rows
@@ -202,9 +200,9 @@ function countsOf(names) {
 
 /**
  * @param {object} facts
- * @param {Pick<import('./propagation-plan.js').PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} facts.plan
+ * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} facts.plan
  * @param {Pick<Awaited<ReturnType<typeof import('./prepare.js').prepare>>, 'crl'>} facts.found
- * @param {import('../../result/propagation/propagation-schema.js').Propagation['nodes']} facts.nodes
+ * @param {Propagation['nodes']} facts.nodes
  * @returns {string[]} sentences
  */
 function notesOf({ plan: { pollMs, concurrency, target }, found: { crl }, nodes }) {
@@ -225,10 +223,7 @@ function notesOf({ plan: { pollMs, concurrency, target }, found: { crl }, nodes 
   ];
 }
 
-/**
- * @param {import('./prepare.js').CrlFacts} crl
- * @param {string} mount
- */
+/** @param {CrlFacts} crl @param {string} mount */
 function rebuildNote({ autoRebuild, disabled }, mount) {
   if (autoRebuild === null)
     return `Whether ${mount} rebuilds its CRL by itself (auto_rebuild) could not be seen.`;

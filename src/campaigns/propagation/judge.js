@@ -8,9 +8,13 @@ import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { judgeRequirement } from '../../result/requirements/judge.js';
 import { formatPercent } from '../../result/wording.js';
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { RunView } from '../../result/requirements/judge.js' */
+/** @import { RequirementVerdict } from '../../result/schema.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {import('../../result/schema.js').RequirementVerdict} RequirementVerdict */
-/** @typedef {import('hdr-histogram-js').Histogram} Histogram */
 /**
  * @typedef {object} Seen
  * @property {Histogram} upper bounds since the revocation was answered
@@ -20,7 +24,7 @@ import { formatPercent } from '../../result/wording.js';
  */
 
 /**
- * @param {import('../../plan/requirements.js').Requirement} requirement of a time, or of errors
+ * @param {Requirement} requirement of a time, or of errors
  * @param {Seen} seen
  * @returns {RequirementVerdict}
  */
@@ -33,7 +37,7 @@ export function judgeDelay(requirement, { upper, atLatest, ...seen }) {
 
 /**
  * @param {Histogram} upper
- * @param {import('../../plan/requirements.js').Requirement} requirement
+ * @param {Requirement} requirement
  * @param {Pick<Seen, 'rows' | 'measurementValid'>} seen
  * @returns {RequirementVerdict}
  */
@@ -54,7 +58,7 @@ function judgeOn(upper, requirement, { rows, measurementValid }) {
  * @param {Histogram} upper
  * @param {{followedMs: number}[]} lost with the age they reached
  * @param {boolean} measurementValid
- * @returns {import('../../result/requirements/judge.js').RunView}
+ * @returns {RunView}
  */
 function viewOf(upper, lost, measurementValid) {
   const withLost = createHistogram();
@@ -93,13 +97,12 @@ function inWords(verdict) {
   return { ...verdict, reason };
 }
 
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
 /** @typedef {Propagation['measurement']['reasons'][number]} Reason */
 /**
  * @typedef {object} Observed
  * @property {Propagation['nodes']} nodes
- * @property {import('hdr-histogram-js').Histogram} lag of polls
- * @property {Pick<import('./propagation-plan.js').PropagationPlan, 'pollMs' | 'concurrency'>} plan
+ * @property {Histogram} lag of polls
+ * @property {Pick<PropagationPlan, 'pollMs' | 'concurrency'>} plan
  * @property {number} revoked everywhere
  * @property {{outcome: string, failure?: string}[]} rows
  */
@@ -111,10 +114,7 @@ const INVALID_SHARE = 0.1;
 /** What a responder says of a certificate. */
 const STATUSES = new Set(['good', 'revoked', 'unknown']);
 
-/**
- * @param {Observed} observed
- * @returns {Propagation['measurement']}
- */
+/** @param {Observed} observed @returns {Propagation['measurement']} */
 export function judgeMeasurement(observed) {
   const reasons = [nothingMeasured, pollLag, slowAnswers, failedAnswers].flatMap((rule) => rule(observed));
   const isInvalid = reasons.some(({ grade }) => grade === 'invalid');

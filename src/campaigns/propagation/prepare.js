@@ -4,6 +4,11 @@ import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 
+/** @import { Tls } from '../../http/tls.js' */
+/** @import { PrepareContext } from '../../operations/index.js' */
+/** @import { VaultClient } from '../../vault/client.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+
 /**
  * @typedef {object} NodeFacts
  * @property {string} url
@@ -18,9 +23,9 @@ import { checkPermission } from '../../vault/check-role.js';
  */
 /**
  * @typedef {object} Context
- * @property {import('./propagation-plan.js').PropagationPlan} plan
- * @property {import('../../vault/client.js').VaultClient} client
- * @property {import('../../http/tls.js').Tls} tls
+ * @property {PropagationPlan} plan
+ * @property {VaultClient} client
+ * @property {Tls} tls
  * @property {(everyMs: number) => void} keepAlive
  * @property {(text: string) => void} warn
  */
@@ -38,7 +43,7 @@ export async function prepare(context) {
   const { role, cn, certificates, ttlMs } = plan;
   const { health, role: fields } = await checkIssuance(
     // The checks want to know the target alone.
-    /** @type {import('../../operations/index.js').PrepareContext} */ (/** @type {unknown} */ (context)),
+    /** @type {PrepareContext} */ (/** @type {unknown} */ (context)),
     {
       operation: 'issue',
       role,
@@ -72,7 +77,7 @@ export async function prepare(context) {
 }
 
 /**
- * @param {import('../../vault/client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string} mount
  * @returns {Promise<{crl: CrlFacts, ocspDisabled: boolean}>}
  */

@@ -15,8 +15,13 @@ import { followCertificate, warm } from './certificate.js';
 import { conclude } from './conclude.js';
 import { prepare } from './prepare.js';
 
-/** @typedef {import('./propagation-plan.js').PropagationPlan} PropagationPlan */
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @import { Tls } from '../../http/tls.js' */
+/** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { VaultClient } from '../../vault/client.js' */
+/** @import { NodeWatch, Row } from './certificate.js' */
+/** @import { PropagationPlan } from './propagation-plan.js' */
+/** @import { PollClock } from './watch.js' */
+
 /** @typedef {{type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number}} PropagationEvent */
 /**
  * @typedef {object} PropagationOptions
@@ -27,7 +32,7 @@ import { prepare } from './prepare.js';
  * @property {string} [command] the command line, for the result; no secrets
  */
 
-/** @type {import('./watch.js').PollClock} */
+/** @type {PollClock} */
 const CLOCK = {
   now: () => performance.now(),
   setTimer: setTimeout,
@@ -52,11 +57,7 @@ export async function measurePropagation(plan, options = {}) {
   }
 }
 
-/**
- * @param {PropagationPlan} plan
- * @param {PropagationOptions} options
- * @returns {Promise<Propagation>}
- */
+/** @param {PropagationPlan} plan @param {PropagationOptions} options @returns {Promise<Propagation>} */
 async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' }) {
   const stop = signal ?? new AbortController().signal;
   const { url, namespace, tls: files } = plan.target;
@@ -71,7 +72,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
     renewal?.stop();
     renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
   };
-  /** @type {import('./certificate.js').NodeWatch[]} */
+  /** @type {NodeWatch[]} */
   let nodes = [];
   const endAll = () =>
     Promise.all([...nodes.map(({ asker }) => asker.close()), ...clients.map((one) => one.close())]);
@@ -110,8 +111,8 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
 /**
  * @param {string} url
  * @param {PropagationPlan} plan
- * @param {import('../../http/tls.js').Tls} tls
- * @returns {import('./certificate.js').NodeWatch}
+ * @param {Tls} tls
+ * @returns {NodeWatch}
  */
 function watchOf(url, { target: { mount, namespace }, timeoutMs }, tls) {
   return {
@@ -124,21 +125,21 @@ function watchOf(url, { target: { mount, namespace }, timeoutMs }, tls) {
 /**
  * @param {object} parts
  * @param {PropagationPlan} parts.plan
- * @param {import('./certificate.js').NodeWatch[]} parts.nodes
- * @param {import('../../vault/client.js').VaultClient[]} parts.clients
+ * @param {NodeWatch[]} parts.nodes
+ * @param {VaultClient[]} parts.clients
  * @param {AbortSignal} parts.stop
  * @param {(event: PropagationEvent) => void} parts.onEvent
  * @param {(ms: number) => void} parts.onLag
- * @returns {Promise<import('./certificate.js').Row[]>} in the order in which they were begun
+ * @returns {Promise<Row[]>} in the order in which they were begun
  */
 async function followAll({ plan, nodes, clients, stop, onEvent, onLag }) {
   const { about } = createQuestioner();
   const circumstances = { plan, nodes, clock: CLOCK, onLag, about, stop };
-  /** @type {import('./certificate.js').Row[]} */
+  /** @type {Row[]} */
   const rows = [];
   let begun = 0;
   let done = 0;
-  const lane = async (/** @type {import('../../vault/client.js').VaultClient} */ client) => {
+  const lane = async (/** @type {VaultClient} */ client) => {
     while (begun < plan.certificates && !stop.aborted) {
       const number = ++begun;
       rows[number - 1] = await followCertificate(number, client, circumstances);
@@ -155,7 +156,7 @@ async function followAll({ plan, nodes, clients, stop, onEvent, onLag }) {
   return rows;
 }
 
-/** @type {[import('./certificate.js').Row['left'], string, string][]} kind, sentence on one, what follows the number of several */
+/** @type {[Row['left'], string, string][]} kind, sentence on one, what follows the number of several */
 const LEFT = [
   [
     'revoked',
@@ -175,7 +176,7 @@ const LEFT = [
 ];
 
 /**
- * @param {Pick<import('./certificate.js').Row, 'left'>[]} rows that of warming included
+ * @param {Pick<Row, 'left'>[]} rows that of warming included
  * @returns {string} empty where nothing is left
  */
 export function leftBehind(rows) {

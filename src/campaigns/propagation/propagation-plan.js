@@ -7,12 +7,16 @@ import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { readEnvironment } from '../../vault/environment.js';
 
+/** @import { OptionSpec } from '../../common/options.js' */
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { TargetPlan, VaultEnvironment } from '../../vault/environment.js' */
+
 const WHAT = 'Certificates';
 const HOW = 'Polling';
 
 const { url, dev, mount, namespace, timeout, seed, require: requirement } = commonOptions;
 
-/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const propagationOptions = {
   certificates: {
     type: 'integer',
@@ -109,11 +113,10 @@ export const propagationOptions = {
   },
 };
 
-/** @typedef {import('../../plan/requirements.js').Requirement} Requirement */
 /**
  * @typedef {object} PropagationPlan
  * @property {boolean} dev
- * @property {import('../../plan/plan.js').TargetPlan} target
+ * @property {TargetPlan} target
  * @property {readonly string[]} nodes addresses that are asked; empty: the target's own
  * @property {string} role
  * @property {string} cn
@@ -132,7 +135,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**
  * @param {Record<string, unknown>} given options by kebab- or camelCase name, as text or as values
- * @param {import('../../vault/environment.js').VaultEnvironment} [environment] where defaults of the target come from
+ * @param {VaultEnvironment} [environment] where defaults of the target come from
  * @returns {Readonly<PropagationPlan>}
  */
 export function planPropagation(given, environment = readEnvironment()) {

@@ -1,6 +1,9 @@
 /** One certificate at one node: looked at once, or polled until it is revoked, given up or interrupted. */
 import { uniform } from '../../common/random.js';
 
+/** @import { Question } from './asker.js' */
+/** @import { Circumstances, NodeRow, NodeWatch } from './certificate.js' */
+
 /** Keeps the phases of polling apart from what else is drawn from a seed. */
 const PHASE_STREAM = 31;
 
@@ -13,11 +16,7 @@ export const MOST_UNDER_WAY = 16;
 /** What a node said in so many polls, or in --timeout where that is longer, before it was given up is what it said in the end. */
 const RECENT_POLLS = 10;
 
-/**
- * @param {import('./certificate.js').NodeWatch} node
- * @param {import('./asker.js').Question} question
- * @returns {Promise<string>} outcome
- */
+/** @param {NodeWatch} node @param {Question} question @returns {Promise<string>} outcome */
 export function lookOnce({ asker, answers }, question) {
   return new Promise((resolve) => {
     asker.ask(question, ({ outcome }) => {
@@ -31,10 +30,10 @@ export function lookOnce({ asker, answers }, question) {
  * Polls from the sending of the revocation on: it may be in effect before that is answered. The first poll comes somewhere within
  * the first interval, for a grid that always began with the revocation would favour some delays.
  *
- * @param {import('./certificate.js').NodeWatch} node
+ * @param {NodeWatch} node
  * @param {number} number of the node
- * @param {{certificate: number, question: import('./asker.js').Question, sentMs: number}} subject
- * @param {import('./certificate.js').Circumstances} circumstances
+ * @param {{certificate: number, question: Question, sentMs: number}} subject
+ * @param {Circumstances} circumstances
  */
 export function watchNode({ asker, answers, counts }, number, subject, { plan, clock, onLag, stop, nodes }) {
   const { certificate, question, sentMs } = subject;
@@ -82,10 +81,7 @@ export function watchNode({ asker, answers, counts }, number, subject, { plan, c
 
   return {
     end,
-    /**
-     * @param {number} answeredMs when the revocation was
-     * @returns {Promise<import('./certificate.js').NodeRow>}
-     */
+    /** @param {number} answeredMs when the revocation was @returns {Promise<NodeRow>} */
     async until(answeredMs) {
       const giveUpMs = answeredMs + plan.giveUpMs;
       /** @type {any} */
@@ -118,10 +114,7 @@ export function watchNode({ asker, answers, counts }, number, subject, { plan, c
   };
 }
 
-/**
- * @param {Record<string, number>} counts
- * @param {string} name
- */
+/** @param {Record<string, number>} counts @param {string} name */
 function count(counts, name) {
   counts[name] = (counts[name] ?? 0) + 1;
 }

@@ -8,7 +8,7 @@ import { ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
 import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
 
-/** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */
+/** @import { OptionSpec } from '../../common/options.js' */
 
 /** As in units.js; a value may come from a variable. For editors only: units.js has better messages. */
 const NUMBER = '(\\d[\\d_]*(\\.\\d+)?|\\.\\d+)(e\\d+)?';
@@ -33,10 +33,7 @@ function amount(kind) {
   ]);
 }
 
-/**
- * @param {Record<string, OptionSpec>} specs
- * @returns {Record<string, z.ZodType>} by kebab-case name
- */
+/** @param {Record<string, OptionSpec>} specs @returns {Record<string, z.ZodType>} by kebab-case name */
 export function optionSchemas(specs) {
   return Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => [name, optionSchema(spec).meta(textsOf(spec)).optional()]),
@@ -50,10 +47,7 @@ function textsOf({ describe, default: fallback, defaultText }) {
   return { description: defaultText === undefined ? describe : `${describe} [default: ${defaultText}]` };
 }
 
-/**
- * @param {OptionSpec} spec
- * @returns {z.ZodType}
- */
+/** @param {OptionSpec} spec @returns {z.ZodType} */
 export function optionSchema({ type, choices = [], repeatable = false }) {
   if (type === 'flag') return flag;
   if (type === 'choice') return choice(choices);
@@ -97,11 +91,7 @@ export const loadOptions = optionsOf('Load', NOT_IN_FILES);
 
 const MOST = Object.freeze({ entries: 100, stages: 200, runs: 100, requirements: 100, env: 100, out: 20 });
 
-/**
- * @param {string} group
- * @param {readonly string[]} without
- * @returns {Record<string, OptionSpec>}
- */
+/** @param {string} group @param {readonly string[]} without @returns {Record<string, OptionSpec>} */
 function optionsOf(group, without) {
   return Object.fromEntries(
     Object.entries(commonOptions).filter(([name, spec]) => spec.group === group && !without.includes(name)),

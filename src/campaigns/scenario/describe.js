@@ -10,20 +10,22 @@ import { levelText } from '../../result/search/explain.js';
 import { teardownCommands } from '../../vault/setup/command.js';
 import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { SearchSettings } from '../search/step-plan.js' */
+/** @import { ReadScenario, ScenarioSetup } from './read.js' */
 
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
-/** @typedef {import('./read.js').ScenarioSetup} ScenarioSetup */
 /**
  * @typedef {object} Step
  * @property {string} name
  * @property {Readonly<Plan>} plan
- * @property {import('../search/step-plan.js').SearchSettings | null} [asked] null: it is run, not searched
+ * @property {SearchSettings | null} [asked] null: it is run, not searched
  * @property {readonly string[]} [notJudged] what is required of its stages, where it does without
  */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings `search`: null: none */
 
 /**
- * @param {Pick<import('./read.js').ReadScenario, 'name' | 'description' | 'setup'>} scenario
+ * @param {Pick<ReadScenario, 'name' | 'description' | 'setup'>} scenario
  * @param {readonly Step[]} steps
  * @param {Settings} settings
  * @returns {Promise<string>} ends with a newline
@@ -38,10 +40,7 @@ export async function describeSteps({ name, description, setup }, steps, setting
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/**
- * @param {ScenarioSetup} setup
- * @param {readonly Step[]} steps
- */
+/** @param {ScenarioSetup} setup @param {readonly Step[]} steps */
 function describeSetup(setup, steps) {
   if (steps.every(({ plan }) => plan.dev)) {
     return labelled('Set up', 'nothing: the embedded server has what operations need');
@@ -58,10 +57,7 @@ function describeSetup(setup, steps) {
   ];
 }
 
-/**
- * @param {readonly Step[]} steps
- * @param {Settings} settings
- */
+/** @param {readonly Step[]} steps @param {Settings} settings */
 function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   const pause = pauseMs > 0 ? `, with ${formatDuration(pauseMs)} in between` : '';
   const repeated = repeat === 1 ? 'no' : `${counted(repeat, 'time')}${pause}`;
@@ -78,11 +74,7 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
   ];
 }
 
-/**
- * @param {Step} step
- * @param {ScenarioSetup | null} setup
- * @param {Settings} settings
- */
+/** @param {Step} step @param {ScenarioSetup | null} setup @param {Settings} settings */
 async function describeStep({ name, plan, asked = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
   const schedule = asked === null ? scheduleOf(load) : null;
@@ -102,10 +94,7 @@ async function describeStep({ name, plan, asked = null, notJudged = [] }, setup,
   ];
 }
 
-/**
- * @param {Plan['load']} load
- * @param {number | null} planned requests; null: unknown
- */
+/** @param {Plan['load']} load @param {number | null} planned requests; null: unknown */
 function describeLoad(load, planned) {
   return [
     ...labelled('Load', loadPhrase(load)),
@@ -115,7 +104,7 @@ function describeLoad(load, planned) {
 
 /**
  * @param {Plan} plan
- * @param {import('../search/step-plan.js').SearchSettings} asked
+ * @param {SearchSettings} asked
  * @returns {string[]} the goal and the steps; the number of requests is unknown
  */
 function describeSearch(plan, asked) {
@@ -165,10 +154,7 @@ async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }
   return left.flatMap((text, i) => labelled(i === 0 ? 'Left behind' : '', text));
 }
 
-/**
- * @param {NonNullable<Plan['mix']>} mix
- * @param {number | null} planned
- */
+/** @param {NonNullable<Plan['mix']>} mix @param {number | null} planned */
 function operations(mix, planned) {
   const total = mix.reduce((sum, { weight }) => sum + weight, 0);
   const about =
@@ -202,10 +188,7 @@ export function apportion(total, shares) {
   return whole;
 }
 
-/**
- * @param {Plan['load']} load
- * @param {import('../../plan/schedule.js').Schedule | null} schedule
- */
+/** @param {Plan['load']} load @param {Schedule | null} schedule */
 function stages(load, schedule) {
   if (load.stages === null) return [];
   const level = load.model === 'open' ? formatRate : (/** @type {number} */ value) => `${value} in flight`;

@@ -5,8 +5,9 @@ import { camelCase, readOne } from '../../common/options.js';
 import { loadOptions, optionSchema, targetOptions } from './declaration.js';
 import { SHAPES } from './stages.js';
 
-/** @typedef {import('./source.js').Path} Path */
-/** @typedef {import('./source.js').Source} Source */
+/** @import { OptionSpec } from '../../common/options.js' */
+/** @import { Path, Source } from './source.js' */
+
 /** @typedef {import('zod').z.core.$ZodIssue} Issue */
 
 /** @type {Record<string, string>} */
@@ -47,11 +48,7 @@ export function firstProblem(source, issues, base = []) {
   return source.error(path, problem, remedy ?? (path.length === 0 ? LEAST : undefined));
 }
 
-/**
- * @param {Source} source
- * @param {Path} path of the key
- * @param {readonly string[]} known
- */
+/** @param {Source} source @param {Path} path of the key @param {readonly string[]} known */
 function unknownKey(source, path, known) {
   const key = String(path[path.length - 1]);
   const home = homeOf(key);
@@ -85,11 +82,7 @@ function innermost(source, issue, path) {
   return innermost(source, inner, [...path, .../** @type {Path} */ (inner.path)]);
 }
 
-/**
- * @param {Issue} issue
- * @param {unknown} value
- * @returns {{problem: string, remedy?: string}}
- */
+/** @param {Issue} issue @param {unknown} value @returns {{problem: string, remedy?: string}} */
 function describe(issue, value) {
   if (value === undefined) return { problem: 'is missing' };
   if (value === null) return { problem: 'is empty', remedy: `It is to be ${wanted(issue)}.` };
@@ -126,10 +119,7 @@ function describe(issue, value) {
   }
 }
 
-/**
- * @param {Issue} issue
- * @returns {string} what may stand there
- */
+/** @param {Issue} issue @returns {string} what may stand there */
 function wanted(issue) {
   if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected;
   if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`;
@@ -142,10 +132,7 @@ function isScalar(value) {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
-/**
- * @param {unknown} value
- * @param {Path} path
- */
+/** @param {unknown} value @param {Path} path */
 function valueAt(value, path) {
   return path.reduce(
     (one, step) => (Object.hasOwn(Object(one), step) ? one[step] : undefined),
@@ -183,18 +170,13 @@ const ELSEWHERE = Object.freeze({
   '<<': 'Merge keys (<<) are of YAML 1.1: repeat what they stand for, or use an alias for the whole.',
 });
 
-/**
- * @param {string} key
- * @returns {string | null} a sentence
- */
+/** @param {string} key @returns {string | null} a sentence */
 function homeOf(key) {
   if (Object.hasOwn(ELSEWHERE, key)) return ELSEWHERE[key];
   const home = HOMES.find(([, keys]) => keys.includes(key));
   if (home !== undefined) return `It belongs into ${home[0]}.`;
   return AT_THE_TOP.includes(key) ? 'It belongs to the top of the file.' : null;
 }
-
-/** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */
 
 /**
  * @param {Source} source

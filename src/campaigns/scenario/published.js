@@ -5,7 +5,7 @@ import { loadOperation, operations } from '../../operations/index.js';
 import { optionSchemas, SCENARIO_SCHEMA_ID, scenarioSchema } from './declaration.js';
 import { SHAPES } from './stages.js';
 
-/** @typedef {import('../../common/options.js').OptionSpec} OptionSpec */
+/** @import { OptionSpec } from '../../common/options.js' */
 
 const DRAFT = /** @type {const} */ ({ target: 'draft-2020-12', io: 'input' });
 
@@ -79,11 +79,7 @@ function published(node, operations) {
   return isNoText(own) ? orVariable(own) : own;
 }
 
-/**
- * @param {any} node
- * @param {string[]} operations
- * @returns {any}
- */
+/** @param {any} node @param {string[]} operations @returns {any} */
 function withInner(node, operations) {
   if (Array.isArray(node)) return node.map((one) => published(one, operations));
   if (typeof node !== 'object' || node === null) return node;
@@ -117,10 +113,7 @@ function orVariable({ description, default: fallback, ...node }) {
   };
 }
 
-/**
- * @param {any} node
- * @param {string[]} keys of which there must be exactly one
- */
+/** @param {any} node @param {string[]} keys of which there must be exactly one */
 function withOneOf(node, keys) {
   return { ...node, oneOf: keys.map((key) => ({ required: [key] })) };
 }

@@ -8,20 +8,21 @@ import { parseRequirement } from '../../plan/requirements.js';
 import { loadOptions } from './declaration.js';
 import { checkOptions, located } from './problems.js';
 import { linesOf, SHAPES, StageError } from './stages.js';
+/** @import { StagePlan } from '../../plan/load.js' */
+/** @import { MixEntry, PlannedRequirement } from '../../plan/plan.js' */
+/** @import { Scenario } from './declaration.js' */
+/** @import { ScenarioSetup } from './read.js' */
+/** @import { Path, Source } from './source.js' */
+/** @import { Level } from './stages.js' */
 
-/** @typedef {import('./source.js').Path} Path */
-/** @typedef {import('./source.js').Source} Source */
-/** @typedef {import('./declaration.js').Scenario} Scenario */
-/** @typedef {import('./read.js').ScenarioSetup} ScenarioSetup */
-/** @typedef {import('../../plan/plan.js').PlannedRequirement} PlannedRequirement */
 /** @typedef {'load' | 'mix' | 'stages' | 'require'} Part */
 /**
  * @typedef {object} ScenarioRun
  * @property {string} name
  * @property {'open' | 'closed' | null} model null: it is for the rate to say
  * @property {Record<string, unknown>} load options, by kebab-case name
- * @property {import('../../plan/plan.js').MixEntry[]} mix options as the user wrote them, by camelCase name
- * @property {import('../../plan/load.js').StagePlan[] | null} stages
+ * @property {MixEntry[]} mix options as the user wrote them, by camelCase name
+ * @property {StagePlan[] | null} stages
  * @property {PlannedRequirement[]} requirements
  * @property {ScenarioSetup | null} setup the scenario's: it says which mount there is
  * @property {Source} source where it was read from
@@ -102,10 +103,10 @@ function placeOfLoad(source, path, key) {
  * @param {Source} source
  * @param {NonNullable<Scenario['mix']>} mix
  * @param {Path} path
- * @returns {Promise<import('../../plan/plan.js').MixEntry[]>}
+ * @returns {Promise<MixEntry[]>}
  */
 async function readMix(source, mix, path) {
-  /** @type {import('../../plan/plan.js').MixEntry[]} */
+  /** @type {MixEntry[]} */
   const entries = [];
   for (const [i, { operation, name = operation, weight = 1, options = {} }] of mix.entries()) {
     if (entries.some((other) => other.name === name)) {
@@ -127,12 +128,12 @@ async function readMix(source, mix, path) {
 /**
  * @param {Source} source
  * @param {NonNullable<Scenario['stages']>} stages
- * @param {import('./stages.js').Level} level
+ * @param {Level} level
  * @param {Path} path
- * @returns {import('../../plan/load.js').StagePlan[]}
+ * @returns {StagePlan[]}
  */
 function readStages(source, stages, level, path) {
-  /** @type {import('../../plan/load.js').StagePlan[]} */
+  /** @type {StagePlan[]} */
   const read = [];
   for (const [i, stage] of stages.entries()) {
     const { name: given, require: _, ...shapes } = stage;
@@ -157,11 +158,7 @@ function readStages(source, stages, level, path) {
   return read;
 }
 
-/**
- * @param {Source} source
- * @param {import('../../plan/load.js').StagePlan[]} stages
- * @param {Path} path
- */
+/** @param {Source} source @param {StagePlan[]} stages @param {Path} path */
 function checkWhole(source, stages, path) {
   const lines = stages.flatMap((stage) => stage.lines);
   if (lines.every(({ from, to }) => from === 0 && to === 0)) {
@@ -196,11 +193,7 @@ function shapeOf(source, stage, path) {
   );
 }
 
-/**
- * @param {string} shape
- * @param {{name: string}[]} others
- * @returns {string} `hold`, `hold 2`
- */
+/** @param {string} shape @param {{name: string}[]} others @returns {string} `hold`, `hold 2` */
 function uniqueName(shape, others) {
   const taken = others.filter(({ name }) => name === shape || name.startsWith(`${shape} `)).length;
   return taken === 0 ? shape : `${shape} ${taken + 1}`;

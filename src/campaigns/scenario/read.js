@@ -12,15 +12,17 @@ import { pathIn } from './scenario-plan.js';
 import { parseSource } from './source.js';
 import { resolveVariables } from './variables.js';
 
-/** As --pause and --out, which are the command line's. @type {Record<string, import('../../common/options.js').OptionSpec>} */
+/** @import { OptionSpec } from '../../common/options.js' */
+/** @import { Scenario } from './declaration.js' */
+/** @import { ScenarioRun } from './read-run.js' */
+/** @import { Path, Source } from './source.js' */
+
+/** As --pause and --out, which are the command line's. @type {Record<string, OptionSpec>} */
 const OWN = {
   pause: { type: 'duration', group: '', describe: 'Between runs', max: 86_400_000 },
   out: { type: 'file', group: '', describe: 'Results', repeatable: true },
 };
 
-/** @typedef {import('./source.js').Source} Source */
-/** @typedef {import('./declaration.js').Scenario} Scenario */
-/** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
 /**
  * @typedef {object} ScenarioTarget
  * @property {string | null} name in results; null: there is only one
@@ -52,7 +54,7 @@ const OWN = {
  * @param {string} name of the file, for errors
  * @param {Record<string, string | undefined>} env
  * @returns {Promise<ReadScenario>}
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_scenario`, with line and column
+ * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */
 export async function readScenario(text, name, env) {
   const source = resolveVariables(parseSource(text, name), env);
@@ -72,11 +74,7 @@ export async function readScenario(text, name, env) {
   };
 }
 
-/**
- * @param {Source} source
- * @param {Scenario} scenario
- * @returns {ScenarioSetup | null}
- */
+/** @param {Source} source @param {Scenario} scenario @returns {ScenarioSetup | null} */
 function readSetup(source, { setup = false }) {
   if (setup === false) return null;
   const { keep = false, ...given } = setup === true ? {} : setup;
@@ -85,11 +83,7 @@ function readSetup(source, { setup = false }) {
   return { name, caKeyType, autoRebuild, with: [...new Set(engines)], keep };
 }
 
-/**
- * @param {Source} source
- * @param {Scenario} scenario
- * @returns {ScenarioTarget[]}
- */
+/** @param {Source} source @param {Scenario} scenario @returns {ScenarioTarget[]} */
 function readTargets(source, { target, targets }) {
   if (target !== undefined && targets !== undefined) {
     throw source.error(
@@ -137,30 +131,19 @@ async function readRuns(source, scenario, setup) {
   return read;
 }
 
-/**
- * @param {Source} source
- * @param {import('./source.js').Path} path
- * @param {string} name
- */
+/** @param {Source} source @param {Path} path @param {string} name */
 function repeated(source, path, name) {
   return source.error(path, `is ${JSON.stringify(name)} a second time`, 'Give each a name of its own.');
 }
 
-/**
- * @param {Source} source
- * @param {Scenario} scenario
- * @returns {number} ms
- */
+/** @param {Source} source @param {Scenario} scenario @returns {number} ms */
 function readPause(source, { pause }) {
   if (pause === undefined) return 0;
   checkOptions(source, [], OWN, { pause });
   return readOptions(OWN, { pause }).pause;
 }
 
-/**
- * @param {Source} source
- * @param {Scenario} scenario
- */
+/** @param {Source} source @param {Scenario} scenario */
 function readOut(source, { out = [] }) {
   checkOptions(source, [], OWN, { out });
   const paths = [out].flat();
@@ -174,7 +157,7 @@ function readOut(source, { out = [] }) {
  * @param {readonly ScenarioRun[]} runs of the scenario, at least one
  * @param {readonly string[]} names as --only gives them; none: all runs
  * @returns {ScenarioRun[]} those of these names, in the order of the file
- * @throws {import('../../common/errors.js').PkiLoadError} code `unknown_run`, naming those that there are; `contradiction` where the file has no
+ * @throws {PkiLoadError} code `unknown_run`, naming those that there are; `contradiction` where the file has no
  *   `runs` to choose from
  */
 export function onlyRuns(runs, names) {
@@ -194,11 +177,7 @@ export function onlyRuns(runs, names) {
   return runs.filter(({ name }) => wanted.includes(name));
 }
 
-/**
- * @param {string} name
- * @param {readonly string[]} known
- * @param {string} file
- */
+/** @param {string} name @param {readonly string[]} known @param {string} file */
 function unknownRun(name, known, file) {
   const quoted = (/** @type {string} */ text) => JSON.stringify(text);
   const near = closest(name, known);

@@ -5,17 +5,19 @@
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { interrupted, unlessStopped } from '../../common/stop.js';
 import { pauseFor } from '../repeat.js';
+/** @import { Live } from '../../live/thread.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Result } from '../../result/schema.js' */
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {{name: string, run: string, target: string, plan: import('../../plan/plan.js').Plan}} Step a run on a target */
+/** @typedef {{name: string, run: string, target: string, plan: Plan}} Step a run on a target */
 /**
  * @typedef {object} Context
  * @property {readonly Step[]} steps
  * @property {number} repeat
  * @property {number} pauseMs between runs
  * @property {(step: number, number: number) => Promise<Result>} runOnce
- * @property {(step: number, number: number) => import('../../plan/plan.js').Plan} planOf that run
- * @property {Pick<import('../../live/thread.js').Live, 'event' | 'finish' | 'next' | 'abandon'>} live
+ * @property {(step: number, number: number) => Plan} planOf that run
+ * @property {Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>} live
  * @property {AbortSignal} stop
  * @property {ReadonlyMap<number, PkiLoadError>} [refused] steps that cannot be run, and why
  * @property {(step: number, result: Result) => unknown} onResult it was shown
@@ -65,20 +67,13 @@ export async function runScenario(context) {
   return { interrupted: false, refused, fault: undefined };
 }
 
-/**
- * @param {Context} context
- * @param {number} last step that was run
- * @param {Turn} turn that comes
- */
+/** @param {Context} context @param {number} last step that was run @param {Turn} turn that comes */
 async function goOn({ live, stop, pauseMs, between, planOf }, last, { step, number }) {
   await between(last);
   await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(null, planOf(step, number)), stop)]);
 }
 
-/**
- * @param {Step} step
- * @param {{i: number, of: number, number: number, repeat: number}} place
- */
+/** @param {Step} step @param {{i: number, of: number, number: number, repeat: number}} place */
 function announcement({ run, target }, { i, of, number, repeat }) {
   const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
   return `Run ${i + 1} of ${of}: ${run} on ${target}${which}:`;

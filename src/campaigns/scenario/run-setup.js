@@ -7,10 +7,13 @@ import { setUp } from '../../vault/setup/setup.js';
 import { planSetup } from '../../vault/setup/setup-plan.js';
 import { tearDown } from '../../vault/setup/teardown.js';
 
-/** @typedef {{name: string, plan: import('../../plan/plan.js').Plan, token: string | null, tokenEnv?: string | null}} Step */
-/** @typedef {NonNullable<import('./read.js').ReadScenario['setup']>} Setup */
-/** @typedef {import('../../vault/client.js').VaultClient} VaultClient */
-/** @typedef {import('../../vault/setup/setup.js').SetupReport} SetupReport */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { VaultClient } from '../../vault/client.js' */
+/** @import { Item, SetupReport } from '../../vault/setup/setup.js' */
+/** @import { ReadScenario } from './read.js' */
+
+/** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
+/** @typedef {NonNullable<ReadScenario['setup']>} Setup */
 /** @typedef {{url: string, steps: number[], connect: () => VaultClient, command: string}} Place `command`: takes it away there */
 /** @typedef {{place: Place, report: SetupReport}} Begun `report`: what was made and found there until now */
 /**
@@ -124,7 +127,7 @@ function additionsIn({ made }) {
   return added.length === 0 ? '' : `, with what it lacked and this scenario added: ${added.join('; ')}`;
 }
 
-/** @param {import('../../vault/setup/setup.js').Item} item @returns {string} */
+/** @param {Item} item @returns {string} */
 function itemText({ kind, path, uncertain = false }) {
   if (kind === 'policy') return `rules of the policy ${path}`;
   if (kind === 'ca') return `the CA of ${path}`;

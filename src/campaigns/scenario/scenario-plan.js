@@ -8,9 +8,12 @@ import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkSearchable } from '../search/find-max.js';
 
-/** @typedef {import('./read-run.js').ScenarioRun} ScenarioRun */
-/** @typedef {import('./read.js').ScenarioTarget} ScenarioTarget */
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
+/** @import { MixEntry, Plan } from '../../plan/plan.js' */
+/** @import { VaultEnvironment } from '../../vault/environment.js' */
+/** @import { SearchSettings } from '../search/step-plan.js' */
+/** @import { ScenarioRun } from './read-run.js' */
+/** @import { ScenarioTarget } from './read.js' */
+/** @import { Path, Source } from './source.js' */
 
 /** With any of these on the command line, it says how the load goes: stages are left out. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp']);
@@ -19,10 +22,10 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp
  * @param {ScenarioRun} run
  * @param {ScenarioTarget} target
  * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over what the scenario says
- * @param {import('../../vault/environment.js').VaultEnvironment} environment where defaults of the target come from
+ * @param {VaultEnvironment} environment where defaults of the target come from
  * @param {SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
- * @throws {import('../../common/errors.js').PkiLoadError} naming what contradicts what
+ * @throws {PkiLoadError} naming what contradicts what
  */
 export async function planRun(run, target, flags, environment, search = null) {
   const own = camelKeys(flags);
@@ -89,11 +92,7 @@ function ofTarget({ setup }, { options }, { dev }) {
   return setup === null ? given : { mount: `${setup.name}-int`, ...given };
 }
 
-/**
- * @param {ScenarioRun} run
- * @param {Record<string, any>} common
- * @param {Record<string, unknown>} flags
- */
+/** @param {ScenarioRun} run @param {Record<string, any>} common @param {Record<string, unknown>} flags */
 function checkModel(run, { rate }, flags) {
   const { source, model, name } = run;
   if (model === 'closed' && rate !== null) {
@@ -161,10 +160,10 @@ function mostOf(run) {
  * @param {ScenarioRun} run
  * @param {Record<string, any>} common
  * @param {Record<string, unknown>} flags
- * @returns {Promise<import('../../plan/plan.js').MixEntry[]>}
+ * @returns {Promise<MixEntry[]>}
  */
 async function readMix(run, common, flags) {
-  /** @type {import('../../plan/plan.js').MixEntry[]} */
+  /** @type {MixEntry[]} */
   const entries = [];
   for (const [i, entry] of run.mix.entries()) {
     const operation = await loadOperation(entry.operation);
@@ -176,8 +175,6 @@ async function readMix(run, common, flags) {
   }
   return entries;
 }
-
-/** @typedef {import('./source.js').Path} Path */
 
 const FLAG = /--([a-z][\w-]*)/g;
 
@@ -204,7 +201,7 @@ function pathOfLoad(run, flags, said) {
 }
 
 /**
- * @param {import('./source.js').Source} source
+ * @param {Source} source
  * @param {Path} group
  * @param {string} name kebab-case
  * @returns {Path | null} null: it is not there
@@ -282,7 +279,7 @@ export function saidOfLoad({ load, model }, flags, search) {
  * @param {Record<string, unknown>} said
  * @param {SearchStart} search
  * @returns {Record<string, unknown>} the level at which it begins, and how many connections that takes
- * @throws {import('../../common/errors.js').PkiLoadError} where the number of threads is none
+ * @throws {PkiLoadError} where the number of threads is none
  */
 function startLevel(said, { of, start }) {
   const { threads, concurrency } = readOptions(CONNECTIONS, { threads: said.threads });
@@ -304,9 +301,9 @@ export function notJudged({ requirements }, { load }) {
 /**
  * @param {ScenarioRun} run
  * @param {Plan} plan of it
- * @param {import('../search/step-plan.js').SearchSettings} settings
+ * @param {SearchSettings} settings
  * @param {Record<string, unknown>} flags
- * @throws {import('../../common/errors.js').PkiLoadError} naming the run, or the place in the file
+ * @throws {PkiLoadError} naming the run, or the place in the file
  */
 export function checkSearched(run, plan, settings, flags) {
   if (settings.of === 'rate' && plan.requirements.length === 0) {

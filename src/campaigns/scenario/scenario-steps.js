@@ -4,21 +4,24 @@ import { usageError } from '../../common/errors.js';
 import { readEnvironment } from '../../vault/environment.js';
 import { refuseOpenLoop, searchSettings, startOf } from '../search/search-options.js';
 import { checkSearched, notJudged, planRun, saidOfLoad } from './scenario-plan.js';
+/** @import { AskedSearch } from '../search/search-options.js' */
+/** @import { SearchSettings } from '../search/step-plan.js' */
+/** @import { ReadScenario } from './read.js' */
 
 /**
  * @typedef {object} PlannedStep
  * @property {string | null} token a secret
  * @property {string | null} tokenEnv environment variable that holds it
- * @property {import('../search/step-plan.js').SearchSettings | null} asked null: a run, not a search
+ * @property {SearchSettings | null} asked null: a run, not a search
  * @property {string[]} notJudged requirements on its stages, where it has none
  * @property {string[]} remarks sentences for its reports
  */
 /** @typedef {import('./run-scenario.js').Step & PlannedStep} Step */
 
 /**
- * @param {Pick<import('./read.js').ReadScenario, 'runs' | 'targets'>} scenario
+ * @param {Pick<ReadScenario, 'runs' | 'targets'>} scenario
  * @param {Record<string, unknown>} flags
- * @param {{search?: import('../search/search-options.js').AskedSearch | null, pauseMs: number}} settings
+ * @param {{search?: AskedSearch | null, pauseMs: number}} settings
  * @returns {Promise<Step[]>} all targets of the first run, then all of the next
  */
 export async function stepsOf({ runs, targets }, flags, settings) {

@@ -2,6 +2,9 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { usageError } from '../../common/errors.js';
 
+/** @import { PkiLoadError } from '../../common/errors.js' */
+/** @import { Document, YAMLParseError, YAMLWarning } from 'yaml' */
+
 /** @typedef {(string | number)[]} Path keys and list positions, from the top */
 /** @typedef {{line: number, column: number, text: string}} Place both from 1; `text`: what stands there, its first line */
 /**
@@ -9,7 +12,7 @@ import { usageError } from '../../common/errors.js';
  * @property {string} name of the file
  * @property {unknown} value plain data
  * @property {(path: Path, part?: 'key' | 'value') => Place} placeOf of what is not there, the place of what should hold it
- * @property {(path: Path, problem: string, remedy?: string, part?: 'key' | 'value') => import('../../common/errors.js').PkiLoadError} error
+ * @property {(path: Path, problem: string, remedy?: string, part?: 'key' | 'value') => PkiLoadError} error
  *   code `bad_scenario`, saying where; the variables that stand there, too
  */
 
@@ -24,7 +27,7 @@ const MOST_TEXT = 100_000;
  * @param {string} text
  * @param {string} name of the file, for errors
  * @returns {Source}
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_scenario`: it is neither YAML nor JSON, or holds a secret
+ * @throws {PkiLoadError} code `bad_scenario`: it is neither YAML nor JSON, or holds a secret
  */
 export function parseSource(text, name) {
   const counter = new LineCounter();
@@ -85,10 +88,7 @@ export function parseSource(text, name) {
   };
 }
 
-/**
- * @param {Path} path
- * @returns {string} `mix[0].weight`
- */
+/** @param {Path} path @returns {string} `mix[0].weight` */
 function pathText(path) {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? shown(step) : `.${shown(step)}`))
@@ -100,10 +100,7 @@ function shown(key) {
   return firstLine(/^[\w$.{}<>-]+$/.test(key) ? key : JSON.stringify(key));
 }
 
-/**
- * @param {string} text
- * @param {string} name
- */
+/** @param {string} text @param {string} name */
 function checkText(text, name) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text)) {
@@ -122,11 +119,7 @@ function checkText(text, name) {
   }
 }
 
-/**
- * @param {string} text
- * @param {string} name
- * @param {LineCounter} lineCounter
- */
+/** @param {string} text @param {string} name @param {LineCounter} lineCounter */
 function parse(text, name, lineCounter) {
   try {
     const document = parseDocument(text, {
@@ -145,8 +138,8 @@ function parse(text, name, lineCounter) {
 }
 
 /**
- * @param {import('yaml').Document} document
- * @param {(offset: number, problem: string, remedy: string) => import('../../common/errors.js').PkiLoadError} fault
+ * @param {Document} document
+ * @param {(offset: number, problem: string, remedy: string) => PkiLoadError} fault
  * @returns {unknown}
  */
 function toPlain(document, fault) {
@@ -184,7 +177,7 @@ function isCircular(value, above = []) {
 }
 
 /**
- * @param {import('yaml').Document} document
+ * @param {Document} document
  * @param {string | undefined} name of the alias; undefined: any
  * @returns {number} of the first of them
  */
@@ -267,7 +260,7 @@ const FAULTS = Object.freeze({
 });
 
 /**
- * @param {import('yaml').YAMLParseError | import('yaml').YAMLWarning} fault
+ * @param {YAMLParseError | YAMLWarning} fault
  * @param {string} text of the file
  * @returns {{problem: string, remedy: string}}
  */
@@ -295,11 +288,7 @@ function explainFault({ code, message, pos: [offset] }, text) {
   return { problem: `This cannot be read: ${shown} (${message.replace(/\.$/, '')})`, remedy: EITHER };
 }
 
-/**
- * @param {string} text
- * @param {number} offset
- * @returns {string} the line there, by its beginning
- */
+/** @param {string} text @param {number} offset @returns {string} the line there, by its beginning */
 function lineAt(text, offset) {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const end = text.indexOf('\n', offset);
@@ -319,10 +308,7 @@ const PATTERNS = Object.freeze([
   { kind: 'key', pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ },
 ]);
 
-/**
- * @param {string} text
- * @returns {{kind: 'token' | 'key', offset: number} | null} the first
- */
+/** @param {string} text @returns {{kind: 'token' | 'key', offset: number} | null} the first */
 export function findSecret(text) {
   for (const { kind, pattern } of PATTERNS) {
     const found = pattern.exec(text);
@@ -331,10 +317,7 @@ export function findSecret(text) {
   return null;
 }
 
-/**
- * @param {'token' | 'key'} kind
- * @returns {{what: string, remedy: string}}
- */
+/** @param {'token' | 'key'} kind @returns {{what: string, remedy: string}} */
 export function describeSecret(kind) {
   return kind === 'token'
     ? {

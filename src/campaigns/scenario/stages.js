@@ -6,7 +6,8 @@
 import { formatDuration, parseDuration, parseRate } from '../../common/units.js';
 import { commonOptions } from '../../plan/common-options.js';
 
-/** @typedef {import('../../plan/load.js').Line} Line */
+/** @import { Line } from '../../plan/load.js' */
+
 /** @typedef {'rate' | 'concurrency'} Level what the levels of a stage are: requests a second, or requests in flight */
 /**
  * @typedef {object} Shape
@@ -114,11 +115,7 @@ export function linesOf(shape, given, level) {
   return lines(values).filter(({ durationMs }) => durationMs > 0);
 }
 
-/**
- * @param {Shape['fields']} fields
- * @param {Record<string, unknown>} given
- * @param {Level} level
- */
+/** @param {Shape['fields']} fields @param {Record<string, unknown>} given @param {Level} level */
 function checkModel(fields, given, level) {
   const other = level === 'rate' ? 'concurrency' : 'rate';
   if (!('level' in fields) || given[other] === undefined) return;
@@ -131,11 +128,7 @@ function checkModel(fields, given, level) {
   );
 }
 
-/**
- * @param {string} field
- * @param {Level} level
- * @returns {string} in the scenario
- */
+/** @param {string} field @param {Level} level @returns {string} in the scenario */
 function nameOf(field, level) {
   return field === 'level' ? level : field;
 }
@@ -176,11 +169,7 @@ function readField(field, type, raw, level) {
   }
 }
 
-/**
- * @param {string} field
- * @param {'duration' | 'pause'} type
- * @param {string | number} text
- */
+/** @param {string} field @param {'duration' | 'pause'} type @param {string | number} text */
 function readDuration(field, type, text) {
   const ms = parseDuration(text, field);
   const { min = 1, max = Number.POSITIVE_INFINITY } = commonOptions.duration;
@@ -205,10 +194,7 @@ function parseLevel(text, field) {
   throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max}/s`);
 }
 
-/**
- * @param {string | number} text
- * @param {string} field
- */
+/** @param {string | number} text @param {string} field */
 function parseInFlight(text, field) {
   const { max = Number.POSITIVE_INFINITY } = commonOptions.concurrency;
   const digits = String(text).replaceAll('_', '').trim();
@@ -222,11 +208,7 @@ function parseInFlight(text, field) {
   throw new StageError(field, `is ${JSON.stringify(text)}; it must be at most ${max} in flight`);
 }
 
-/**
- * @param {number} level
- * @param {number} durationMs
- * @returns {Line}
- */
+/** @param {number} level @param {number} durationMs @returns {Line} */
 function hold(level, durationMs) {
   return { durationMs, from: level, to: level };
 }

@@ -4,9 +4,7 @@
  */
 import { closest } from '../../common/closest.js';
 import { describeSecret, findSecret } from './source.js';
-
-/** @typedef {import('./source.js').Path} Path */
-/** @typedef {import('./source.js').Source} Source */
+/** @import { Path, Source } from './source.js' */
 
 /** `NAME`, or `NAME=default`. */
 export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
@@ -23,25 +21,18 @@ const MOST_VALUE = 10_000;
  * @param {Source} source
  * @param {Record<string, string | undefined>} env
  * @returns {Source} the same with the variables' values in its value; `$${` stands for `${`
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_scenario`
+ * @throws {PkiLoadError} code `bad_scenario`
  */
 export function resolveVariables(source, env) {
   const declared = declaredIn(source);
-  /**
-   * @param {unknown} value
-   * @param {Path} path
-   * @returns {unknown}
-   */
+  /** @param {unknown} value @param {Path} path @returns {unknown} */
   const resolve = (value, path) => {
     if (typeof value === 'string') return path[0] === 'env' ? value : resolveText(value, path);
     if (Array.isArray(value)) return value.map((one, i) => resolve(one, [...path, i]));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one, [...path, key])]));
   };
-  /**
-   * @param {string} text
-   * @param {Path} path
-   */
+  /** @param {string} text @param {Path} path */
   const resolveText = (text, path) =>
     text
       .split('$${')

@@ -11,15 +11,17 @@ import { findPeak } from './peak.js';
 import { findHighest, lowestAbove } from './search.js';
 import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './step-plan.js';
 
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/search/search-schema.js').Search} Search */
-/** @typedef {import('../../result/search/search-schema.js').SearchStep} SearchStep */
-/** @typedef {import('./step-plan.js').SearchSettings} SearchSettings */
-/** @typedef {{number: number, level: number, phase: import('./search.js').Phase, attempt: number}} StepPlace `number` from 1 */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
+/** @import { Judged, Phase } from './search.js' */
+/** @import { SearchSettings } from './step-plan.js' */
+/** @import { RecoveryEnd, StepEnd } from './steps.js' */
+
+/** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
  * @typedef {object} SearchContext
- * @property {(plan: Plan, place: StepPlace) => Promise<import('./steps.js').StepEnd | null>} runStep null: it was stopped before it began
+ * @property {(plan: Plan, place: StepPlace) => Promise<StepEnd | null>} runStep null: it was stopped before it began
  * @property {(soFar: Search, step: SearchStep) => Promise<void>} [onStep] after each; the search goes on when it resolves
  * @property {() => boolean} [isStopped]
  * @property {string} [command]
@@ -35,7 +37,7 @@ const LOWEST_RATE = 0.1;
  * @param {SearchSettings} settings
  * @param {SearchContext} context
  * @returns {Promise<Search>}
- * @throws {import('../../common/errors.js').PkiLoadError} where the plan cannot be searched, or the first step could not begin
+ * @throws {PkiLoadError} where the plan cannot be searched, or the first step could not begin
  */
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
@@ -57,7 +59,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
       ...{ level, why, peakPerSecond, startedAt, durationSeconds: (performance.now() - begun) / 1000 },
     });
 
-  /** @param {number} level @param {import('./search.js').Phase} phase @param {number} attempt */
+  /** @param {number} level @param {Phase} phase @param {number} attempt */
   async function measure(level, phase, attempt) {
     const enough = enoughRequests(plan, phase);
     const looks = looksBefore(steps, { level, phase, enough });
@@ -98,7 +100,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
 
 /**
  * @param {readonly SearchStep[]} steps
- * @param {{level: number, phase: import('./search.js').Phase, enough: number}} next `enough`: with fewer requests a few that miss may be
+ * @param {{level: number, phase: Phase, enough: number}} next `enough`: with fewer requests a few that miss may be
  *   chance
  * @returns {number} how often in a row it was too close to call, but for those looks that could not be offered
  */
@@ -111,10 +113,7 @@ function looksBefore(steps, { level, phase, enough }) {
     ).length;
 }
 
-/**
- * @param {Plan} plan
- * @param {SearchSettings} settings
- */
+/** @param {Plan} plan @param {SearchSettings} settings */
 export function checkSearchable({ requirements, load }, { of }) {
   const flag = of === 'rate' ? '--find-max-rate' : '--max-concurrency';
   if (of === 'rate' && requirements.length === 0) {
@@ -236,15 +235,12 @@ function unitOf(metric) {
   return metric === 'errors' ? 'fraction' : 'ms';
 }
 
-/** @param {import('./search.js').Judged} judged */
+/** @param {Judged} judged */
 function wordsOf({ verdict, reason, isStarved = false }) {
   return { verdict, reason, isStarved };
 }
 
-/**
- * @param {Result} result
- * @param {import('./steps.js').RecoveryEnd} recovery
- */
+/** @param {Result} result @param {RecoveryEnd} recovery */
 function figuresOf(
   { startedAt, load, totals, rates, errorShare, latencyMs, measurement, durationSeconds },
   recovery,
@@ -264,8 +260,6 @@ function figuresOf(
     recovery: { seconds: recovery.waitedMs / 1000, recovered: recovery.recovered },
   };
 }
-
-/** @typedef {import('./search.js').Judged} Judged */
 
 /** The target cannot keep up: the percentiles depend on the length of the run, whatever is required. */
 const OVERLOAD = 'backlog_growing';

@@ -5,7 +5,8 @@
 import { bisect } from '../bisect.js';
 import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search.js';
 
-/** @typedef {import('./search.js').Phase} Phase */
+/** @import { Phase } from './search.js' */
+
 /** @typedef {import('./search.js').Judged & {perSecond: number, succeeded: number}} Judged `perSecond`: successes; `succeeded`: of them, in all */
 /** @typedef {{level: number, phase: Phase, attempt: number} & Judged} Step */
 /** @typedef {'flat' | 'requirement' | 'highest' | 'generator' | 'lowest' | 'unconfirmed' | 'interrupted'} Why it ended */
@@ -43,10 +44,7 @@ const CONFIRMED = 2 * AT_PEAK;
 /** And so many standard errors of the difference: on a slow target a short step counts so few answers that the best one is luck. */
 const SURE = 2;
 
-/**
- * @param {PeakOptions} options
- * @returns {Promise<Found>}
- */
+/** @param {PeakOptions} options @returns {Promise<Found>} */
 export async function findPeak({ start, highest, measure, isStopped = () => false }) {
   /** @type {Step[]} */
   const steps = [];

@@ -3,6 +3,10 @@
 import { usageError } from '../../common/errors.js';
 import { commonOptions } from '../../plan/common-options.js';
 
+/** @import { OptionSpec } from '../../common/options.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { SearchSettings } from './step-plan.js' */
+
 const GROUP = 'Search';
 
 /** Where the doubling begins, unless --rate says otherwise. */
@@ -19,7 +23,7 @@ const CONFIRMATION = 3;
 
 const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);
 
-/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const searchOptions = {
   'find-max-rate': {
     type: 'flag',
@@ -94,10 +98,7 @@ export function startOf({ of, highest }) {
   return of === 'rate' ? Math.min(START_RATE, highest) : 1;
 }
 
-/**
- * @param {AskedSearch} search
- * @param {Record<string, unknown>} flags
- */
+/** @param {AskedSearch} search @param {Record<string, unknown>} flags */
 export function refuseOpenLoop({ of }, flags) {
   const isOpen = (/** @type {string} */ name) =>
     flags[name] !== undefined && String(flags[name]) !== String(commonOptions[name].default);
@@ -111,10 +112,10 @@ export function refuseOpenLoop({ of }, flags) {
 }
 
 /**
- * @param {import('../../plan/plan.js').Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
+ * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {{search?: AskedSearch | null, pauseMs: number}} settings whose `search` is not null
  * @param {{duration?: unknown, concurrency?: unknown}} said options of the load as given; the search chooses the others
- * @returns {import('./step-plan.js').SearchSettings}
+ * @returns {SearchSettings}
  */
 export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {AskedSearch} */ (search);

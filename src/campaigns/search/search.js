@@ -4,6 +4,8 @@
  */
 import { bisect } from '../bisect.js';
 
+/** @import { Bracket } from '../bisect.js' */
+
 /**
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
  *   offered`: the generator could not honestly offer it, which says nothing of the target
@@ -56,15 +58,12 @@ const STILL_NEAR = 0.05;
 /** A generator that can offer so many levels one after the other, and none before, is no better lower down. */
 const UNOFFERED_LEVELS = 2;
 
-/**
- * @param {SearchOptions} options
- * @returns {Promise<Found>}
- */
+/** @param {SearchOptions} options @returns {Promise<Found>} */
 export async function findHighest(options) {
   const search = createSearch(options);
   const { steps, isStopped } = search;
   const { lowest, highest, tolerance } = options;
-  /** @type {import('../bisect.js').Bracket} */
+  /** @type {Bracket} */
   const bracket = { passed: null, failed: null };
   const range = {
     ...{ lowest, highest, round: search.rounded },
@@ -101,11 +100,7 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
     /** @param {number} level */
     rounded: (level) => Math.min(highest, Math.max(lowest, tidy(level))),
     tryOnce,
-    /**
-     * @param {number} level
-     * @param {Phase} phase
-     * @returns {Promise<boolean>} whether to go on higher
-     */
+    /** @param {number} level @param {Phase} phase @returns {Promise<boolean>} whether to go on higher */
     async passes(level, phase) {
       let [failed, unproven, unoffered] = [0, 0, 0];
       const isOpen = () => failed < ATTEMPTS && failed + unproven < LOOKS && unoffered < OFFERS;
@@ -175,11 +170,7 @@ async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance
   return null;
 }
 
-/**
- * @param {readonly Step[]} steps
- * @param {number} level confirmed
- * @returns {Why}
- */
+/** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
 function whyEnded(steps, level) {
   const above = lowestAbove(steps, level);
   if (above === null) return 'highest';

@@ -4,7 +4,9 @@ import { hash32 } from '../../common/random.js';
 import { MOST_POOL } from '../../operations/revoke.js';
 import { samplesToProve } from '../../verdict/statistics.js';
 
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Phase } from './search.js' */
+
 /**
  * @typedef {object} SearchSettings
  * @property {'rate' | 'concurrency'} of
@@ -57,7 +59,7 @@ const USED_UP_BY = 'revoke';
  * @param {SearchSettings} settings
  * @param {object} step
  * @param {number} step.level
- * @param {import('./search.js').Phase} step.phase
+ * @param {Phase} step.phase
  * @param {number} step.looks so often in a row it was too close to call
  * @param {number | null} [step.seenPerSecond] requests that a closed loop has sent at that level a second; null: unknown
  * @param {number | null} [step.likelyPerSecond] that it will send there at most
@@ -160,7 +162,7 @@ export function isShared({ operation, mix, load }) {
 /**
  * @param {Plan} plan
  * @param {SearchSettings} settings
- * @param {{perSecond: number | null, phase: import('./search.js').Phase, looks: number}} step
+ * @param {{perSecond: number | null, phase: Phase, looks: number}} step
  */
 function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks }) {
   const isConfirmation = phase === 'confirmation';
@@ -188,7 +190,7 @@ function leastRequests({ requirements, mix }) {
 
 /**
  * @param {Plan} plan
- * @param {import('./search.js').Phase} phase
+ * @param {Phase} phase
  * @returns {number} with fewer requests a step that proves nothing says nothing against its level: a single miss could be why
  */
 export function enoughRequests(plan, phase) {
@@ -213,11 +215,7 @@ export function isJudgedAt({ metric, limit, operation }, { mix, load }, of, leve
   return limit <= offered * (isByChance ? 1 - STANDARD_ERRORS / Math.sqrt(Math.max(1, requests)) : 1);
 }
 
-/**
- * @param {Plan['mix']} mix
- * @param {string | undefined} operation
- * @returns {number} of the requests
- */
+/** @param {Plan['mix']} mix @param {string | undefined} operation @returns {number} of the requests */
 function shareOf(mix, operation) {
   if (mix === null || operation === undefined) return 1;
   const all = mix.reduce((sum, { weight }) => sum + weight, 0);

@@ -8,11 +8,14 @@ import { createRequester } from '../../http/request.js';
 import { prepareRun, run } from '../../run.js';
 import { isShared, planOfAll } from './step-plan.js';
 
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
-/** @typedef {import('../../run.js').RunEvent} RunEvent */
+/** @import { Tls } from '../../http/tls.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
+
 /**
  * @typedef {object} StepEnd
- * @property {import('../../result/schema.js').Result} result
+ * @property {Result} result
  * @property {RecoveryEnd} recovery what the target was given before it
  * @property {string | null} [cutShort] why it was ended before its time: it could not be met any more
  */
@@ -26,20 +29,17 @@ import { isShared, planOfAll } from './step-plan.js';
  * @property {(event: RunEvent) => void} onEvent what is said beside the steps
  */
 
-/** @typedef {{origin: string, tls: import('../../http/tls.js').Tls}} Place */
+/** @typedef {{origin: string, tls: Tls}} Place */
 
 const LOOK_TIMEOUT_MS = 5000;
 
 /** Any response will do: only its time counts. */
 const LOOK_PATH = '/v1/sys/health';
 
-/**
- * @param {Plan} plan
- * @param {StepOptions} options
- */
+/** @param {Plan} plan @param {StepOptions} options */
 export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onEvent }) {
   const stop = signal ?? new AbortController().signal;
-  /** For all steps. @type {import('../../run.js').Prepared | null} */
+  /** For all steps. @type {Prepared | null} */
   let shared = null;
   /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
   let recovery = null;
@@ -58,10 +58,10 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
     await unlessStopped(closing, stop);
   }
 
-  /** @param {Plan} stepPlan @returns {Promise<import('../../run.js').Prepared>} */
+  /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
-    /** @type {import('../../run.js').Prepared | null} */
+    /** @type {Prepared | null} */
     let prepared = null;
     const preparing = prepareRun(stepPlan, { token, signal: stop, onEvent }).then((one) => {
       prepared = one;
@@ -97,7 +97,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   return {
     /**
      * @param {Plan} stepPlan differs from the plan in its load
-     * @param {{onEvent: (event: RunEvent) => void, live?: import('../../run.js').LiveHook}} showing
+     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing
      * @returns {Promise<StepEnd>}
      */
     async run(stepPlan, showing) {
@@ -138,7 +138,7 @@ function bearInterrupted(error) {
 
 /**
  * @param {Plan} stepPlan
- * @param {import('../../run.js').RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
+ * @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
  * @returns {Promise<Pick<StepEnd, 'result' | 'cutShort'>>}
  */
 async function runWhileHopeful(stepPlan, options) {
@@ -159,11 +159,7 @@ async function runWhileHopeful(stepPlan, options) {
   return { result, cutShort };
 }
 
-/**
- * @param {string} origin
- * @param {import('../../http/tls.js').Tls} tls
- * @param {AbortSignal} stop nothing is waited for then
- */
+/** @param {string} origin @param {Tls} tls @param {AbortSignal} stop nothing is waited for then */
 function openAsker(origin, tls, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: LOOK_TIMEOUT_MS });
   let isConnected = false;
@@ -197,7 +193,7 @@ function openAsker(origin, tls, stop) {
   };
 }
 
-/** @typedef {Pick<import('../../run.js').RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
+/** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
 /** What is given up is not at the edge: so many times as many are late as may be, and not just a few, twice in a row. */
 const CLEARLY = 2;

@@ -2,6 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { listParam, raw, secondsParam, secret, textParam, VaultError } from '../messages.js';
 
+/** @import { CreateEngine } from '../mounts.js' */
+
 /** @typedef {{roleId: string, secretIds: Set<string>, secretIdTtl: number, ttl: number, policies: string[], tokenType: string}} AppRole */
 
 const DEFAULT_TTL_SECONDS = 768 * 3600;
@@ -9,7 +11,7 @@ const DEFAULT_TTL_SECONDS = 768 * 3600;
 /** Values of `token_type`; `default` is a service token here. */
 const TOKEN_TYPES = new Set(['', 'default', 'service', 'batch', 'default-service', 'default-batch']);
 
-/** @type {import('../mounts.js').CreateEngine} */
+/** @type {CreateEngine} */
 export function createAppRole() {
   /** @type {Map<string, AppRole>} */
   const roles = new Map();
@@ -91,10 +93,7 @@ export function createAppRole() {
   };
 }
 
-/**
- * @param {string} name
- * @param {AppRole} role
- */
+/** @param {string} name @param {AppRole} role */
 function authOf(name, { ttl, policies, tokenType }) {
   const isBatch = tokenType === 'batch';
   return {

@@ -1,12 +1,15 @@
 /** A key-value store, version 1 or 2: the newest version of each secret, in memory. */
 import { raw, secret, VaultError } from '../messages.js';
 
+/** @import { CreateEngine } from '../mounts.js' */
+/** @import { Route } from '../routes.js' */
+
 /** Secrets kept before the oldest is forgotten. */
 const MOST = 1_000_000;
 
 /** @typedef {{data: Record<string, unknown>, version: number, createdAt: string, deletedAt: string}} Stored `deletedAt`: empty while it is there */
 
-/** @type {import('../mounts.js').CreateEngine} */
+/** @type {CreateEngine} */
 export function createKv({ version }) {
   /** @type {Map<string, Stored>} */
   const secrets = new Map();
@@ -31,10 +34,7 @@ function store(secrets, path, data) {
   return stored;
 }
 
-/**
- * @param {Map<string, Stored>} secrets
- * @returns {import('../routes.js').Route[]}
- */
+/** @param {Map<string, Stored>} secrets @returns {Route[]} */
 function plain(secrets) {
   return [
     {
@@ -64,10 +64,7 @@ function plain(secrets) {
   ];
 }
 
-/**
- * @param {Map<string, Stored>} secrets
- * @returns {import('../routes.js').Route[]}
- */
+/** @param {Map<string, Stored>} secrets @returns {Route[]} */
 function versioned(secrets) {
   const metadata = (/** @type {Stored} */ { version, createdAt, deletedAt }) => ({
     created_time: createdAt,
@@ -144,10 +141,7 @@ function notAMap(value) {
   );
 }
 
-/**
- * @param {Map<string, Stored>} secrets
- * @param {string} folder
- */
+/** @param {Map<string, Stored>} secrets @param {string} folder */
 function list(secrets, folder) {
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
   const keys = new Set();
@@ -161,10 +155,7 @@ function list(secrets, folder) {
   return secret({ data: { keys: [...keys].sort() }, mountType: 'kv' });
 }
 
-/**
- * @param {Map<string, Stored>} secrets
- * @param {string} path
- */
+/** @param {Map<string, Stored>} secrets @param {string} path */
 function read(secrets, path) {
   const stored = secrets.get(path);
   if (stored === undefined) throw new VaultError(404);

@@ -12,6 +12,10 @@ import {
 } from 'node:crypto';
 import { listed, secret, textParam, VaultError } from '../messages.js';
 
+/** @import { Params } from '../messages.js' */
+/** @import { CreateEngine } from '../mounts.js' */
+/** @import { Route } from '../routes.js' */
+
 /** @typedef {{encrypt?: (text: Buffer) => Buffer, decrypt?: (bytes: Buffer) => Buffer, sign?: (text: Buffer) => Buffer, verify?: (text: Buffer, signature: Buffer) => boolean, publicKey?: string, publicName?: string}} Key */
 /** @typedef {Key & {type: string, createdAt: Date}} NamedKey */
 
@@ -39,14 +43,14 @@ const MISSING = Object.freeze({
   verify: 'signature verification key not found',
 });
 
-/** @type {import('../mounts.js').CreateEngine} */
+/** @type {CreateEngine} */
 export function createTransit() {
   /** @type {Map<string, NamedKey>} */
   const keys = new Map();
   /**
    * @param {string} action
-   * @param {(key: NamedKey, params: import('../messages.js').Params) => Record<string, unknown>} run
-   * @returns {import('../routes.js').Route}
+   * @param {(key: NamedKey, params: Params) => Record<string, unknown>} run
+   * @returns {Route}
    */
   const route = (action, run) => ({
     method: 'POST',
@@ -112,11 +116,7 @@ export function createTransit() {
   };
 }
 
-/**
- * @param {string} name
- * @param {NamedKey} key
- * @returns {Record<string, unknown>} as Vault describes it
- */
+/** @param {string} name @param {NamedKey} key @returns {Record<string, unknown>} as Vault describes it */
 function describe(name, { type, createdAt, encrypt, sign: signer, publicKey, publicName }) {
   const version =
     publicKey === undefined
@@ -160,11 +160,7 @@ function able(action, refusal) {
   return action;
 }
 
-/**
- * @param {import('../messages.js').Params} params
- * @param {string} name
- * @param {string} [before] start of the message
- */
+/** @param {Params} params @param {string} name @param {string} [before] start of the message */
 function textOf(params, name, before = '') {
   const text = textParam(params, name);
   const good = /^[A-Za-z0-9+/]*={0,2}/.exec(text)?.[0].length ?? 0;
@@ -172,10 +168,7 @@ function textOf(params, name, before = '') {
   return Buffer.from(text, 'base64');
 }
 
-/**
- * @param {import('../messages.js').Params} params
- * @param {string} name
- */
+/** @param {Params} params @param {string} name */
 function bytesOf(params, name) {
   const text = textParam(params, name);
   if (/^vault:v\d+:/.test(text) && !text.startsWith(VERSION))
@@ -263,10 +256,7 @@ function rsaKey(bits) {
   };
 }
 
-/**
- * @param {() => Buffer} work
- * @param {string} refusal
- */
+/** @param {() => Buffer} work @param {string} refusal */
 function rsa(work, refusal) {
   try {
     return work();

@@ -6,6 +6,9 @@
  */
 import { LONGEST_TIMER_MS } from '../clock.js';
 
+/** @import { Clock } from '../clock.js' */
+/** @import { Pacing } from './choose.js' */
+
 /** From here on an exact wait spins: a timer's own uncertainty. */
 const SPIN_FROM_MS = 1.6;
 
@@ -46,8 +49,8 @@ function pause(loads) {
  */
 
 /**
- * @param {import('../clock.js').Clock} clock
- * @param {import('./choose.js').Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
+ * @param {Clock} clock
+ * @param {Pacing['spins']} spins `last stretch`: sleeps until shortly before the time
  * @param {() => void} onTime called from the event loop, never before the time set, never from within `set`
  * @param {object} [sender] what this thread does beside
  * @param {() => number} [sender.work] changes with every piece of work, e.g. responses so far

@@ -1,4 +1,5 @@
 /** How a shard waits for its next arrival: chosen once, from the gap between arrivals and the cores that there are. */
+/** @import { LoadPlan } from '../../plan/load.js' */
 
 /**
  * @typedef {object} Pacing
@@ -13,7 +14,7 @@ const THREAD_BELOW_GAP_MS = 10;
  * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
  * a thread that sleeps. Where every core has a sender already nothing is spun: the target may need what is left.
  *
- * @param {Pick<import('../../plan/plan.js').LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
+ * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards of the whole plan
  * @param {number} cores of the machine: those that this process may not use are left to the target all the more
  * @param {number} [threads] of the shards those that run here; the others are on other machines (`--shard`)
@@ -32,7 +33,7 @@ export function choosePacing({ model, pacing, ratePerSecond }, shards, cores, th
 }
 
 /**
- * @param {import('../../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {number} cores
  * @returns {string | null} a notice of the cores that `--pacing spin` uses
  */

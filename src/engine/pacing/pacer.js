@@ -6,16 +6,22 @@ import { scheduleOf } from '../../plan/due.js';
 import { createInFlight } from '../../plan/in-flight.js';
 import { share } from '../../plan/shard-part.js';
 
+/** @import { InFlight } from '../../plan/in-flight.js' */
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { Clock } from '../clock.js' */
+/** @import { Alarm } from './alarm.js' */
+
 /**
  * @typedef {object} Arrivals what one shard sends: its own indexes i with i mod shards = shard, in order
  * @property {number} shard
  * @property {number} shards
- * @property {import('../../plan/schedule.js').Schedule | null} schedule null: closed loop
+ * @property {Schedule | null} schedule null: closed loop
  * @property {number} stopAtMs nothing is sent from then on: in a closed loop the end of the measured part, in an open
  *   one the end of the time allowed for working off a backlog
  * @property {number} warmupMs
  * @property {number | null} requests closed loop: measured requests of this shard at most
- * @property {import('../../plan/in-flight.js').InFlight | null} [inFlight] closed loop: requests in flight at most, where that changes
+ * @property {InFlight | null} [inFlight] closed loop: requests in flight at most, where that changes
  */
 /**
  * @typedef {object} Pacer
@@ -35,10 +41,10 @@ const LOOK_MS = 20;
 /**
  * @param {object} context
  * @param {Arrivals} context.arrivals
- * @param {import('../clock.js').Clock} context.clock
+ * @param {Clock} context.clock
  * @param {ReturnType<typeof import('../slots.js').createSlots>} context.slots
  * @param {'queue' | 'drop'} context.overflow
- * @param {(clock: import('../clock.js').Clock, onTime: () => void) => import('./alarm.js').Alarm} context.createAlarm
+ * @param {(clock: Clock, onTime: () => void) => Alarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
  * @returns {Pacer}
@@ -72,7 +78,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     }
   }
 
-  /** @param {import('../../plan/schedule.js').Schedule} schedule */
+  /** @param {Schedule} schedule */
   function openLoop(schedule) {
     for (;;) {
       if (next >= schedule.count) return end();
@@ -140,7 +146,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 /**
  * Searched for, in ever longer steps and back: a backlog may be a million long, and mostly there is none.
  *
- * @param {import('../../plan/schedule.js').Schedule} schedule
+ * @param {Schedule} schedule
  * @param {number} next
  * @param {number} shards
  * @param {number} now ms
@@ -165,7 +171,7 @@ export function countDue(schedule, next, shards, now) {
 }
 
 /**
- * @param {import('../../plan/plan.js').LoadPlan} load
+ * @param {LoadPlan} load
  * @param {number} shard
  * @param {number} shards
  * @returns {Arrivals}

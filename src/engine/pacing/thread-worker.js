@@ -9,6 +9,11 @@ import { createClock } from '../clock.js';
 import { partOf } from '../warm-up-load.js';
 import { ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { Clock } from '../clock.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
 /** The kernel wakes a sleeper about this late; the rest of a long wait is spun. */
 const SPIN_MS = 0.06;
 
@@ -21,16 +26,16 @@ const SPIN_GAP_MS = 0.5;
 const WARM_UP_ROUNDS = 2;
 const WARM_UP = Object.freeze({ requests: 4000, perSecond: 40_000, longestMs: 200 });
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{load: import('../../plan/plan.js').LoadPlan, shard: number, shards: number, spins: boolean, warmsUp: boolean,
+const port = /** @type {MessagePort} */ (parentPort);
+/** @type {{load: LoadPlan, shard: number, shards: number, spins: boolean, warmsUp: boolean,
  *   control: SharedArrayBuffer}} */
 const { load, shard, shards, spins, warmsUp, control } = workerData;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * @param {import('../../plan/schedule.js').Schedule} schedule
+ * @param {Schedule} schedule
  * @param {{first: number, step: number}} indexes of the arrivals that are paced
- * @param {import('../clock.js').Clock} clock
+ * @param {Clock} clock
  * @param {Int32Array} flags
  * @param {number} spinMs
  */
@@ -41,11 +46,7 @@ function pace(schedule, { first, step }, clock, flags, spinMs) {
   }
 }
 
-/**
- * @param {number} dueMs
- * @param {import('../clock.js').Clock} clock
- * @param {number} spinMs
- */
+/** @param {number} dueMs @param {Clock} clock @param {number} spinMs */
 function waitFor(dueMs, clock, spinMs) {
   for (let left = dueMs - clock(); left > spinMs; left = dueMs - clock()) {
     Atomics.wait(never, 0, 0, left - spinMs);

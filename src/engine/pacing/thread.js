@@ -6,6 +6,10 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 import { HELPER_LIMITS } from '../thread-memory.js';
 import { CONTROL_BYTES, ORIGIN, STARTED, UNDER_WAY } from './thread-control.js';
 
+/** @import { Clock } from '../clock.js' */
+/** @import { ShardInput } from '../shard.js' */
+/** @import { Alarm } from './alarm.js' */
+
 /** Waits longer than this have a timer too: not every time that is waited for is an arrival. */
 const TIMER_FROM_MS = 2;
 
@@ -15,7 +19,7 @@ const CLOCKS_APART_MS = 0.05;
 /**
  * Starts the thread; it waits for time zero.
  *
- * @param {Pick<import('../shard.js').ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
+ * @param {Pick<ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
  * @param {object} how
  * @param {boolean} how.spins the last hundredths of a millisecond of a wait, where gaps are wide enough
  * @param {boolean} how.warmsUp before it resolves: a few tenths of a second
@@ -40,11 +44,7 @@ export async function startPacingThread({ plan: { load }, shard, shards }, { spi
       Atomics.store(flags, STARTED, 1);
       Atomics.notify(flags, STARTED);
     },
-    /**
-     * @param {import('../clock.js').Clock} clock
-     * @param {() => void} onTime
-     * @returns {import('./alarm.js').Alarm}
-     */
+    /** @param {Clock} clock @param {() => void} onTime @returns {Alarm} */
     createAlarm(clock, onTime) {
       let at = Number.POSITIVE_INFINITY;
       /** @type {NodeJS.Timeout | undefined} */

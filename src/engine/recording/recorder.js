@@ -7,11 +7,14 @@ import { createStageFinder, spansOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
 import { countVerification, createTally, increment, outcomeOf, packTally, secondOf } from './tally.js';
+/** @import { PackedHistogram } from '../../common/histogram.js' */
+/** @import { Classify, Verdict } from '../../operations/index.js' */
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { Sample, Tail } from './ring.js' */
+/** @import { SecondRow } from './seconds.js' */
+/** @import { CellTally, Tally } from './tally.js' */
 
-/** @typedef {import('../../operations/index.js').Verdict} Verdict */
-/** @typedef {import('../../operations/index.js').Classify} Classify */
-/** @typedef {import('./seconds.js').SecondRow} SecondRow */
-/** @typedef {import('./tally.js').Tally<import('../../common/histogram.js').PackedHistogram>} PackedTally */
+/** @typedef {Tally<PackedHistogram>} PackedTally */
 /**
  * @typedef {object} Report a recorder's report during the run
  * @property {number} atMs since time zero: all that was done before is in it
@@ -44,7 +47,7 @@ const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verificat
  * @param {number} context.warmupMs samples intended before are counted as warm-up only
  * @param {number} context.shards how many record the same run, here and on other machines
  * @param {number | null} context.measuredMs planned length of the measured part, where there is one
- * @param {import('../../plan/plan.js').LoadPlan['stages']} [context.stages]
+ * @param {LoadPlan['stages']} [context.stages]
  * @param {(row: SecondRow) => void} context.onSecond when it is over
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
@@ -70,7 +73,7 @@ export function createRecorder({
   const spans = isPart ? null : createSpans();
   let current = createSecond(0);
 
-  /** @param {import('./ring.js').Sample} sample */
+  /** @param {Sample} sample */
   function verdictOf({ operation, failure, status, body, index }) {
     if (failure !== null) return failed(failure);
     const { classify } = operations[operation];
@@ -104,8 +107,8 @@ export function createRecorder({
   /**
    * Counted, and judged so that what it leaves behind is kept and known, but in no figure.
    *
-   * @param {import('./tally.js').CellTally} cell
-   * @param {import('./ring.js').Sample} sample
+   * @param {CellTally} cell
+   * @param {Sample} sample
    */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
@@ -115,7 +118,7 @@ export function createRecorder({
   }
 
   return {
-    /** @param {import('./ring.js').Sample} sample */
+    /** @param {Sample} sample */
     record(sample) {
       if (sample.intended < warmupMs) return recordWarmup(cells[sample.operation], sample);
       const stage = stageAt(sample.intended - warmupMs);
@@ -193,7 +196,7 @@ function withoutBody(classify, status, index) {
  * A request that would have waited for the target for longer anyway is not the tool's to displace.
  *
  * @param {number} stretchMs
- * @param {import('./ring.js').Sample} sample
+ * @param {Sample} sample
  * @returns {number} 0 to 1: how likely it went out in another stretch than it should have
  */
 function displacedIn(stretchMs, { intended, sent, lag, carried }) {
@@ -227,7 +230,7 @@ export const FIRST_REPORT_MS = 1000;
  * @param {() => void} context.onTaken after each lot of samples
  * @param {((watermarkMs: number) => void) | null} [context.onReport] it is time for a report: all that was done before `watermarkMs`,
  *   since time zero, is recorded. null: no reports
- * @returns {import('./ring.js').Tail} once everything that the sender wrote is recorded
+ * @returns {Tail} once everything that the sender wrote is recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {
   let ms = LONGEST_SLEEP_MS;

@@ -77,9 +77,7 @@ export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
   };
 }
 
-/**
- * @param {RingMemory} memory
- */
+/** @param {RingMemory} memory */
 export function openWriter(memory) {
   const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
   const tail = new Float64Array(memory.control, TAIL_OFFSET);
@@ -96,10 +94,7 @@ export function openWriter(memory) {
 
   const unread = () => (written - Atomics.load(control, TAKEN)) | 0;
 
-  /**
-   * @param {Uint8Array} body
-   * @returns {{at: number, length: number} | null} null: no room
-   */
+  /** @param {Uint8Array} body @returns {{at: number, length: number} | null} null: no room */
   function store(body) {
     const { length } = body;
     if (length === last.length && bytes.compare(body, 0, length, last.at, last.at + length) === 0) {
@@ -170,9 +165,7 @@ export function openWriter(memory) {
   };
 }
 
-/**
- * @param {RingMemory} memory
- */
+/** @param {RingMemory} memory */
 export function openReader(memory) {
   const control = new Int32Array(memory.control, 0, TAIL_OFFSET / 4);
   const tail = new Float64Array(memory.control, TAIL_OFFSET);

@@ -13,6 +13,9 @@ import {
 import { sumRecords, total } from '../../common/sums.js';
 import { createSpans } from './spans.js';
 
+/** @import { Verdict } from '../../operations/index.js' */
+/** @import { LoadPlan } from '../../plan/load.js' */
+
 /**
  * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
  * @property {number} second
@@ -48,7 +51,7 @@ const NO_FIGURES = Object.freeze({
  * Those of a run. A part of a plan keeps a histogram of each second, so that other parts' can be added to it; a single
  * thread's recorder has joined them already.
  *
- * @param {Pick<import('../../plan/plan.js').LoadPlan, 'threads' | 'shard'>} load
+ * @param {Pick<LoadPlan, 'threads' | 'shard'>} load
  */
 export function createRunSeconds({ threads, shard }) {
   return createSeconds(threads, { joins: threads > 1 && shard === null });
@@ -125,11 +128,7 @@ export function createSecond(second) {
     second,
     empty,
     response,
-    /**
-     * @param {import('./recorder.js').Verdict} verdict
-     * @param {number} responseMs
-     * @param {number} sendLagMs
-     */
+    /** @param {Verdict} verdict @param {number} responseMs @param {number} sendLagMs */
     add(verdict, responseMs, sendLagMs) {
       recordMs(response, responseMs);
       recordMs(sendLag, sendLagMs);

@@ -3,8 +3,8 @@
  * has one of each second, from then on ten seconds have one, and from the tenth hour on a minute has one. A day has 7,680.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
+/** @import { Histogram } from 'hdr-histogram-js' */
 
-/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /**
  * @typedef {object} SpanEnd fields of the row with which a span ends
  * @property {string | null} histogram encoded, of all its seconds; null: nothing was done in them, or the span goes on

@@ -5,8 +5,10 @@
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, sumRecords, total } from '../../common/sums.js';
 
-/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('../../common/histogram.js').PackedHistogram} PackedHistogram */
+/** @import { PackedHistogram } from '../../common/histogram.js' */
+/** @import { Verdict } from '../../operations/index.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {PackedHistogram | string} InTransit */
 /** @typedef {(typeof SERIES)[number]} Series */
 /**
@@ -85,20 +87,13 @@ function createCell(name, stage) {
   };
 }
 
-/**
- * @param {CellTally} cell
- * @param {import('./recorder.js').Verdict} verdict
- * @returns {OutcomeTally}
- */
+/** @param {CellTally} cell @param {Verdict} verdict @returns {OutcomeTally} */
 export function outcomeOf({ outcomes }, { outcome, success }) {
   outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
   return outcomes[outcome];
 }
 
-/**
- * @param {CellTally['verification']} verification
- * @param {import('./recorder.js').Verdict} verdict
- */
+/** @param {CellTally['verification']} verification @param {Verdict} verdict */
 export function countVerification(verification, verdict) {
   if (verdict.outcome === 'unchecked') verification.unchecked++;
   if (verdict.verification === null) return;
@@ -112,20 +107,13 @@ export function secondOf(ms) {
   return Math.max(0, Math.floor(ms / 1000));
 }
 
-/**
- * @param {number[]} counts
- * @param {number} second
- */
+/** @param {number[]} counts @param {number} second */
 export function increment(counts, second) {
   while (counts.length <= second) counts.push(0);
   counts[second]++;
 }
 
-/**
- * @template H
- * @param {(series: Series) => H} make
- * @returns {Record<Series, H>}
- */
+/** @template H @param {(series: Series) => H} make @returns {Record<Series, H>} */
 function latencyOf(make) {
   return /** @type {Record<Series, H>} */ (
     Object.fromEntries(SERIES.map((series) => [series, make(series)]))
@@ -231,10 +219,7 @@ export function plannedOf(operations, facts) {
   };
 }
 
-/**
- * @param {CellTally<Histogram | InTransit>[]} parts
- * @returns {CellTally}
- */
+/** @param {CellTally<Histogram | InTransit>[]} parts @returns {CellTally} */
 function mergeCells(parts) {
   const names = [...new Set(parts.flatMap(({ outcomes }) => Object.keys(outcomes)))];
   const outcomes = names.map((name) => [
@@ -270,10 +255,7 @@ function mergeCells(parts) {
   };
 }
 
-/**
- * @param {CellTally<unknown>[]} parts
- * @returns {Pick<CellTally, 'planned' | 'neverSent'>}
- */
+/** @param {CellTally<unknown>[]} parts @returns {Pick<CellTally, 'planned' | 'neverSent'>} */
 function plannedParts(parts) {
   if (parts.some(({ planned }) => planned === undefined)) return {};
   return {

@@ -10,9 +10,17 @@ import { createRecorder, recordAll } from './recorder.js';
 import { openReader } from './ring.js';
 import { warmUpRecording } from './warm-up.js';
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-/** @type {{plan: import('../../plan/plan.js').Plan, fixture: import('../../operations/mix.js').MixFixture, ring: import('./ring.js').RingMemory, shards: number,
- *   measuredMs: number | null, livePort: import('node:worker_threads').MessagePort | null}} */
+/** @import { MixFixture } from '../../operations/mix.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { Report } from './recorder.js' */
+/** @import { RingMemory, Sample, Tail } from './ring.js' */
+/** @import { SecondRow } from './seconds.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
+const port = /** @type {MessagePort} */ (parentPort);
+/** @type {{plan: Plan, fixture: MixFixture, ring: RingMemory, shards: number,
+ *   measuredMs: number | null, livePort: MessagePort | null}} */
 const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
@@ -22,7 +30,7 @@ const keepers = mix.openKeepers();
 const reader = openReader(ring);
 /** Of each member. @type {unknown[][]} */
 const kept = keepers.map(() => []);
-/** Not reported yet. @type {import('./seconds.js').SecondRow[]} */
+/** Not reported yet. @type {SecondRow[]} */
 let ended = [];
 
 const recorder = createRecorder({
@@ -46,7 +54,7 @@ function keep() {
   }
 }
 
-/** @param {Omit<import('./recorder.js').Report, 'rows'>} said */
+/** @param {Omit<Report, 'rows'>} said */
 function report(said) {
   livePort?.postMessage({ ...said, rows: ended });
   ended = [];
@@ -60,11 +68,11 @@ function reportSoFar(atMs) {
 /**
  * Arrivals that were due but still waiting are counted with the age they reached.
  *
- * @param {import('./ring.js').Tail} tail
+ * @param {Tail} tail
  */
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
-  const schedule = /** @type {import('../../plan/schedule.js').Schedule} */ (scheduleOf(load));
+  const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const { memberOf } = mix;
   const waited = {
     operation: 0,
@@ -77,7 +85,7 @@ function recordWaiting({ endedMs: done, next, waiting, carried }) {
     status: 0,
     body: null,
   };
-  /** One for all: there may be a million. @type {import('./ring.js').Sample} */
+  /** One for all: there may be a million. @type {Sample} */
   const sample = { ...waited, index: 0, intended: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;

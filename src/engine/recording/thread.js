@@ -7,10 +7,18 @@ import { unpackError } from '../../common/errors.js';
 import { HELPER_LIMITS } from '../thread-memory.js';
 import { createRingMemory, openWriter } from './ring.js';
 
+/** @import { Kept } from '../../operations/index.js' */
+/** @import { MixFixture } from '../../operations/mix.js' */
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { PackedTally } from './recorder.js' */
+/** @import { RingMemory, Tail } from './ring.js' */
+/** @import { SecondRow } from './seconds.js' */
+/** @import { MessagePort } from 'node:worker_threads' */
+
 /**
  * @typedef {object} RecorderEnd
- * @property {import('./recorder.js').PackedTally} tally
- * @property {(import('../../operations/index.js').Kept | null)[]} kept by each operation of the plan
+ * @property {PackedTally} tally
+ * @property {(Kept | null)[]} kept by each operation of the plan
  */
 
 /** With more samples than this on their way the recorder is behind: further responses are counted but not checked. */
@@ -20,7 +28,7 @@ const RETRY_MS = 5;
 /**
  * What the sender does with the ring while it sends.
  *
- * @param {import('./ring.js').RingMemory} ring
+ * @param {RingMemory} ring
  */
 export function openRecording(ring) {
   const writer = openWriter(ring);
@@ -35,14 +43,13 @@ export function openRecording(ring) {
 
 /**
  * @param {object} context
- * @param {import('../../plan/plan.js').Plan} context.plan
- * @param {import('../../operations/mix.js').MixFixture} context.fixture
+ * @param {Plan} context.plan
+ * @param {MixFixture} context.fixture
  * @param {number} context.cells of the tally
  * @param {number} context.shards of the whole plan
  * @param {number | null} context.measuredMs
- * @param {import('node:worker_threads').MessagePort | null} context.livePort for reports, straight to the live thread; the
- *   thread takes it
- * @param {(row: import('./seconds.js').SecondRow) => void} context.onSecond
+ * @param {MessagePort | null} context.livePort for reports, straight to the live thread; the thread takes it
+ * @param {(row: SecondRow) => void} context.onSecond
  */
 export async function startRecorder({ plan, fixture, cells, shards, measuredMs, livePort, onSecond }) {
   const ring = createRingMemory(undefined, cells);
@@ -72,10 +79,7 @@ export async function startRecorder({ plan, fixture, cells, shards, measuredMs, 
     /** Rejects when the thread is gone; never resolves before the end. */
     ended: end.promise,
     ...writing,
-    /**
-     * @param {import('./ring.js').Tail} tail
-     * @returns {Promise<RecorderEnd>} after everything handed over is recorded
-     */
+    /** @param {Tail} tail @returns {Promise<RecorderEnd>} after everything handed over is recorded */
     async finish(tail) {
       while (!failed && !writeTail(tail)) await sleep(RETRY_MS);
       return end.promise;

@@ -5,6 +5,8 @@
 import { createRecorder, recordAll } from './recorder.js';
 import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js';
 
+/** @import { Mix, MixFixture } from '../../operations/mix.js' */
+
 /**
  * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
  * closure alone is thrown away when another comes (see ../warm-up.js).
@@ -33,8 +35,8 @@ const NO_ANSWER = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}'
 
 /**
  * @param {object} context
- * @param {Pick<import('../../operations/mix.js').Mix, 'createClassifiers'>} context.mix
- * @param {import('../../operations/mix.js').MixFixture} context.fixture
+ * @param {Pick<Mix, 'createClassifiers'>} context.mix
+ * @param {MixFixture} context.fixture
  * @param {number} context.shards
  * @param {boolean} context.reports the run has a live view
  */

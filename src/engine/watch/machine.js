@@ -45,11 +45,7 @@ function read() {
   };
 }
 
-/**
- * @param {Reading} from
- * @param {Reading} to
- * @returns {MachineEnd}
- */
+/** @param {Reading} from @param {Reading} to @returns {MachineEnd} */
 export function between(from, to) {
   const wallMs = to.atMs - from.atMs;
   const sum = (/** @type {'idle' | 'all'} */ key) =>

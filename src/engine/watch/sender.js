@@ -5,6 +5,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { watchReading } from './reading.js';
+/** @import { PerformanceEntry } from 'node:perf_hooks' */
 
 /**
  * @typedef {object} WatchEnd plain
@@ -152,7 +153,7 @@ export function createWatch({
 function watchGarbage() {
   const seen = { count: 0, totalMs: 0, longestMs: 0 };
   let fromMs = Number.POSITIVE_INFINITY;
-  /** @param {import('node:perf_hooks').PerformanceEntry[]} entries */
+  /** @param {PerformanceEntry[]} entries */
   function add(entries) {
     for (const { startTime, duration } of entries) {
       if (startTime < fromMs) continue;
@@ -209,10 +210,7 @@ export function watchBacklog(fromMs, toMs) {
   };
 }
 
-/**
- * @param {BacklogEnd[]} parts of the shards of one run
- * @returns {BacklogEnd}
- */
+/** @param {BacklogEnd[]} parts of the shards of one run @returns {BacklogEnd} */
 export function mergeBacklogs(parts) {
   const sum = (/** @type {(part: BacklogEnd) => number} */ of) =>
     parts.reduce((all, part) => all + of(part), 0);

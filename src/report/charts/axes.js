@@ -142,10 +142,7 @@ export function latencyAxis(title, values) {
   return linearAxis({ title, high, label: latencyLabeller(high) });
 }
 
-/**
- * @param {number} high milliseconds, the largest value
- * @returns {(ms: number) => string} all in one unit
- */
+/** @param {number} high milliseconds, the largest value @returns {(ms: number) => string} all in one unit */
 export function latencyLabeller(high) {
   const [unit, ms] = high >= 999.5 ? ['s', 1000] : high >= 0.0995 || high === 0 ? ['ms', 1] : ['µs', 0.001];
   return (value) => `${numberLabel(value / Number(ms))} ${unit}`;
@@ -169,10 +166,7 @@ export function numberLabel(value) {
   return formatCount(Number(value.toPrecision(10)));
 }
 
-/**
- * @param {number} value above zero
- * @param {number[]} factors descending: round down; ascending: round up
- */
+/** @param {number} value above zero @param {number[]} factors descending: round down; ascending: round up */
 function roundTo(value, factors) {
   const power = 10 ** Math.floor(Math.log10(value));
   const isDown = factors[0] > 1;
@@ -194,10 +188,7 @@ const TIME_STEPS = Object.freeze([
   604_800, 1_209_600, 2_419_200,
 ]);
 
-/**
- * @param {number} seconds length of the chart
- * @returns {Axis} its values are seconds from the start
- */
+/** @param {number} seconds length of the chart @returns {Axis} its values are seconds from the start */
 export function timeAxis(seconds) {
   const end = Math.max(1, seconds);
   const unit = TIME_UNITS.find(({ upTo }) => end <= upTo) ?? TIME_UNITS[3];

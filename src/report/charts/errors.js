@@ -4,8 +4,10 @@ import { counted, sentences } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
 import { binned, clockOf, spanFor, timeChart } from './time-chart.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
+/** @import { Result, TimelineRow } from '../../result/schema.js' */
+/** @import { Place, Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+
 /** @typedef {{second: number, span: number, counts: number[]}} Bar one count per outcome, the lowest first */
 /** @typedef {{name: string, style: number, count: (row: TimelineRow) => number}} Outcome */
 
@@ -17,8 +19,8 @@ const OTHER_STYLE = 6;
 
 /**
  * @param {Pick<Result, 'timeline' | 'totals' | 'stages'>} result
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no request failed in any second
+ * @param {Setting} setting
+ * @returns {Drawn | null} null where no request failed in any second
  */
 export function errors({ timeline, totals, stages = [] }, setting) {
   const failed = timeline.reduce((sum, row) => sum + row.failed, 0);
@@ -57,11 +59,7 @@ export function errors({ timeline, totals, stages = [] }, setting) {
   });
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @param {number} failed
- * @returns {Outcome[]} the most frequent first
- */
+/** @param {TimelineRow[]} timeline @param {number} failed @returns {Outcome[]} the most frequent first */
 function outcomesOf(timeline, failed) {
   /** @type {Map<string, number>} */
   const totals = new Map();
@@ -89,7 +87,7 @@ function countOf({ failures = {} }, name) {
 /**
  * @param {Bar} bar
  * @param {number} i the outcome
- * @param {{place: import('./frame.js').Place, seconds: number, at: (value: number) => number}} scale
+ * @param {{place: Place, seconds: number, at: (value: number) => number}} scale
  * @returns {string} at least a pixel high where the count is not 0
  */
 function barPath({ second, span, counts }, i, { place, seconds, at }) {
@@ -102,11 +100,7 @@ function barPath({ second, span, counts }, i, { place, seconds, at }) {
   return `M${left + gap} ${bottom}V${top}H${right - gap}V${bottom}Z`;
 }
 
-/**
- * @param {Bar[]} bars
- * @param {number} failed
- * @param {Result['totals']} totals
- */
+/** @param {Bar[]} bars @param {number} failed @param {Result['totals']} totals */
 function summarise(bars, failed, { dropped, neverSentDue }) {
   const last = bars[bars.length - 1];
   const clock = clockOf(last.second + last.span);

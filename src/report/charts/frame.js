@@ -4,8 +4,8 @@
  */
 import { escapeHtml } from '../html/escape.js';
 
-/** @typedef {import('./axes.js').Axis} Axis */
-/** @typedef {import('./axes.js').Tick} Tick */
+/** @import { Axis, Tick } from './axes.js' */
+
 /**
  * @typedef {object} Size
  * @property {'full' | 'wide' | 'narrow'} name
@@ -176,11 +176,7 @@ const WIDTHS = [
 /** Any other character: other scripts, emoji. */
 const WIDE = 1.4;
 
-/**
- * @param {string} text
- * @param {number} size of the font
- * @returns {number} in the unit of `size`
- */
+/** @param {string} text @param {number} size of the font @returns {number} in the unit of `size` */
 export function textWidth(text, size) {
   let ems = 0;
   for (const character of text) {

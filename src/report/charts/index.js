@@ -4,8 +4,9 @@ import { levels } from './levels.js';
 import { latencyOverTime, rates, sendLag } from './over-time.js';
 import { percentiles } from './percentiles.js';
 import { runs } from './runs.js';
+/** @import { Table } from '../sections.js' */
+/** @import { Setting } from './frame.js' */
 
-/** @typedef {import('./frame.js').Setting} Setting */
 /** @typedef {{name: string, className: string, isBox?: boolean}} LegendEntry `className` of its line or box */
 /**
  * What the script reads out.
@@ -20,7 +21,7 @@ import { runs } from './runs.js';
  * @property {string} svg one SVG for each size
  * @property {string} summary a sentence or two: what the chart shows
  * @property {LegendEntry[]} legend
- * @property {import('../sections.js').Table} table its data
+ * @property {Table} table its data
  * @property {ReadOuts} readOuts
  */
 

@@ -7,7 +7,10 @@ import { frames } from './frame.js';
 import { drawLevels, drawPoints, lineClass } from './lines.js';
 import { labeller } from './runs.js';
 
-/** @typedef {import('./axes.js').Axis} Axis */
+/** @import { Axis } from './axes.js' */
+/** @import { Place, Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+
 /**
  * @typedef {object} Data
  * @property {string} heading of a column of levels
@@ -28,11 +31,7 @@ const LIMIT_REACH = 10;
 /** Of the series. Style 3 is that of the answer. */
 const STYLES = Object.freeze([1, 2, 4, 5]);
 
-/**
- * @param {Data} data
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no level has a value
- */
+/** @param {Data} data @param {Setting} setting @returns {Drawn | null} null where no level has a value */
 export function levels(data, setting) {
   const { heading, unit, levels: all, series, answer = null } = data;
   const [low, high] = extent(series.flatMap(({ values }) => values));
@@ -45,7 +44,7 @@ export function levels(data, setting) {
     ...one,
     style: STYLES[i % STYLES.length],
   }));
-  const draw = (/** @type {import('./frame.js').Place} */ place) => {
+  const draw = (/** @type {Place} */ place) => {
     const x = answer === null ? 0 : place.x(xAxis.at(answer.level));
     return [
       answer === null
@@ -97,11 +96,7 @@ function levelAxis({ axis, levels: all }) {
   return linearAxis({ title: axis, low: low === high ? 0 : low, high, label: compactLabel });
 }
 
-/**
- * @param {Data} data
- * @param {{value: number}[]} limits
- * @returns {Axis}
- */
+/** @param {Data} data @param {{value: number}[]} limits @returns {Axis} */
 function valueAxis({ unit, series }, limits) {
   const names = series.map(({ name }) => name).join(', ');
   const values = [...series.flatMap((one) => one.values), ...limits.map(({ value }) => value)];

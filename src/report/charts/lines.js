@@ -3,8 +3,9 @@ import { area, line } from 'd3-shape';
 import { median } from '../../common/median.js';
 import { LINE_HEIGHT, textAt } from './frame.js';
 
-/** @typedef {import('./axes.js').Axis} Axis */
-/** @typedef {import('./frame.js').Place} Place */
+/** @import { Axis } from './axes.js' */
+/** @import { Place } from './frame.js' */
+
 /** @typedef {{at: number, value: number | null}} Point `at` is 0 to 1 along the x axis */
 /** @typedef {{at: number, least: number, middle: number, greatest: number} | {at: number, least: null}} Column */
 /**

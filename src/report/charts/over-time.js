@@ -14,9 +14,14 @@ import {
   timeChart,
 } from './time-chart.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/latency-spans.js').LatencySpan} LatencySpan */
-/** @typedef {import('./time-chart.js').Series<LatencySpan>} LatencySeries */
+/** @import { LatencySpan } from '../../result/latency-spans.js' */
+/** @import { Result, TimelineRow } from '../../result/schema.js' */
+/** @import { Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+/** @import { Level } from './lines.js' */
+/** @import { Series } from './time-chart.js' */
+
+/** @typedef {Series<LatencySpan>} LatencySeries */
 
 /** @type {LatencySeries[]} */
 const LATENCY_SERIES = [
@@ -37,8 +42,8 @@ const LIMIT_REACH = 3;
 
 /**
  * @param {Pick<Result, 'timeline' | 'requirements' | 'windowSeconds' | 'stages'>} result
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no response came
+ * @param {Setting} setting
+ * @returns {Drawn | null} null where no response came
  */
 export function latencyOverTime({ timeline, requirements = [], windowSeconds, stages }, setting) {
   if (!timeline.some(({ max }) => max !== null)) return null;
@@ -94,7 +99,7 @@ function joinEqual(series, rows) {
  *
  * @param {Result['requirements']} requirements
  * @param {[number, number]} measured smallest and largest, milliseconds
- * @returns {import('./lines.js').Level[]}
+ * @returns {Level[]}
  */
 function limitsOf(requirements, [low, high]) {
   return requirements
@@ -110,10 +115,7 @@ function limitsOf(requirements, [low, high]) {
     });
 }
 
-/**
- * @param {LatencySpan[]} rows with at least one response
- * @param {number | null | undefined} windowSeconds
- */
+/** @param {LatencySpan[]} rows with at least one response @param {number | null | undefined} windowSeconds */
 function latencySummary(rows, windowSeconds) {
   const last = rows[rows.length - 1];
   const seconds = last.second + last.span;
@@ -133,7 +135,6 @@ function latencySummary(rows, windowSeconds) {
   );
 }
 
-/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
 /** @typedef {Pick<Result, 'timeline' | 'totals' | 'load' | 'windowSeconds' | 'stages'>} RatesData */
 /** @typedef {{second: number, span: number, due: number, sent: number, succeeded: number}} RateRow */
 
@@ -149,18 +150,14 @@ const PER_HOUR = {
   text: (/** @type {number} */ value) => `${perHourText(value)}/h`,
 };
 
-/** The first is broad, to be seen below the others. @type {import('./time-chart.js').Series<RateRow>[]} */
+/** The first is broad, to be seen below the others. @type {Series<RateRow>[]} */
 const RATE_SERIES = [
   { name: 'offered', style: 6, mark: 'track', value: ({ due }) => due },
   { name: 'sent', style: 2, mark: 'over', value: ({ sent }) => sent },
   { name: 'succeeded', style: 1, mark: 'under', value: ({ succeeded }) => succeeded },
 ];
 
-/**
- * @param {RatesData} data
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no request was sent
- */
+/** @param {RatesData} data @param {Setting} setting @returns {Drawn | null} null where no request was sent */
 export function rates(data, setting) {
   const { timeline, totals, load, windowSeconds, stages } = data;
   if (totals.sent === 0 || timeline.length === 0) return null;
@@ -185,11 +182,7 @@ export function rates(data, setting) {
   });
 }
 
-/**
- * @param {TimelineRow[]} timeline
- * @param {number} sent
- * @returns {number} seconds to add up over
- */
+/** @param {TimelineRow[]} timeline @param {number} sent @returns {number} seconds to add up over */
 function rateSpan({ length }, sent) {
   const wanted = Math.ceil((FEWEST_IN_SPAN * length) / sent);
   const longest = Math.max(1, Math.floor(length / FEWEST_SPANS));
@@ -232,8 +225,8 @@ function ratesSummary({ totals: { planned, sent, succeeded }, load, timeline, wi
 
 /**
  * @param {Pick<Result, 'timeline' | 'windowSeconds' | 'stages'>} result
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no request was sent, and in older results
+ * @param {Setting} setting
+ * @returns {Drawn | null} null where no request was sent, and in older results
  */
 export function sendLag({ timeline, windowSeconds, stages }, setting) {
   const values = timeline.map(({ lag99 }) => lag99).filter((ms) => typeof ms === 'number');
@@ -264,7 +257,7 @@ export function sendLag({ timeline, windowSeconds, stages }, setting) {
 }
 
 /**
- * @param {import('../../result/schema.js').TimelineRow[]} timeline
+ * @param {TimelineRow[]} timeline
  * @param {number} span seconds
  * @returns {{second: number, span: number, lag: number | null | undefined}[]} undefined: nothing was due
  */

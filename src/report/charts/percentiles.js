@@ -10,12 +10,16 @@ import { latencyAxis, percentileAxis, percentLabel } from './axes.js';
 import { frames, round } from './frame.js';
 import { drawBand, drawPoints, lineClass } from './lines.js';
 
-/** @typedef {import('./axes.js').Axis} Axis */
-/** @typedef {import('./frame.js').Place} Place */
+/** @import { Table } from '../sections.js' */
+/** @import { Axis } from './axes.js' */
+/** @import { Place, Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+/** @import { Look, Point } from './lines.js' */
+
 /** @typedef {{low: number, high: number | null}} Bar milliseconds; null: no upper bound */
 /** @typedef {import('../../result/schema.js').LatencyBlock} Latency */
 /** @typedef {{name: string, latency: Latency}} Series */
-/** @typedef {import('./lines.js').Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
+/** @typedef {Look & Series & {at: (nines: number) => number, end: number}} Decoded `end`: nines of its largest value */
 /** @typedef {Bar & {share: number, nines: number}} Whisker */
 
 /** Points along the axis that are drawn and can be read out. */
@@ -47,8 +51,8 @@ const ARROW = 6;
 
 /**
  * @param {{axis: string, series: Series[], isShaded?: boolean}} data
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where nothing was recorded
+ * @param {Setting} setting
+ * @returns {Drawn | null} null where nothing was recorded
  */
 export function percentiles({ axis, series, isShaded = false }, setting) {
   const looks = series.length === 1 ? ONLY : LOOKS;
@@ -90,7 +94,7 @@ export function percentiles({ axis, series, isShaded = false }, setting) {
   };
 }
 
-/** @param {import('./lines.js').Look & Series} one @returns {Decoded[]} none where nothing was recorded */
+/** @param {Look & Series} one @returns {Decoded[]} none where nothing was recorded */
 function decode(one) {
   const { histogram: text, max } = one.latency;
   if (text === null) return [];
@@ -107,18 +111,14 @@ function decode(one) {
  * @param {Decoded} one
  * @param {number[]} nines
  * @param {number} end of the axis
- * @returns {import('./lines.js').Point[]} null beyond its largest value
+ * @returns {Point[]} null beyond its largest value
  */
 function pointsOf(one, nines, end) {
   const beyond = one.end + end / STEPS;
   return nines.map((value) => ({ at: value / end, value: value < beyond ? one.at(value) : null }));
 }
 
-/**
- * @param {Latency} latency
- * @param {number} end nines
- * @returns {Whisker[]}
- */
+/** @param {Latency} latency @param {number} end nines @returns {Whisker[]} */
 function whiskersOf({ bars }, end) {
   if (bars === undefined) return [];
   return BARS.map(([key, share]) => ({ share, nines: -Math.log10(1 - share), ...bars[key] })).filter(
@@ -160,7 +160,7 @@ function summarise({ count, p50, p99, max }, whiskers) {
  * @param {string} caption
  * @param {Decoded[]} decoded
  * @param {Whisker[]} whiskers of the first
- * @returns {import('../sections.js').Table}
+ * @returns {Table}
  */
 function tableOf(caption, decoded, whiskers) {
   const most = Math.max(...decoded.map(({ latency }) => latency.count));

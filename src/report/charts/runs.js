@@ -6,7 +6,10 @@ import { fitText } from '../html/escape.js';
 import { compactLabel, latencyLabel, latencyLabeller, linearAxis, logAxis, numberLabel } from './axes.js';
 import { frames, round, textAt } from './frame.js';
 
-/** @typedef {import('./axes.js').Axis} Axis */
+/** @import { Axis } from './axes.js' */
+/** @import { Place, Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
 /**
  * @typedef {object} Group
@@ -27,8 +30,8 @@ const ROW_HEIGHT = 34;
 
 /**
  * @param {{unit: Unit, groups: Group[]}} data
- * @param {import('./index.js').Setting} setting
- * @returns {import('./index.js').Drawn | null} null where no run has a value
+ * @param {Setting} setting
+ * @returns {Drawn | null} null where no run has a value
  */
 export function runs({ unit, groups }, setting) {
   const values = groups.flatMap((group) => known(group));
@@ -36,7 +39,7 @@ export function runs({ unit, groups }, setting) {
   const text = (/** @type {number} */ value) => figureText(unit, value);
   const [xAxis, yAxis] = [axisFor(unit, values), rowAxis(groups)];
   const sizes = setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * groups.length }));
-  const draw = (/** @type {import('./frame.js').Place} */ { left, right, x, y }) =>
+  const draw = (/** @type {Place} */ { left, right, x, y }) =>
     groups
       .map((group, i) => {
         const style = (i % STYLES) + 1;
@@ -112,11 +115,7 @@ function axisFor(unit, values) {
   });
 }
 
-/**
- * @param {Unit} unit
- * @param {number} high
- * @returns {(value: number) => string}
- */
+/** @param {Unit} unit @param {number} high @returns {(value: number) => string} */
 export function labeller(unit, high) {
   if (unit === 'ms') return latencyLabeller(high);
   if (unit === '/s') return (value) => `${compactLabel(value)}/s`;
@@ -156,11 +155,7 @@ function drawGroup(group, style, x, { left, right, y }) {
   ].join('\n');
 }
 
-/**
- * @param {Group[]} groups
- * @param {string} range of all runs
- * @param {(value: number) => string} text
- */
+/** @param {Group[]} groups @param {string} range of all runs @param {(value: number) => string} text */
 function summarise(groups, range, text) {
   const median = (/** @type {Group} */ group) => {
     const values = known(group);

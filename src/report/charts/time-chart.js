@@ -5,6 +5,10 @@ import { titled } from '../describe/words.js';
 import { timeAxis } from './axes.js';
 import { frames, LINE_HEIGHT, SIZES, textAt } from './frame.js';
 import { columnsIn, drawLevels, drawLine, lineClass } from './lines.js';
+/** @import { Axis } from './axes.js' */
+/** @import { Place, Setting } from './frame.js' */
+/** @import { Drawn } from './index.js' */
+/** @import { Level, Look, Point } from './lines.js' */
 
 /** Of a chart with a shaded end. */
 export const AFTER_NOTE = 'Shaded: the wait for the last responses.';
@@ -13,13 +17,9 @@ export const AFTER_NOTE = 'Shaded: the wait for the last responses.';
 export const DENSE_NOTE =
   'Where seconds share a pixel, the area spans their smallest to largest value, and the line follows the median.';
 
-/** @typedef {import('./frame.js').Place} Place */
-/** @typedef {import('./frame.js').Setting} Setting */
-/** @typedef {import('./lines.js').Level} Level */
-/** @typedef {import('./index.js').Drawn} Drawn */
 /**
  * @template Row
- * @typedef {import('./lines.js').Look & {name: string, value: (row: Row) => number | null | undefined}} Series of `value`, null
+ * @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} Series of `value`, null
  *   is a gap, and the line skips undefined
  */
 /** @typedef {{name: string, startSeconds: number}} Mark a vertical line with a name */
@@ -35,7 +35,7 @@ const LEAST_NAME = 32;
  * @param {Row[]} parts.rows in order, without a gap; each covers `span` seconds, 1 by default
  * @param {Series<Row>[]} parts.series the first is drawn on top
  * @param {(place: Place) => string[]} [parts.drawBars] instead of lines
- * @param {import('./axes.js').Axis} parts.yAxis
+ * @param {Axis} parts.yAxis
  * @param {(value: number) => string} parts.text of a value in table, legend and read-outs
  * @param {(row: Row) => number} parts.weight of a row, where there are too many for table and read-outs
  * @param {string} parts.heaviest what weighs: `the one with the longest p99`
@@ -115,7 +115,7 @@ function bottomUp(looks) {
  * @param {Row[]} rows
  * @param {Series<Row>['value']} value
  * @param {(row: Row) => number} middle
- * @returns {import('./lines.js').Point[]}
+ * @returns {Point[]}
  */
 function pointsOf(rows, value, middle) {
   return rows.flatMap((row) => {
@@ -124,11 +124,7 @@ function pointsOf(rows, value, middle) {
   });
 }
 
-/**
- * @param {number | null} measuredSeconds
- * @param {number} seconds
- * @param {Place} place
- */
+/** @param {number | null} measuredSeconds @param {number} seconds @param {Place} place */
 function drawAfter(measuredSeconds, seconds, place) {
   if (!hasAfter(measuredSeconds, seconds)) return '';
   const x = place.x(Number(measuredSeconds) / seconds);
@@ -136,11 +132,7 @@ function drawAfter(measuredSeconds, seconds, place) {
   return `<rect class="after" x="${x}" y="${place.top}" width="${width}" height="${place.bottom - place.top}"/>`;
 }
 
-/**
- * @param {readonly Mark[]} marks in order
- * @param {number} seconds
- * @param {Place} place
- */
+/** @param {readonly Mark[]} marks in order @param {number} seconds @param {Place} place */
 function drawMarks(marks, seconds, place) {
   return marks.map(({ name, startSeconds }, i) => {
     const x = place.x(Math.min(1, startSeconds / seconds));

@@ -1,11 +1,11 @@
 /** A histogram's own buckets, and how many values lie below given bounds: for drawing and for exposition. */
+/** @import { Histogram, JsHistogram } from 'hdr-histogram-js' */
 
-/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
 /** @typedef {{fromUs: number, toUs: number, count: number}} Bucket both ends are in it; at most 0.1 % wide */
 
 /** @param {Histogram} histogram @returns {Bucket[]} non-empty ones, ascending */
 export function bucketsOf(histogram) {
-  const own = /** @type {import('hdr-histogram-js').JsHistogram} */ (histogram);
+  const own = /** @type {JsHistogram} */ (histogram);
   const values = own.recordedValuesIterator;
   values.reset();
   /** @type {Bucket[]} */

@@ -6,10 +6,10 @@
 import { kindOf } from '../../result/document.js';
 import { distinct } from '../layout.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/schema.js').TimelineRow} TimelineRow */
-/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
+/** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { Result, TimelineRow } from '../../result/schema.js' */
+
 /** @typedef {string | number | null | undefined} Field */
 
 /** By kind. @type {Record<string, (document: any) => Field[][]>} */

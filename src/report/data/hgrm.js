@@ -5,10 +5,12 @@
  */
 import { createHistogram, decodeHistogram } from '../../common/histogram.js';
 
+/** @import { Result } from '../../result/schema.js' */
+
 const TICKS_PER_HALF_DISTANCE = 5;
 const US_PER_MS = 1000;
 
-/** @param {import('../../result/schema.js').Result} result @returns {string} ends with a newline */
+/** @param {Result} result @returns {string} ends with a newline */
 export function render({ latencyMs: { response } }) {
   const histogram = response.histogram === null ? createHistogram() : decodeHistogram(response.histogram);
   return histogram.outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, US_PER_MS);

@@ -17,7 +17,8 @@ import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { subjectPhrase } from '../describe/words.js';
 import { clean } from '../layout.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
+/** @import { Result } from '../../result/schema.js' */
+
 /** @typedef {{tag?: string, start: number, seconds: number, maxMs: number | null, histogram: string | null}} Interval */
 
 const UNITS =

@@ -1,9 +1,7 @@
 /** The whole document as JSON, one object, indented. */
+/** @import { Document } from '../../result/document.js' */
 
-/**
- * @param {import('../../result/document.js').Document} document
- * @returns {string} ends with a newline
- */
+/** @param {Document} document @returns {string} ends with a newline */
 export function render(document) {
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -35,11 +35,7 @@ export function junitXml(suites) {
   ].join('\n')}\n`;
 }
 
-/**
- * @param {Case[]} cases
- * @param {number} [seconds]
- * @returns {Record<string, string>}
- */
+/** @param {Case[]} cases @param {number} [seconds] @returns {Record<string, string>} */
 function sumsOf(cases, seconds) {
   const count = (/** @type {Problem['kind']} */ kind) =>
     cases.filter(({ problem }) => problem?.kind === kind).length;

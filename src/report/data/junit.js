@@ -23,16 +23,15 @@ import {
 import { render as renderText } from '../text.js';
 import { junitXml } from './junit-xml.js';
 
-/** @typedef {import('../../result/document.js').Document} Document */
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../result/search/search-schema.js').Search} Search */
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
-/** @typedef {import('./junit-xml.js').Case} Case */
-/** @typedef {import('./junit-xml.js').Suite} Suite */
+/** @import { Comparison } from '../../result/comparison/comparison-schema.js' */
+/** @import { Document } from '../../result/document.js' */
+/** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { ScenarioResult, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { Search } from '../../result/search/search-schema.js' */
+/** @import { Case, Suite } from './junit-xml.js' */
+
 /** @typedef {{code?: string, text: string, remedy?: string}} Reason */
 
 const BELIEVED = 'the measurement can be believed';
@@ -227,11 +226,7 @@ function suitesOfPropagation(found) {
   ];
 }
 
-/**
- * @param {ScenarioResult} scenario
- * @param {ScenarioStep} step
- * @returns {Suite}
- */
+/** @param {ScenarioResult} scenario @param {ScenarioStep} step @returns {Suite} */
 function suiteOfStep({ tool, command, name }, step) {
   const { runs, repeat, failure, requirements, measurement } = step;
   const isMissing = failure !== null || runs.length < repeat;

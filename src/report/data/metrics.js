@@ -3,9 +3,8 @@
  * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
  * never depend on what was measured.
  */
+/** @import { LatencyBlock, Result } from '../../result/schema.js' */
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {{labels: Labels, value: number}} NumberPoint */
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
@@ -237,10 +236,7 @@ function stages({ stages: all = [], load: { model } }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]} each requirement once: a series must not be there twice
- */
+/** @param {Result} result @returns {Metric[]} each requirement once: a series must not be there twice */
 function requirements({ requirements: all }) {
   const unique = [
     ...new Map(all.map((one) => [JSON.stringify([one.text, one.operation, one.stage]), one])).values(),
@@ -266,10 +262,7 @@ function requirements({ requirements: all }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {Metric[]} nothing while the run goes on: it is judged at its end
- */
+/** @param {Result} result @returns {Metric[]} nothing while the run goes on: it is judged at its end */
 function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
   const states = MEASUREMENT_STATES.map((state) => ({ labels: { state }, value: Number(state === verdict) }));

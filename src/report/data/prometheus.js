@@ -9,8 +9,8 @@ import { distinct } from '../layout.js';
 import { bucketsOf, countsUpTo } from './buckets.js';
 import { BOUNDS_SECONDS, exact, metricsOf, QUANTILES } from './metrics.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('./metrics.js').Metric} Metric */
+/** @import { LatencyBlock, Result } from '../../result/schema.js' */
+/** @import { Labels, Metric } from './metrics.js' */
 
 const TYPES = /** @type {const} */ ({
   gauge: 'gauge',
@@ -71,9 +71,6 @@ function samplesOf(metric) {
   }
 }
 
-/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {import('./metrics.js').Labels} Labels */
-
 const BOUNDS_US = BOUNDS_SECONDS.map((bound) => Math.round(bound * 1e6));
 
 /**
@@ -91,11 +88,7 @@ function histogramSamples(latency, labels) {
   ];
 }
 
-/**
- * @param {LatencyBlock} latency
- * @param {Labels} labels
- * @returns {Sample[]} NaN for a missing percentile
- */
+/** @param {LatencyBlock} latency @param {Labels} labels @returns {Sample[]} NaN for a missing percentile */
 function percentileSamples(latency, labels) {
   const quantiles = QUANTILES.map(([quantile, key]) => {
     const ms = latency[key];
@@ -114,10 +107,7 @@ function sumAndCount({ count, mean }, labels) {
 
 const PREFIX = 'vault_pki_load_';
 
-/**
- * @param {Family[]} families those without a sample are left out
- * @returns {string} ends with a newline
- */
+/** @param {Family[]} families those without a sample are left out @returns {string} ends with a newline */
 export function exposition(families) {
   return families
     .filter(({ samples }) => samples.length > 0)

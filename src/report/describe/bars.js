@@ -3,9 +3,10 @@
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { formatPercent, rateTexter } from '../../result/wording.js';
 
-/** @typedef {import('../../result/schema.js').LatencyBlock} LatencyBlock */
+/** @import { LatencyBlock } from '../../result/schema.js' */
+/** @import { Bar } from '../sections.js' */
+
 /** @typedef {Omit<import('../../result/schema.js').RequirementVerdict, 'operation' | 'stage'>} RequirementVerdict */
-/** @typedef {import('../sections.js').Bar} Bar */
 /** @typedef {(value: number) => string} Format */
 
 /** A bar is shown where it reaches further than this share of the value to either side. */
@@ -72,11 +73,7 @@ export function requirementClause(requirement) {
     : `${format(actual)}, ${marginText(actual, limit, format)}`;
 }
 
-/**
- * @param {number} actual
- * @param {number} limit
- * @param {Format} format
- */
+/** @param {number} actual @param {number} limit @param {Format} format */
 function marginText(actual, limit, format) {
   if (Math.abs(actual - limit) <= limit * 1e-12) return 'exactly the limit';
   if (limit === 0) return `above the limit of ${format(0)}`;
@@ -85,10 +82,7 @@ function marginText(actual, limit, format) {
   return `${formatPercent(Math.abs(actual - limit) / limit)} ${actual > limit ? 'above' : 'below'} the limit`;
 }
 
-/**
- * @param {RequirementVerdict} requirement
- * @returns {Format} rates in the unit of the requirement's text
- */
+/** @param {RequirementVerdict} requirement @returns {Format} rates in the unit of the requirement's text */
 function formatOf({ unit, text }) {
   if (unit === 'ms') return formatDuration;
   if (unit === 'fraction') return formatPercent;

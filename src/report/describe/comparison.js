@@ -31,9 +31,8 @@ import {
 } from './runs.js';
 import { joined } from './words.js';
 
-/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../sections.js').Part} Part */
+/** @import { ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
+/** @import { Part, Report } from '../sections.js' */
 
 /** Longer names of groups give way to letters in the headings of columns. */
 const LONG_NAME = 12;
@@ -43,7 +42,7 @@ const MARKS = { best: ' *', 'best median': ' +' };
 /** By the worth of a difference. */
 const WORTH_VERDICTS = { bad: 'worse', good: 'better', none: undefined, unsure: undefined };
 
-/** @param {Comparison} comparison @returns {import('../sections.js').Report} */
+/** @param {Comparison} comparison @returns {Report} */
 export function describeComparison(comparison) {
   const others = comparison.groups.map((_, i) => i).slice(1);
   const subject = commonSubject(comparison);
@@ -70,11 +69,7 @@ export function describeComparison(comparison) {
   });
 }
 
-/**
- * @param {Comparison} comparison
- * @param {number[]} others
- * @returns {Part[]}
- */
+/** @param {Comparison} comparison @param {number[]} others @returns {Part[]} */
 function answer(comparison, others) {
   const { failIf, warnings } = comparison;
   return [
@@ -90,11 +85,7 @@ function pairName({ groups: [base, ...rest] }, other) {
   return `${rest[other - 1].name} beside ${base.name}`;
 }
 
-/**
- * @param {Comparison} comparison
- * @param {number} other
- * @returns {Part[]}
- */
+/** @param {Comparison} comparison @param {number} other @returns {Part[]} */
 function pair(comparison, other) {
   const { metrics, method } = comparison;
   const rows = metrics.map((metric) => ({ metric, ...metric, ...differenceTo(metric, other) }));
@@ -161,11 +152,7 @@ function competing(metrics) {
   return isBiased ? ' that has no more errors' : '';
 }
 
-/**
- * @param {Comparison} comparison
- * @param {(key: string) => boolean} isShown
- * @returns {Part[]}
- */
+/** @param {Comparison} comparison @param {(key: string) => boolean} isShown @returns {Part[]} */
 function charts({ groups: all, metrics }, isShown) {
   return metrics
     .filter(
@@ -227,11 +214,7 @@ function groups(comparison) {
   ]);
 }
 
-/**
- * @param {Comparison} comparison
- * @param {ComparedMetric} metric
- * @param {number} group index
- */
+/** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */
 function medianText({ groups: all }, { key, unit }, group) {
   return figureText(unit, all[group].metrics[key].median);
 }

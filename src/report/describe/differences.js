@@ -2,20 +2,15 @@
 import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 
-/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../../result/comparison/comparison-schema.js').Difference} Difference */
+/** @import { ComparedMetric, Comparison, Difference } from '../../result/comparison/comparison-schema.js' */
+
 /** @typedef {'bad' | 'good' | 'none' | 'unsure'} Worth */
 /** @typedef {{verdict: string, worth: Worth, text: string}} Conclusion */
 
 /** The order of conclusions. @type {readonly Worth[]} */
 const ORDER = ['bad', 'good', 'none', 'unsure'];
 
-/**
- * @param {{lowerIsBetter: boolean}} metric
- * @param {Difference['verdict']} verdict
- * @returns {Worth}
- */
+/** @param {{lowerIsBetter: boolean}} metric @param {Difference['verdict']} verdict @returns {Worth} */
 export function worthOf({ lowerIsBetter }, verdict) {
   if (verdict === 'not enough runs' || verdict === 'not comparable') return 'unsure';
   if (verdict === 'no difference shown') return 'none';
@@ -80,11 +75,7 @@ export function headlineOf({ groups: [base, ...others] }) {
   return `${others.map(({ name }) => name).join(', ')} beside ${base.name}`;
 }
 
-/**
- * @param {ComparedMetric} metric
- * @param {number} group index
- * @returns {'best' | 'best median' | null}
- */
+/** @param {ComparedMetric} metric @param {number} group index @returns {'best' | 'best median' | null} */
 export function rankOf({ best, bestMedian }, group) {
   if (best === group) return 'best';
   return best === null && bestMedian === group ? 'best median' : null;

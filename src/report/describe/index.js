@@ -1,9 +1,8 @@
 /** Document -> Report, by its kind. */
 import { kindOf } from '../../result/document.js';
 
-/** @typedef {import('../../result/document.js').Document} Document */
-/** @typedef {import('../../result/document.js').DocumentKind} DocumentKind */
-/** @typedef {import('../sections.js').Report} Report */
+/** @import { Document, DocumentKind } from '../../result/document.js' */
+/** @import { Report } from '../sections.js' */
 
 /** @type {Record<DocumentKind, () => Promise<(document: any) => Report>>} */
 const DESCRIBERS = {

@@ -17,9 +17,9 @@ import { spanText } from './bars.js';
 import { invalidItem, requirementItem } from './result.js';
 import { counted, joined, targetPhrase, timeText } from './words.js';
 
-/** @typedef {import('../../result/propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../../result/propagation/propagation-schema.js').DelayBlock} DelayBlock */
-/** @typedef {import('../sections.js').Part} Part */
+/** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */
+/** @import { Part, Report } from '../sections.js' */
+
 /** @typedef {{name: string, delay: DelayBlock}} Place where a revocation is seen */
 
 const DELAY_COLUMNS = Object.freeze(
@@ -37,7 +37,7 @@ const OUTCOME_MEANINGS = Object.freeze({
   undecided: 'under way when the measurement was interrupted',
 });
 
-/** @param {Propagation} found @returns {import('../sections.js').Report} */
+/** @param {Propagation} found @returns {Report} */
 export function describePropagation(found) {
   const { measurement, requirements } = found;
   return report({
@@ -87,11 +87,7 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
   return [chart('percentiles', 'Delay by percentile', 'The delay lies between the two bounds.', data)];
 }
 
-/**
- * @param {Place} place
- * @param {boolean} isFirst its chart is in the answer
- * @returns {Part[]}
- */
+/** @param {Place} place @param {boolean} isFirst its chart is in the answer @returns {Part[]} */
 function placeParts({ name, delay }, isFirst) {
   return [
     ...sentence(`${seenPhrase(delay)}.`),
@@ -189,11 +185,7 @@ function placesOf({ nodes, everywhere }) {
   return own.length === 1 ? own : [{ name: 'Every node', delay: everywhere }, ...own];
 }
 
-/**
- * @param {string} place
- * @param {DelayBlock} delay
- * @returns {Part[]}
- */
+/** @param {string} place @param {DelayBlock} delay @returns {Part[]} */
 function delayTable(place, { sinceAnswered, sinceSent, widthMs }) {
   const rows = Object.entries({
     'answered, lower': sinceAnswered.lower,

@@ -18,14 +18,11 @@ import {
   unitName,
   verificationPhrase,
 } from './words.js';
+/** @import { OperationBlock, Result } from '../../result/schema.js' */
+/** @import { Part } from '../sections.js' */
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {Pick<import('../../result/schema.js').OperationBlock, 'totals' | 'rates' | 'latencyMs'>} Block */
-/**
- * @template Row
- * @typedef {import('../sections.js').TableColumn<Row>} TableColumn
- */
-/** @typedef {import('../sections.js').Part} Part */
+/** @typedef {Pick<OperationBlock, 'totals' | 'rates' | 'latencyMs'>} Block */
+/** @template Row @typedef {import('../sections.js').TableColumn<Row>} TableColumn */
 
 /** @param {Result} result @returns {Part[]} */
 export function latency({ latencyMs: { response, service, sendLag } }) {
@@ -273,21 +270,14 @@ function fromRequirements({ requirements, measurement, totals, command, load }) 
   return [step('--repeat 10', 'several runs show how much they differ')];
 }
 
-/**
- * @param {string} command as it was typed
- * @returns {Step} the page of the run, or how to get one
- */
+/** @param {string} command as it was typed @returns {Step} the page of the run, or how to get one */
 function page(command) {
   const [, file] = PAGE.exec(command) ?? [];
   if (file === undefined) return step('--out result.html', 'draws when responses were slow, and how slow');
   return step(`--out ${file}`, 'this page draws when responses were slow, and how slow');
 }
 
-/**
- * @param {string} command
- * @param {string} text
- * @returns {Step}
- */
+/** @param {string} command @param {string} text @returns {Step} */
 function step(command, text) {
   return { command, text };
 }

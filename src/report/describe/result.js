@@ -27,14 +27,16 @@ import {
   unitName,
 } from './words.js';
 
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {import('../sections.js').Part} Part */
-/** @typedef {import('../sections.js').Verdicts['items'][number]} VerdictItem */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { Part, Report, Verdicts } from '../sections.js' */
+/** @import { RequirementVerdict } from './bars.js' */
+
+/** @typedef {Verdicts['items'][number]} VerdictItem */
 
 /** Of the line of key figures. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max']);
 
-/** @param {Result} result @returns {import('../sections.js').Report} */
+/** @param {Result} result @returns {Report} */
 export function describeResult(result) {
   return report({
     title: headline(result),
@@ -87,7 +89,7 @@ function answer(result) {
   ];
 }
 
-/** @param {import('./bars.js').RequirementVerdict} requirement @returns {VerdictItem} */
+/** @param {RequirementVerdict} requirement @returns {VerdictItem} */
 export function requirementItem(requirement) {
   const { text, verdict, reason, doubt } = requirement;
   const bar = requirementBar(requirement);

@@ -18,13 +18,13 @@ import { spanText } from './bars.js';
 import { requirementOverRuns, runSetCount, runSetPhrase, runsChart, SPREAD_COLUMNS } from './runs.js';
 import { counted, verdictCell } from './words.js';
 
-/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../sections.js').Part} Part */
+/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { Part, Report } from '../sections.js' */
 
 /** In the line of key figures, and in the first columns of the runs. */
 const KEY = Object.freeze(['p50', 'p99', 'max', 'rate', 'errors']);
 
-/** @param {RunSet} runSet @returns {import('../sections.js').Report} */
+/** @param {RunSet} runSet @returns {Report} */
 export function describeRunSet(runSet) {
   const { summary } = runSet;
   const judged = summary.requirements.map(requirementOverRuns);
@@ -114,11 +114,7 @@ function overRuns({ summary: { used, metrics } }) {
   );
 }
 
-/**
- * @param {RunSet} runSet
- * @param {(key: string) => boolean} isShown
- * @returns {Part[]}
- */
+/** @param {RunSet} runSet @param {(key: string) => boolean} isShown @returns {Part[]} */
 function charts({ summary: { used, metrics } }, isShown) {
   if (used.length < 2) return [];
   return metrics

@@ -3,13 +3,13 @@ import { deviationText, figureText, varianceText } from '../../result/runs/figur
 import { chart, figureColumn } from '../sections.js';
 import { counted, joined, loadPhrase, planPhrase, targetPhrase, titled } from './words.js';
 
-/** @typedef {import('../../result/comparison/comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('../../result/comparison/comparison-schema.js').ComparedGroup} ComparedGroup */
-/** @typedef {import('../../result/runs/run-set.js').RunSet} RunSet */
-/** @typedef {import('../../result/runs/run-metrics.js').RunSetSummary} RunSetSummary */
-/** @typedef {import('../../result/schema.js').Result} Result */
-/** @typedef {Pick<import('../../result/runs/run-metrics.js').MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
-/** @typedef {import('../../result/runs/run-metrics.js').Unit} Unit */
+/** @import { ComparedGroup, Comparison } from '../../result/comparison/comparison-schema.js' */
+/** @import { MetricSummary, RunSetSummary, Unit } from '../../result/runs/run-metrics.js' */
+/** @import { RunSet } from '../../result/runs/run-set.js' */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { TableColumn, Verdicts } from '../sections.js' */
+
+/** @typedef {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
 
 /** Of one product and version, that are named one by one. */
@@ -145,7 +145,7 @@ export function runSetCount({ runs, summary: { used } }) {
 
 /**
  * @param {RunSetSummary['requirements'][number]} requirement
- * @returns {import('../sections.js').Verdicts['items'][number]} the worst verdict, and in how many runs each was given
+ * @returns {Verdicts['items'][number]} the worst verdict, and in how many runs each was given
  */
 export function requirementOverRuns({ text, verdicts }) {
   const given = VERDICTS.filter((verdict) => (verdicts[verdict] ?? 0) > 0);
@@ -160,7 +160,7 @@ export function verdictCounts(verdicts) {
     .join(', ');
 }
 
-/** @type {readonly import('../sections.js').TableColumn<{unit: Unit, spread: Spread}>[]} */
+/** @type {readonly TableColumn<{unit: Unit, spread: Spread}>[]} */
 export const SPREAD_COLUMNS = [
   figureColumn('mean', ({ unit, spread }) => figureText(unit, spread.mean)),
   figureColumn('std dev', ({ unit, spread }) => deviationText(unit, spread)),

@@ -7,10 +7,8 @@ import { detailColumn, figureColumn, table, textColumn } from '../sections.js';
 import { SPREAD_COLUMNS } from './runs.js';
 import { errorKinds, verdictCell } from './words.js';
 
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioRow} ScenarioRow */
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
-/** @typedef {import('../sections.js').Part} Part */
+/** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
+/** @import { Part, TableColumn } from '../sections.js' */
 
 /** Stands where there is no figure. */
 const NONE = '–';
@@ -35,7 +33,7 @@ function hasTargets({ steps }) {
   return new Set(steps.map(({ target }) => target)).size > 1;
 }
 
-/** @type {readonly import('../sections.js').TableColumn<ScenarioRow>[]} */
+/** @type {readonly TableColumn<ScenarioRow>[]} */
 const ROW_COLUMNS = [
   figureColumn('count', ({ count }) => formatCount(count)),
   figureColumn('rate', ({ ratePerSecond }) => formatRate(ratePerSecond)),
@@ -79,11 +77,7 @@ export function operationTable(scenario, run) {
   );
 }
 
-/**
- * @param {ScenarioResult} scenario
- * @param {ScenarioStep} step
- * @returns {Part[]}
- */
+/** @param {ScenarioResult} scenario @param {ScenarioStep} step @returns {Part[]} */
 export function stageTable(scenario, step) {
   const own = scenario.rows.filter(
     (row) => row.run === step.run && row.target === step.target && row.stage !== null,

@@ -16,10 +16,10 @@ import {
 } from './scenario-tables.js';
 import { counted, loadPhrase, targetPhrase, titled } from './words.js';
 
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('../../result/scenario/scenario-schema.js').ScenarioStep} ScenarioStep */
-/** @typedef {import('../sections.js').Part} Part */
-/** @typedef {import('../sections.js').Verdicts['items'][number]} VerdictItem */
+/** @import { ScenarioResult, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
+/** @import { Part, Report, Verdicts } from '../sections.js' */
+
+/** @typedef {Verdicts['items'][number]} VerdictItem */
 
 /** The worst first. */
 const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'met']);
@@ -27,7 +27,7 @@ const VERDICTS = Object.freeze(['failed', 'invalid', 'not met', 'not proven', 'm
 /** With more verdicts, the answer has one line per step for its met requirements, and the section of the run lists them. */
 const MAX_VERDICTS = 10;
 
-/** @param {ScenarioResult} scenario @returns {import('../sections.js').Report} */
+/** @param {ScenarioResult} scenario @returns {Report} */
 export function describeScenario(scenario) {
   const { name, description, steps } = scenario;
   const items = steps.flatMap((step) => stepItems(step));
@@ -82,11 +82,7 @@ function statePhrase({ interrupted, unfinished }) {
   return unfinished ? 'Unfinished: runs were still to come when this was written.' : '';
 }
 
-/**
- * @param {ScenarioStep} step
- * @param {string} [name] in front of each
- * @returns {VerdictItem[]}
- */
+/** @param {ScenarioStep} step @param {string} [name] in front of each @returns {VerdictItem[]} */
 function stepItems(step, name = step.name) {
   const { failure, requirements, measurement } = step;
   const prefix = name === '' ? '' : `${name}: `;
@@ -114,10 +110,7 @@ function allVerdicts(steps) {
   return verdicts(steps.flatMap((step) => stepItems(step, steps.length === 1 ? '' : step.target)));
 }
 
-/**
- * @param {ScenarioStep} step
- * @returns {VerdictItem[]} one for all that is met, and each that is not
- */
+/** @param {ScenarioStep} step @returns {VerdictItem[]} one for all that is met, and each that is not */
 function shortItems(step) {
   const items = stepItems(step);
   const others = items.filter(({ verdict }) => verdict !== 'met');
@@ -159,11 +152,7 @@ function findings({ comparisons }) {
     );
 }
 
-/**
- * @param {ScenarioResult} scenario
- * @param {string} run
- * @returns {Part[]}
- */
+/** @param {ScenarioResult} scenario @param {string} run @returns {Part[]} */
 function ofRun(scenario, run) {
   const steps = scenario.steps.filter((step) => step.run === run);
   return [

@@ -17,12 +17,10 @@ import {
 } from '../sections.js';
 import { requirementClause } from './bars.js';
 import { perHourText, perSecondText, targetPhrase, timeText, verdictCell } from './words.js';
+/** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
+/** @import { Part, Report } from '../sections.js' */
 
-/** @typedef {import('../../result/search/search-schema.js').Search} Search */
-/** @typedef {import('../../result/search/search-schema.js').SearchStep} SearchStep */
-/** @typedef {import('../sections.js').Part} Part */
-
-/** @param {Search} search @returns {import('../sections.js').Report} */
+/** @param {Search} search @returns {Report} */
 export function describeSearch(search) {
   return report({
     title: finding(search),
@@ -80,11 +78,7 @@ export function searchSubject({ name, target }) {
   return target === null ? name : `${name} on ${targetPhrase(target)}`;
 }
 
-/**
- * @param {Search['searched']} searched
- * @param {SearchStep} step
- * @returns {string} a line of progress
- */
+/** @param {Search['searched']} searched @param {SearchStep} step @returns {string} a line of progress */
 export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
   const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
   const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${shareText(errorShare)}`;
@@ -162,11 +156,7 @@ function levels(search) {
   ];
 }
 
-/**
- * @param {Search} search
- * @param {SearchStep[]} rows
- * @returns {Part[]}
- */
+/** @param {Search} search @param {SearchStep[]} rows @returns {Part[]} */
 function charts(search, rows) {
   const { searched, answer: found, requirements } = search;
   const draw = (

@@ -2,8 +2,8 @@
 
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../../result/wording.js';
-
-/** @typedef {import('../../result/schema.js').Result} Result */
+/** @import { Result } from '../../result/schema.js' */
+/** @import { Cell } from '../sections.js' */
 
 /** Columns of a table of latencies: heading and key. */
 export const LATENCY_COLUMNS = /** @type {const} */ ([
@@ -16,7 +16,7 @@ export const LATENCY_COLUMNS = /** @type {const} */ ([
   ['max', 'max'],
 ]);
 
-/** @param {string} verdict @returns {import('../sections.js').Cell} */
+/** @param {string} verdict @returns {Cell} */
 export function verdictCell(verdict) {
   return { text: verdict, verdict };
 }
@@ -110,10 +110,7 @@ export function headline(result) {
   return `Met: ${counted(all, 'requirement')}`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} why it is not the result of a whole run; empty where it is
- */
+/** @param {Result} result @returns {string} why it is not the result of a whole run; empty where it is */
 export function statePhrase({ unfinished, interrupted }) {
   if (unfinished) return 'Unfinished: the run was still going on when this was written.';
   return interrupted ? 'Interrupted: this is what was measured until then.' : '';
@@ -134,10 +131,7 @@ export function ratePhrase(result) {
   return `${perSecondText(perSecond)} = ${perHourText(perHour)} ${unitName(result)} an hour`;
 }
 
-/**
- * @param {Result} result
- * @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none`
- */
+/** @param {Result} result @returns {string} `10 of 400 (2.5 %): 8 timeout, 2 bad_signature`; `none` */
 export function errorsPhrase({ totals: { succeeded, errors }, errorShare, outcomeDetails }) {
   if (errorShare === null) return 'nothing was measured';
   if (errors === 0) return 'none';

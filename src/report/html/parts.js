@@ -2,11 +2,8 @@
 import { cellText } from '../sections.js';
 import { breakable, escapeHtml } from './escape.js';
 
-/** @typedef {import('../sections.js').Cell} Cell */
-/** @typedef {import('../sections.js').Table} Table */
-/** @typedef {import('../sections.js').Verdicts} Verdicts */
-/** @typedef {import('../sections.js').Figures} Figures */
-/** @typedef {import('../charts/index.js').Drawn} Drawn */
+/** @import { Drawn } from '../charts/index.js' */
+/** @import { Bar, Cell, Command, Facts, Figures, Note, Table, Verdicts } from '../sections.js' */
 
 /** Good and bad verdicts; the others are neutral. */
 const GOOD = ['met', 'valid', 'faster', 'better', 'best', 'passed', 'kept'];
@@ -124,7 +121,7 @@ function cell(content) {
   return isStrong ? `<strong>${breakable(text)}</strong>` : breakable(text);
 }
 
-/** @param {import('../sections.js').Facts} part */
+/** @param {Facts} part */
 export function facts({ items }) {
   const lines = items.map(
     ({ name, text }) => `<div><dt>${escapeHtml(name)}</dt><dd>${breakable(text)}</dd></div>`,
@@ -132,13 +129,13 @@ export function facts({ items }) {
   return `<dl class="facts">\n${lines.join('\n')}\n</dl>`;
 }
 
-/** @param {import('../sections.js').Note} part */
+/** @param {Note} part */
 export function note({ text, remedy }) {
   const html = remedy === undefined ? '' : `\n${paragraph(remedy, 'muted')}`;
   return `<div class="note">${paragraph(text)}${html}</div>`;
 }
 
-/** @param {import('../sections.js').Command} part */
+/** @param {Command} part */
 export function command({ text, command: line }) {
   return `<div class="command">${text === '' ? '' : paragraph(text)}<pre><code>${escapeHtml(line)}</code></pre></div>`;
 }
@@ -185,8 +182,6 @@ function legend(entries) {
   });
   return `<ul class="legend">\n${items.join('\n')}\n</ul>`;
 }
-
-/** @typedef {import('../sections.js').Bar} Bar */
 
 /** Of the drawing, and of the line at its middle; pixels. */
 const HEIGHT = 20;

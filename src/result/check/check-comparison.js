@@ -4,8 +4,9 @@
  */
 import { decodeHistogram } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
-
-/** @typedef {import('../comparison/comparison-schema.js').Comparison} Comparison */
+/** @import { Comparison } from '../comparison/comparison-schema.js' */
+/** @import { DelayBlock, Propagation, PropagationNode } from '../propagation/propagation-schema.js' */
+/** @import { LatencyBlock } from '../schema.js' */
 
 /**
  * @param {Pick<Comparison, 'groups' | 'metrics'>} comparison
@@ -20,20 +21,14 @@ export function checkComparison({ groups, metrics }) {
   ];
 }
 
-/**
- * @param {Comparison['groups']} groups
- * @param {Comparison['metrics'][number]} metric
- */
+/** @param {Comparison['groups']} groups @param {Comparison['metrics'][number]} metric */
 function checkSummaries(groups, { key }) {
   return groups.flatMap(({ name, metrics }) =>
     Object.hasOwn(metrics, key) ? [] : [`the group ${JSON.stringify(name)} has no figures for ${key}`],
   );
 }
 
-/**
- * @param {Comparison['groups']} groups
- * @param {Comparison['metrics'][number]} metric
- */
+/** @param {Comparison['groups']} groups @param {Comparison['metrics'][number]} metric */
 function checkDifferences(groups, { key, comparisons, best, bestMedian }) {
   const { length } = groups;
   const named = [...comparisons.flatMap(({ base, other }) => [base, other]), best ?? 0, bestMedian ?? 0];
@@ -49,9 +44,6 @@ function checkDifferences(groups, { key, comparisons, best, bestMedian }) {
     ),
   ];
 }
-
-/** @typedef {import('../propagation/propagation-schema.js').Propagation} Propagation */
-/** @typedef {import('../propagation/propagation-schema.js').DelayBlock} DelayBlock */
 
 /**
  * @param {Propagation} found valid by its schema
@@ -89,7 +81,7 @@ export function checkPropagation(found) {
 
 /**
  * @param {string} name
- * @param {import('../propagation/propagation-schema.js').PropagationNode} node
+ * @param {PropagationNode} node
  * @param {number} number
  * @param {Propagation['rows']} rows
  */
@@ -106,10 +98,7 @@ function checkNode(name, { delay, asked, answers, outcomes }, number, rows) {
   ];
 }
 
-/**
- * @param {string} name
- * @param {DelayBlock} delay
- */
+/** @param {string} name @param {DelayBlock} delay */
 function checkDelay(name, { revoked, beforeAnswered, sinceAnswered, sinceSent, widthMs }) {
   const blocks = Object.entries({
     'sinceAnswered.lower': sinceAnswered.lower,
@@ -127,10 +116,7 @@ function checkDelay(name, { revoked, beforeAnswered, sinceAnswered, sinceSent, w
   ];
 }
 
-/**
- * @param {string} name
- * @param {import('../schema.js').LatencyBlock} block
- */
+/** @param {string} name @param {LatencyBlock} block */
 function checkHistogram(name, { count, histogram }) {
   if (histogram === null) return unless(count === 0, `${name} has no histogram`);
   try {
@@ -145,10 +131,7 @@ function sum(counts) {
   return total(Object.values(counts));
 }
 
-/**
- * @param {boolean} holds
- * @param {string} problem
- */
+/** @param {boolean} holds @param {string} problem */
 function unless(holds, problem) {
   return holds ? [] : [problem];
 }

@@ -11,10 +11,8 @@ import {
   valueAtRank,
   valueAtShare,
 } from '../../common/histogram.js';
-
-/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('../schema.js').LatencyBlock} LatencyBlock */
-/** @typedef {import('../schema.js').LatencyBlocks} LatencyBlocks */
+/** @import { LatencyBlock, LatencyBlocks, OperationBlock, Result } from '../schema.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
 
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
@@ -81,10 +79,7 @@ function checkBars({ bars, ...figures }) {
     .map(([key]) => `.bars.${key} does not hold ${key}`);
 }
 
-/**
- * @param {LatencyBlock} block not empty
- * @param {Histogram} histogram
- */
+/** @param {LatencyBlock} block not empty @param {Histogram} histogram */
 function checkFigures(block, histogram) {
   /** @type {[keyof LatencyBlock, number][]} */
   const borneOut = [
@@ -100,10 +95,7 @@ function checkFigures(block, histogram) {
     .map(([name, value]) => `.${name} is ${block[name]}, but its histogram says ${value}`);
 }
 
-/**
- * @param {number} a ms
- * @param {number} b ms
- */
+/** @param {number} a ms @param {number} b ms */
 export function isSameBucket(a, b) {
   return Math.abs(a - b) <= 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 }
@@ -158,17 +150,11 @@ export function same(left, a, right, b) {
   return unless(a === b, `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`);
 }
 
-/**
- * @param {boolean} holds
- * @param {string} problem
- * @returns {string[]}
- */
+/** @param {boolean} holds @param {string} problem @returns {string[]} */
 export function unless(holds, problem) {
   return holds ? [] : [problem];
 }
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
 /** @typedef {[place: string, text: string | null | undefined]} Placed */
 
 /**
@@ -200,11 +186,7 @@ function* placesOf(result) {
   for (const [second, lag] of lags.entries()) yield [`merge.lags.${second}.histogram`, lag?.histogram];
 }
 
-/**
- * @param {OperationBlock} block
- * @param {string} where
- * @returns {Generator<Placed>}
- */
+/** @param {OperationBlock} block @param {string} where @returns {Generator<Placed>} */
 function* placesOfBlock({ latencyMs, outcomeDetails }, where) {
   yield* placesOfSeries(latencyMs, `${where}latencyMs`);
   for (const [name, detail] of Object.entries(outcomeDetails)) {
@@ -212,11 +194,7 @@ function* placesOfBlock({ latencyMs, outcomeDetails }, where) {
   }
 }
 
-/**
- * @param {import('../schema.js').LatencyBlocks} latencies
- * @param {string} where
- * @returns {Generator<Placed>}
- */
+/** @param {LatencyBlocks} latencies @param {string} where @returns {Generator<Placed>} */
 function* placesOfSeries(latencies, where) {
   for (const series of SERIES) yield [`${where}.${series}.histogram`, latencies[series].histogram];
 }

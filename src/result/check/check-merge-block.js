@@ -3,15 +3,12 @@
 import { sumArrays } from '../../common/sums.js';
 import { isSameBucket, readHistogram } from './check-latency.js';
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../parts/merge-block-schema.js').MergeBlock} MergeBlock */
+/** @import { MergeBlock } from '../parts/merge-block-schema.js' */
+/** @import { Result } from '../schema.js' */
 
 const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 
-/**
- * @param {Result} result
- * @returns {string[]} one sentence per broken identity; empty where it is no part
- */
+/** @param {Result} result @returns {string[]} one sentence per broken identity; empty where it is no part */
 export function checkMergeBlock(result) {
   if (result.merge === undefined) return [];
   return [
@@ -22,10 +19,7 @@ export function checkMergeBlock(result) {
   ];
 }
 
-/**
- * @param {Result} result
- * @param {MergeBlock} merge
- */
+/** @param {Result} result @param {MergeBlock} merge */
 function checkPerSecond({ timeline, operations }, merge) {
   const blocks = Object.entries(merge.operations);
   const names = Object.keys(operations);
@@ -44,10 +38,7 @@ function checkPerSecond({ timeline, operations }, merge) {
   return [...others.map((name) => `"merge" has an operation ${name}, which was not measured`), ...counts];
 }
 
-/**
- * @param {Result} result
- * @param {MergeBlock['watch']} watch
- */
+/** @param {Result} result @param {MergeBlock['watch']} watch */
 function checkWatch({ totals: { sent } }, { lag, readLate }) {
   return [
     ...checkHistogram('watch.lag', lag, sent),
@@ -55,10 +46,7 @@ function checkWatch({ totals: { sent } }, { lag, readLate }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @param {MergeBlock} merge
- */
+/** @param {Result} result @param {MergeBlock} merge */
 function checkOwn({ operations }, merge) {
   return Object.entries(merge.operations).flatMap(([name, { own = {} }]) =>
     Object.entries(own).flatMap(([outcome, histograms]) => {
@@ -93,11 +81,7 @@ function checkLags({ timeline }, lags) {
   });
 }
 
-/**
- * @param {string} name
- * @param {string} text
- * @param {number} count what it must hold
- */
+/** @param {string} name @param {string} text @param {number} count what it must hold */
 function checkHistogram(name, text, count) {
   const histogram = readHistogram(text);
   if (histogram === null) return [`"merge" has a ${name} that cannot be read`];

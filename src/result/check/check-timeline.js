@@ -5,7 +5,7 @@ import { total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { isSameBucket, readHistogram, same, unless } from './check-latency.js';
 
-/** @typedef {import('../schema.js').Result} Result */
+/** @import { LatencyBlock, Result, TimelineRow } from '../schema.js' */
 
 const TIMELINE = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 
@@ -43,7 +43,7 @@ export function checkRates({ windowSeconds, timeline, unfinished, latencyMs, ope
  *
  * @param {number} windowSeconds
  * @param {Result['timeline']} timeline
- * @param {import('../schema.js').LatencyBlock} response
+ * @param {LatencyBlock} response
  */
 function checkWindow(windowSeconds, timeline, { max }) {
   const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
@@ -78,10 +78,7 @@ export function checkTimeline({ timeline, totals, rates, latencyMs }) {
   ];
 }
 
-/**
- * @param {import('../schema.js').TimelineRow} row
- * @param {number} at
- */
+/** @param {TimelineRow} row @param {number} at */
 function checkRow({ second, succeeded, failed, failures, p50, p90 = p50, p99, max, lag99, histogram }, at) {
   const empty = succeeded + failed === 0;
   const isThere = (/** @type {unknown} */ value) => value === undefined || (value === null) === empty;
@@ -108,9 +105,6 @@ function checkRow({ second, succeeded, failed, failures, p50, p90 = p50, p99, ma
         )),
   ];
 }
-
-/** @typedef {import('../../common/histogram.js').Histogram} Histogram */
-/** @typedef {import('../schema.js').TimelineRow} TimelineRow */
 
 const SHARES = /** @type {const} */ ([
   ['p50', 0.5],
@@ -147,10 +141,7 @@ function checkCovered(rows) {
   return found === undefined ? [] : [`what was done in second ${found.second} is in no histogram`];
 }
 
-/**
- * @param {TimelineRow} row with a histogram
- * @param {TimelineRow[]} rows that it covers
- */
+/** @param {TimelineRow} row with a histogram @param {TimelineRow[]} rows that it covers */
 function checkSpan({ second, histogram, ...figures }, rows) {
   const name = `the histogram of second ${second}`;
   const done = rows.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);

@@ -23,8 +23,7 @@ import { checkLatencies, checkSums, SERIES, same, unless } from './check-latency
 import { checkMergeBlock } from './check-merge-block.js';
 import { checkRates, checkSeconds, checkTimeline } from './check-timeline.js';
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
+/** @import { OperationBlock, Result, StageBlock } from '../schema.js' */
 
 /** Outcomes of requests that were not sent. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
@@ -47,10 +46,7 @@ export function checkResult(result, { eachSecond = false } = {}) {
   ];
 }
 
-/**
- * @param {OperationBlock} block
- * @param {string} where
- */
+/** @param {OperationBlock} block @param {string} where */
 function checkBlock(block, where) {
   return [
     ...checkTotals(block),
@@ -106,10 +102,7 @@ function checkOutcomes({ totals, outcomes, outcomeDetails }) {
   ];
 }
 
-/**
- * @param {OperationBlock} block
- * @returns {Record<string, number>} what each series must hold
- */
+/** @param {OperationBlock} block @returns {Record<string, number>} what each series must hold */
 function expectedCounts({ totals: { sent, neverSentDue } }) {
   return { response: sent + neverSentDue, service: sent, sendLag: sent };
 }
@@ -159,10 +152,7 @@ function checkVerification({ verification, outcomes, totals }) {
   ];
 }
 
-/**
- * @param {Result} result
- * @returns {string[]}
- */
+/** @param {Result} result @returns {string[]} */
 function checkStages({ stages, operations, ...whole }) {
   if (stages === undefined) return [];
   const names = Object.keys(operations);
@@ -190,7 +180,7 @@ function checkStages({ stages, operations, ...whole }) {
   return [...inEach, ...checkParts('the stages', stages, whole), ...together];
 }
 
-/** @param {import('../schema.js').StageBlock | Omit<import('../schema.js').StageBlock, 'operations'>} stage */
+/** @param {StageBlock | Omit<StageBlock, 'operations'>} stage */
 function checkWindow({ windowSeconds, totals: { succeeded }, rates: { perSecond } }) {
   const expected = windowSeconds > 0 ? succeeded / windowSeconds : 0;
   return unless(

@@ -5,15 +5,16 @@
 import { usageError } from '../../common/errors.js';
 import { whyLeftOut } from '../runs/run-metrics.js';
 import { refuseSameRun } from '../runs/same-run.js';
+/** @import { NamedRun } from '../runs/run-metrics.js' */
+/** @import { RunGroup } from '../runs/same-run.js' */
+/** @import { Result } from '../schema.js' */
 
-/** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
 /** @typedef {{allowInvalid?: boolean, leaveOutInvalid?: boolean}} Admission */
 
 /**
  * @typedef {object} AdmittedRun
  * @property {string} name
- * @property {import('../schema.js').Result} result
+ * @property {Result} result
  * @property {boolean} used
  * @property {string | null} why it is no sample of what a whole, valid run gives; null where it is one
  */
@@ -23,7 +24,7 @@ import { refuseSameRun } from '../runs/same-run.js';
  * @param {readonly RunGroup[]} groups the first is the base
  * @param {Admission} options
  * @returns {AdmittedGroup[]} with a run that counts in each
- * @throws {import('../../common/errors.js').PkiLoadError} naming the run and what to do
+ * @throws {PkiLoadError} naming the run and what to do
  */
 export function admit(groups, { allowInvalid = false, leaveOutInvalid = false }) {
   if (allowInvalid && leaveOutInvalid) {
@@ -71,7 +72,7 @@ function checkGroups(groups) {
  * A share of the load is no sample of the whole of it, whatever else is allowed.
  *
  * @param {readonly NamedRun[]} runs
- * @throws {import('../../common/errors.js').PkiLoadError} code `part_of_a_plan`
+ * @throws {PkiLoadError} code `part_of_a_plan`
  */
 export function refuseParts(runs) {
   for (const { name, result } of runs) {

@@ -5,9 +5,9 @@ import { differenceText, figureText, intervalText, pText, sizeText } from '../ru
 import { sentence } from '../wording.js';
 import { bootstrapInterval } from './bootstrap.js';
 import { ALPHA, mannWhitney, runsNeeded, smallestPValue } from './rank-test.js';
+/** @import { MetricHead, Unit } from '../runs/run-metrics.js' */
+/** @import { DifferenceVerdict } from './comparison-schema.js' */
 
-/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
 /** @typedef {{differencePercent: number | null, interval: [number, number] | null, pValue: number | null, verdict: DifferenceVerdict, isTools?: true, surePercent?: number}} Found
  *   `isTools`: the difference that there is may be the tool's own; `surePercent`: the part of it that is not */
 
@@ -66,7 +66,7 @@ export function isShownBetter(metric, a, b, tool) {
 }
 
 /**
- * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {Unit} unit
  * @param {number} base
  * @param {number} other
  * @returns {number | null} percentage points of a share, percent of the base of all else
@@ -125,7 +125,7 @@ function nearestToZero(differences) {
 }
 
 /**
- * @param {import('../runs/run-metrics.js').Unit} unit
+ * @param {Unit} unit
  * @param {{base: readonly number[], other: readonly number[]}} values
  * @param {ToolParts} tool
  * @returns {[readonly number[], readonly number[]][]} the groups, had the one with more of the tool's lateness had no more than the
@@ -162,11 +162,7 @@ function test(base, other) {
   return { pValue, isPossible, direction: isShown ? (byMedian > 0 ? 1 : -1) : 0 };
 }
 
-/**
- * @param {import('../runs/run-metrics.js').Unit} unit
- * @param {-1 | 0 | 1} direction
- * @returns {DifferenceVerdict}
- */
+/** @param {Unit} unit @param {-1 | 0 | 1} direction @returns {DifferenceVerdict} */
 function wordFor(unit, direction) {
   if (direction === 0) return 'no difference shown';
   if (unit === 'ms') return direction > 0 ? 'slower' : 'faster';
@@ -222,11 +218,7 @@ function disagreement({ verdict, interval, pValue }, n, m) {
   return `The interval of the medians leaves 0 out, but by their ranks ${n} and ${m} runs do not show a difference.`;
 }
 
-/**
- * @param {string} label
- * @param {number} n
- * @param {number} m
- */
+/** @param {string} label @param {number} n @param {number} m */
 function describeFew(label, n, m) {
   const counts = `${label}: not enough runs, ${n} and ${m}`;
   const needed = `${runsNeeded()} of each are enough to show one`;

@@ -15,11 +15,11 @@ import { ErrorBias } from './error-bias.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
 import { ALPHA, chooseMethod, runsNeeded, smallestPValue } from './rank-test.js';
 
-/** @typedef {import('./comparison-schema.js').Comparison} Comparison */
-/** @typedef {import('./comparison-schema.js').ComparedGroup} ComparedGroup */
-/** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('../runs/same-run.js').RunGroup} RunGroup */
+/** @import { MetricHead, MetricSummary } from '../runs/run-metrics.js' */
+/** @import { RunGroup } from '../runs/same-run.js' */
+/** @import { Result } from '../schema.js' */
+/** @import { AdmittedGroup } from './admit.js' */
+/** @import { ComparedGroup, ComparedMetric, Comparison } from './comparison-schema.js' */
 
 /** Of the bootstrap, so that the same files give the same comparison. */
 const DEFAULT_SEED = 1;
@@ -39,7 +39,7 @@ const DEFAULT_SEED = 1;
  * @param {readonly RunGroup[]} groups at least two; the first is the base
  * @param {CompareOptions} [options]
  * @returns {Comparison}
- * @throws {import('../../common/errors.js').PkiLoadError} where there is nothing to compare, or what must not be
+ * @throws {PkiLoadError} where there is nothing to compare, or what must not be
  */
 export function compareGroups(groups, options = {}) {
   const {
@@ -73,10 +73,7 @@ export function compareGroups(groups, options = {}) {
   };
 }
 
-/**
- * @param {import('./admit.js').AdmittedGroup} group
- * @returns {ComparedGroup}
- */
+/** @param {AdmittedGroup} group @returns {ComparedGroup} */
 function describeGroup({ name, runs, used }) {
   return {
     name,
@@ -119,7 +116,7 @@ function compareMetric(head, groups, bias, options) {
 }
 
 /**
- * @param {import('../runs/run-metrics.js').MetricSummary} summary
+ * @param {MetricSummary} summary
  * @returns {number[]} of the runs that have a value: how much of it may be the tool's own
  */
 function toolOf({ values, tool }) {
@@ -159,8 +156,7 @@ function findBest(head, samples, tools, bias) {
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('./comparison-schema.js').ComparedGroup['subjects'][number]} Subject */
+/** @typedef {ComparedGroup['subjects'][number]} Subject */
 
 /**
  * @param {readonly Result[]} results
@@ -178,10 +174,7 @@ function subjectsOf(results) {
   return [...subjects.values()];
 }
 
-/**
- * @param {Result} result
- * @returns {Subject}
- */
+/** @param {Result} result @returns {Subject} */
 function subjectOf({ operations, command, load }) {
   const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs, stageCount } =
     load;
@@ -202,8 +195,6 @@ function subjectOf({ operations, command, load }) {
     runs: 0,
   };
 }
-
-/** @typedef {import('./admit.js').AdmittedGroup} AdmittedGroup */
 
 /**
  * What may have made a difference beside what is compared.

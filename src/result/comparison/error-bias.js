@@ -8,8 +8,9 @@ import { figureText } from '../runs/figures.js';
 import { headOf, known, METRICS } from '../runs/run-metrics.js';
 import { isShownBetter } from './compare-samples.js';
 
-/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('./comparison-schema.js').DifferenceVerdict} DifferenceVerdict */
+/** @import { MetricHead } from '../runs/run-metrics.js' */
+/** @import { DifferenceVerdict } from './comparison-schema.js' */
+
 /** @typedef {{name: string, errors: (number | null)[]}} ErrorGroup `errors`: the share of each run */
 /** @typedef {{name: string, shares: number[], dead: number}} CountedGroup `dead`: runs of which all requests failed */
 
@@ -68,9 +69,7 @@ export class ErrorBias {
     return metric.unit === 'ms' ? (ofOther ?? ofBase) : null;
   }
 
-  /**
-   * @returns {string[]} a sentence for each group that has more errors than the base, or the base than it
-   */
+  /** @returns {string[]} a sentence for each group that has more errors than the base, or the base than it */
   warnings() {
     const pairs = this.groups.slice(1).flatMap((_, i) => [
       [i + 1, 0],

@@ -6,10 +6,10 @@
 import { usageError } from '../../common/errors.js';
 import { saidOf } from '../wording.js';
 
-/** @typedef {import('./comparison-schema.js').ComparedMetric} ComparedMetric */
-/** @typedef {import('./comparison-schema.js').Difference} Difference */
-/** @typedef {import('./comparison-schema.js').FailIfVerdict} FailIfVerdict */
-/** @typedef {{name: string, runs: readonly {used: boolean, verdict: import('../schema.js').Result['measurement']['verdict']}[]}} JudgedGroup */
+/** @import { Result } from '../schema.js' */
+/** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */
+
+/** @typedef {{name: string, runs: readonly {used: boolean, verdict: Result['measurement']['verdict']}[]}} JudgedGroup */
 
 /**
  * @typedef {object} FailIf
@@ -55,7 +55,7 @@ const TOLERANCE = 1e-9;
 /**
  * @param {string} text e.g. `p99 slower by 10%`
  * @returns {FailIf}
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_fail_if`, naming the part that is wrong
+ * @throws {PkiLoadError} code `bad_fail_if`, naming the part that is wrong
  */
 export function parseFailIf(text) {
   const source = String(text).trim().replace(/\s+/g, ' ');
@@ -168,10 +168,7 @@ function leftOutDoubt({ name, runs }) {
   return `But ${out} of ${runs.length} runs of ${name} are left out: with half or more of them, the median of all could be anything.`;
 }
 
-/**
- * @param {string} source
- * @param {string} name
- */
+/** @param {string} source @param {string} name */
 function parseMetric(source, name) {
   if (name === '') throw bad(source, `it does not begin with what to compare (${METRIC_NAMES})`);
   const key = name.toLowerCase().replace(/[\s()_-]/g, '');
@@ -218,10 +215,7 @@ function parseLeast(source, metric, direction, rest) {
   return least;
 }
 
-/**
- * @param {string} source
- * @param {string} problem
- */
+/** @param {string} source @param {string} problem */
 function bad(source, problem) {
   return usageError('bad_fail_if', `--fail-if ${quote(source)}: ${problem}.`, `Examples: ${EXAMPLES}.`);
 }

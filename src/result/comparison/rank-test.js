@@ -49,9 +49,7 @@ export function smallestPValue(n, m) {
   return Math.min(1, 2 / combinations(n + m, n));
 }
 
-/**
- * @returns {number} as many runs of each group as let a difference be shown at all
- */
+/** @returns {number} as many runs of each group as let a difference be shown at all */
 export function runsNeeded() {
   let each = 1;
   while (smallestPValue(each, each) >= ALPHA) each += 1;

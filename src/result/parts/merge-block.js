@@ -1,20 +1,23 @@
 /** What a part of a plan writes into its result so that `merge` can take the parts for the shards of one run: see merge-results.js. */
 import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
 
-/** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlock */
-/** @typedef {import('../../engine/recording/seconds.js').SecondRow} SecondRow */
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../schema.js').OperationBlock} OperationBlock */
+/** @import { SecondRow } from '../../engine/recording/seconds.js' */
+/** @import { CellTally, OutcomeTally, Tally } from '../../engine/recording/tally.js' */
+/** @import { RunFacts } from '../build.js' */
+/** @import { OperationBlock, Result } from '../schema.js' */
+/** @import { MergeBlock } from './merge-block-schema.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /**
- * @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', import('../../common/histogram.js').Histogram>} Watched
+ * @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched
  */
 
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /**
  * @param {object} part
- * @param {import('../../engine/recording/tally.js').CellTally[]} part.operations
- * @param {Pick<import('../build.js').RunFacts, 'endedMs' | 'windowMs'>} part.facts
+ * @param {CellTally[]} part.operations
+ * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts
  * @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
  * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of what was done in each second; null: nothing was
@@ -43,7 +46,7 @@ function topOf(histogram) {
   return decodeHistogram(histogram).maxValue / 1000;
 }
 
-/** @param {import('../../engine/recording/tally.js').CellTally['outcomes']} outcomes */
+/** @param {CellTally['outcomes']} outcomes */
 function ownOf(outcomes) {
   return Object.fromEntries(
     Object.entries(outcomes).map(
@@ -57,11 +60,7 @@ function ownOf(outcomes) {
   );
 }
 
-/**
- * @param {Watched} watched
- * @param {MergeBlock['watch']['machine']} machine
- * @returns {MergeBlock['watch']}
- */
+/** @param {Watched} watched @param {MergeBlock['watch']['machine']} machine @returns {MergeBlock['watch']} */
 function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
   const { busyShare, spinShare, runQueueShare, droppedLate, displaced, forgone, leftWhileFree, dialled } =
     rest;
@@ -87,7 +86,7 @@ function watchOf({ lag, readLate, gc, backlog, ...rest }, machine) {
  *
  * @param {Result} result of a part
  * @param {MergeBlock} merge its merge block
- * @returns {import('../../engine/recording/tally.js').Tally<string>} its histograms are text
+ * @returns {Tally<string>} its histograms are text
  */
 export function tallyOf(result, merge) {
   return {
@@ -109,7 +108,7 @@ export function tallyOf(result, merge) {
 /**
  * @param {OperationBlock} block
  * @param {Record<string, {response: string, service: string}>} own by outcome; zeros where an older version recorded none
- * @returns {Record<string, import('../../engine/recording/tally.js').OutcomeTally<string>>} dropped arrivals are no outcome to a recorder
+ * @returns {Record<string, OutcomeTally<string>>} dropped arrivals are no outcome to a recorder
  */
 function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');

@@ -16,11 +16,12 @@ import { concludeWith } from '../conclude.js';
 import { secondsOf, tallyOf } from './merge-block.js';
 import { orderParts } from './parts.js';
 import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.js';
+/** @import { Plan } from '../../plan/plan.js' */
+/** @import { Schedule } from '../../plan/schedule.js' */
+/** @import { RunFacts } from '../build.js' */
+/** @import { Result } from '../schema.js' */
+/** @import { Part } from './parts.js' */
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('./parts.js').Part} Part */
-/** @typedef {import('../../plan/schedule.js').Schedule} Schedule */
-/** @typedef {import('../../plan/plan.js').Plan} Plan */
 /**
  * @typedef {object} MergeOptions
  * @property {string[]} [names] what to call the results in errors, e.g. their files
@@ -33,7 +34,7 @@ import { problemsOfParts, startedApart, watchedOfParts } from './watched-parts.j
  * @param {readonly Result[]} results of all parts, in any order
  * @param {MergeOptions} [options]
  * @returns {Result}
- * @throws {import('../../common/errors.js').PkiLoadError} where they are not the parts of one plan
+ * @throws {PkiLoadError} where they are not the parts of one plan
  */
 export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
@@ -84,10 +85,7 @@ function addUp(parts, plan, schedule, command) {
   return withParts(sum, parts);
 }
 
-/**
- * @param {Part[]} parts
- * @param {unknown} cause
- */
+/** @param {Part[]} parts @param {unknown} cause */
 function unreadable(parts, cause) {
   for (const { name, result } of parts) {
     const place = findUnreadable(result);
@@ -108,11 +106,7 @@ function warnings(parts) {
   return [`The parts were run with different versions of vault-pki-load: ${versions.join(', ')}.`];
 }
 
-/**
- * @param {Part[]} parts
- * @param {Plan} plan
- * @returns {import('../build.js').RunFacts}
- */
+/** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
 function factsOf(parts, { load }) {
   const results = parts.map(({ result }) => result);
   return {
@@ -185,10 +179,7 @@ function distinct(texts) {
   return [...new Set(texts)];
 }
 
-/**
- * @param {Part[]} parts
- * @returns {Plan} the whole one; threads are those of all parts
- */
+/** @param {Part[]} parts @returns {Plan} the whole one; threads are those of all parts */
 export function planOf(parts) {
   const [{ result }] = parts;
   const { load, requirements, ...rest } = /** @type {any} */ (result.plan);

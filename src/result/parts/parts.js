@@ -5,7 +5,8 @@ import { partName } from '../../plan/shard-part.js';
 import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 import { MergeBlock } from './merge-block-schema.js';
 
-/** @typedef {import('../schema.js').Result} Result */
+/** @import { ShardPart } from '../../plan/shard-part.js' */
+/** @import { Result } from '../schema.js' */
 
 /** What a part may have of its own: how and when its machine sends, and paths on it. */
 const OWN = Object.freeze([
@@ -24,7 +25,7 @@ const [MOST_KEYS, MOST_CHARACTERS] = [5, 60];
  * @param {readonly NamedResult[]} results
  * @param {boolean} [allowInterrupted] take parts that were not run to their end
  * @returns {Part[]} part 0 first
- * @throws {import('../../common/errors.js').PkiLoadError} where they are not the parts of one plan
+ * @throws {PkiLoadError} where they are not the parts of one plan
  */
 export function orderParts(results, allowInterrupted = false) {
   if (results.length === 0) {
@@ -38,10 +39,7 @@ export function orderParts(results, allowInterrupted = false) {
   return [...parts].sort((a, b) => a.shard.index - b.shard.index);
 }
 
-/**
- * @param {Part} one
- * @param {Part} other
- */
+/** @param {Part} one @param {Part} other */
 function checkSamePlan(one, other) {
   if (one.shard.of !== other.shard.of) {
     throw usageError(
@@ -60,10 +58,7 @@ function checkSamePlan(one, other) {
   );
 }
 
-/**
- * @param {Result} result
- * @returns {Map<string, string>} JSON of every setting, by `outer.inner`
- */
+/** @param {Result} result @returns {Map<string, string>} JSON of every setting, by `outer.inner` */
 function settingsOf({ plan, target, operations }) {
   const all = flatten(plan);
   for (const key of all.keys()) {
@@ -143,13 +138,13 @@ function checkComplete(parts) {
 
 /** @typedef {import('./merge-block-schema.js').MergeBlock} MergeBlockOfPart */
 /** @typedef {{name: string, result: Result}} NamedResult */
-/** @typedef {NamedResult & {shard: import('../../plan/shard-part.js').ShardPart, merge: MergeBlockOfPart}} Part */
+/** @typedef {NamedResult & {shard: ShardPart, merge: MergeBlockOfPart}} Part */
 
 /**
  * @param {NamedResult} one
  * @param {boolean} allowInterrupted
  * @returns {Part}
- * @throws {import('../../common/errors.js').PkiLoadError} where it is none, or not all of it is there
+ * @throws {PkiLoadError} where it is none, or not all of it is there
  */
 function readPart({ name, result }, allowInterrupted) {
   const { shard, interrupted, unfinished } = result;
@@ -199,11 +194,7 @@ function ofScenario({ stages, operations, plan }) {
   return Object.keys(operations).length > 1 || (plan.mix ?? null) !== null ? 'several operations' : null;
 }
 
-/**
- * @param {Result} result
- * @param {MergeBlockOfPart} merge
- * @returns {string | null} what; null: nothing
- */
+/** @param {Result} result @param {MergeBlockOfPart} merge @returns {string | null} what; null: nothing */
 function missingIn({ operations, timeline, shard }, merge) {
   const gone = Object.keys(operations).find((name) => !Object.hasOwn(merge.operations, name));
   if (gone !== undefined) return `its "merge" block has nothing of the operation ${gone}`;
@@ -219,10 +210,7 @@ function missingIn({ operations, timeline, shard }, merge) {
   return `second ${joined.second} has no histogram of its own, of response times and of send lags`;
 }
 
-/**
- * @param {Result} result
- * @returns {string | null} what; null: nothing
- */
+/** @param {Result} result @returns {string | null} what; null: nothing */
 function missingInPlan({ plan, load, shard }) {
   const { load: planned, requirements } = plan;
   if (typeof planned !== 'object' || planned === null) return 'its plan has no load';

@@ -4,16 +4,13 @@ import { formatDuration } from '../../common/units.js';
 import { partName } from '../../plan/shard-part.js';
 import { machineOf, mergeCounted } from '../../verdict/observed.js';
 
-/** @typedef {import('./parts.js').Part} Part */
+/** @import { Late, Observed, Watched } from '../../verdict/observed.js' */
+/** @import { Part } from './parts.js' */
 
 /** What starts may differ by: clocks of machines, and milliseconds. */
 const TOGETHER_MS = 1000;
 
-/**
- * @param {Part[]} parts
- * @param {import('../../verdict/observed.js').Late} late
- * @returns {import('../../verdict/observed.js').Watched}
- */
+/** @param {Part[]} parts @param {Late} late @returns {Watched} */
 export function watchedOfParts(parts, late) {
   const watches = parts.map(({ merge }) => merge.watch);
   return {
@@ -28,7 +25,7 @@ export function watchedOfParts(parts, late) {
  *
  * @param {Part[]} parts
  * @param {number} windowMs
- * @returns {import('../../verdict/observed.js').Observed['apart']}
+ * @returns {Observed['apart']}
  */
 export function startedApart(parts, windowMs) {
   const starts = parts.map(({ result }) => Date.parse(result.startedAt));
@@ -43,10 +40,7 @@ export function startedApart(parts, windowMs) {
   };
 }
 
-/**
- * @param {Part[]} parts
- * @returns {string[]} what did not add up in one of them
- */
+/** @param {Part[]} parts @returns {string[]} what did not add up in one of them */
 export function problemsOfParts(parts) {
   return parts.flatMap(({ shard, result }) =>
     result.measurement.reasons

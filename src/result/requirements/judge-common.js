@@ -1,7 +1,7 @@
 /** What the judges of times, rates and errors share: a requirement is met or not by the whole error bar. */
 import { formatCount, formatLatency } from '../../common/units.js';
+/** @import { Comparator, Requirement } from '../../plan/requirements.js' */
 
-/** @typedef {import('../../plan/requirements.js').Requirement} Requirement */
 /** @typedef {'met' | 'not met' | 'not proven'} Verdict */
 
 /**
@@ -48,11 +48,7 @@ export function ownLossesText(count) {
   return `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
 }
 
-/**
- * @param {number} value
- * @param {import('../../plan/requirements.js').Comparator} comparator
- * @param {number} limit
- */
+/** @param {number} value @param {Comparator} comparator @param {number} limit */
 export function within(value, comparator, limit) {
   switch (comparator) {
     case '<':

@@ -5,18 +5,13 @@ import { meanAndVariance, studentT95 } from '../../verdict/statistics.js';
 import { rateMargin, rateTexter, sentence } from '../wording.js';
 import { doubtOf } from './judge-common.js';
 
-/** @typedef {import('./judge.js').RunView} RunView */
-/** @typedef {import('./judge.js').Judgement} Judgement */
-/** @typedef {import('../../plan/requirements.js').Requirement} Requirement */
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { Judgement, RunView } from './judge.js' */
 
 /** Rates are quotients: equal within this relative error is equal. */
 const TOLERANCE = 1e-12;
 
-/**
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
- */
+/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar } = view;
   const text = rateTexter(requirement);
@@ -89,29 +84,20 @@ function unsureOfLevel(requirement, view, text) {
   return `all that was offered succeeded, but ${formatCount(succeeded)} arrivals are too few to tell whether its level of ${text(level)} was kept, 100 are enough`;
 }
 
-/**
- * @param {RunView} view
- * @param {(perSecond: number) => string} text
- */
+/** @param {RunView} view @param {(perSecond: number) => string} text */
 function offeredText({ offeredPerSecond, offeredAs }, text) {
   const rate = text(Number(offeredPerSecond));
   if (offeredAs === 'level') return `its level of ${rate}`;
   return offeredAs === 'mean' ? `${rate} on average` : rate;
 }
 
-/**
- * @param {Requirement} requirement
- * @param {RunView} view
- */
+/** @param {Requirement} requirement @param {RunView} view */
 function offeredAndServed(requirement, { model, arrivals, allOnTime, offeredPerSecond }) {
   const constant = model === 'open' && arrivals === 'constant' && allOnTime;
   return constant && offeredPerSecond !== null && reaches(offeredPerSecond, requirement);
 }
 
-/**
- * @param {number} rate
- * @param {Requirement} requirement
- */
+/** @param {number} rate @param {Requirement} requirement */
 function reaches(rate, { comparator, limit }) {
   return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);
 }

@@ -5,12 +5,9 @@ import { firstTrue, samplesNeeded, samplesToProve } from '../../verdict/statisti
 import { countErrors } from '../errors.js';
 import { sentence, timeMargin } from '../wording.js';
 import { doubtOf, neededText, ownLossesText, toolText, verdictOn, within } from './judge-common.js';
-
-/** @typedef {import('../../plan/requirements.js').Requirement} Requirement */
-/** @typedef {import('./judge.js').RunView} RunView */
-/** @typedef {import('./judge.js').Judgement} Judgement */
-/** @typedef {import('../../verdict/bars.js').Times} Times */
-/** @typedef {import('../../verdict/bars.js').Lost} Lost */
+/** @import { Requirement } from '../../plan/requirements.js' */
+/** @import { Lost, Times } from '../../verdict/bars.js' */
+/** @import { Judgement, RunView } from './judge.js' */
 
 /**
  * Distribution-free: q n requests may be on the wrong side of the limit; how many are is a binomial count.
@@ -54,11 +51,7 @@ export function judgePercentile(requirement, view) {
   };
 }
 
-/**
- * @param {RunView} view
- * @param {Lost['as']} as
- * @returns {Lost}
- */
+/** @param {RunView} view @param {Lost['as']} as @returns {Lost} */
 function lostOf(view, as) {
   return { count: countErrors(view), own: view.ownLosses ?? 0, as };
 }

@@ -10,11 +10,12 @@ import { formatPercent, sentence } from '../wording.js';
 import { neededText, ownLossesText, verdictOn, within } from './judge-common.js';
 import { judgeRate } from './judge-rate.js';
 import { judgeExtreme, judgePercentile } from './judge-times.js';
+/** @import { Series } from '../../plan/requirements.js' */
+/** @import { ShardPart } from '../../plan/shard-part.js' */
+/** @import { Times } from '../../verdict/bars.js' */
+/** @import { RequirementVerdict } from '../schema.js' */
 
 /** @typedef {import('../../plan/plan.js').PlannedRequirement} Requirement */
-/** @typedef {import('../../plan/requirements.js').Series} Series */
-/** @typedef {import('../schema.js').RequirementVerdict} RequirementVerdict */
-/** @typedef {import('../../verdict/bars.js').Times} Times */
 
 /**
  * The run, as far as requirements are concerned.
@@ -51,11 +52,7 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
  * @property {string} reason
  */
 
-/**
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {RequirementVerdict}
- */
+/** @param {Requirement} requirement @param {RunView} view @returns {RequirementVerdict} */
 export function judgeRequirement(requirement, view) {
   const { text, limit, metric, operation, stage } = requirement;
   const judged = doubted(requirement, view);
@@ -115,11 +112,7 @@ function atWorst(view, unchecked) {
   };
 }
 
-/**
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
- */
+/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 function judge(requirement, view) {
   if (view.succeeded + countErrors(view) === 0) {
     return { verdict: 'not proven', actual: null, doubt: 'sample', reason: 'Nothing was measured.' };
@@ -136,11 +129,7 @@ function judge(requirement, view) {
   }
 }
 
-/**
- * @param {Requirement} requirement
- * @param {RunView} view
- * @returns {Judgement}
- */
+/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 function judgeErrors(requirement, view) {
   const { comparator, limit } = requirement;
   const errors = countErrors(view);
@@ -175,8 +164,8 @@ function judgeErrors(requirement, view) {
 
 /**
  * @param {import('../../plan/requirements.js').Requirement} requirement
- * @param {Readonly<import('../../plan/shard-part.js').ShardPart>} shard
- * @returns {import('../schema.js').RequirementVerdict}
+ * @param {Readonly<ShardPart>} shard
+ * @returns {RequirementVerdict}
  */
 export function deferRequirement({ text, metric, limit }, shard) {
   return {

@@ -2,17 +2,14 @@
 import { formatCount, formatLatency, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
-/** @typedef {import('./run-metrics.js').Unit} Unit */
+/** @import { Unit } from './run-metrics.js' */
+
 /** @typedef {{mean: number | null, variance: number | null}} Spread over runs; the variance in the square of the unit */
 
 /** Stands where there is no figure. */
 const NONE = '–';
 
-/**
- * @param {Unit} unit
- * @param {number | null} value
- * @returns {string} `12.3 ms`, `19.9/s`, `0.1 %`
- */
+/** @param {Unit} unit @param {number | null} value @returns {string} `12.3 ms`, `19.9/s`, `0.1 %` */
 export function figureText(unit, value) {
   if (value === null) return NONE;
   if (unit === 'ms') return formatLatency(value);
@@ -53,28 +50,17 @@ export function differenceText(unit, difference) {
   return difference === null ? NONE : `${signed(difference)} ${differenceUnit(unit)}`;
 }
 
-/**
- * @param {Unit} unit
- * @param {number} difference
- * @returns {string} its size: `10.3 %`, `0.25 points`
- */
+/** @param {Unit} unit @param {number} difference @returns {string} its size: `10.3 %`, `0.25 points` */
 export function sizeText(unit, difference) {
   return `${size(Math.abs(difference))} ${differenceUnit(unit)}`;
 }
 
-/**
- * @param {Unit} unit
- * @param {readonly number[] | null} interval
- * @returns {string} `+7.10 to +13.2 %`
- */
+/** @param {Unit} unit @param {readonly number[] | null} interval @returns {string} `+7.10 to +13.2 %` */
 export function intervalText(unit, interval) {
   return interval === null ? NONE : `${interval.map(signed).join(' to ')} ${differenceUnit(unit)}`;
 }
 
-/**
- * @param {number | null} pValue
- * @returns {string} `0.0123`, `<0.0001`: three digits
- */
+/** @param {number | null} pValue @returns {string} `0.0123`, `<0.0001`: three digits */
 export function pText(pValue) {
   if (pValue === null) return NONE;
   return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
@@ -112,10 +98,7 @@ function signed(value) {
   return `${value < 0 ? '-' : '+'}${text}`;
 }
 
-/**
- * @param {number} value not negative
- * @returns {string} a number of decimals that fits its size
- */
+/** @param {number} value not negative @returns {string} a number of decimals that fits its size */
 function size(value) {
   if (value >= 99.95) return formatCount(value.toFixed(0));
   if (value >= 9.995) return value.toFixed(1);

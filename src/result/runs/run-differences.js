@@ -1,8 +1,8 @@
 /** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
 import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
+/** @import { Result } from '../schema.js' */
+/** @import { NamedRun } from './run-metrics.js' */
 
 /**
  * Left out: settings that may differ without a run being another (each has a seed of its own), paths on the machine that ran it, what
@@ -36,10 +36,7 @@ function runDifferences(results) {
     .filter(({ values }) => values.length > 1);
 }
 
-/**
- * @param {readonly Result[]} results
- * @returns {string[]} a sentence, or none
- */
+/** @param {readonly Result[]} results @returns {string[]} a sentence, or none */
 export function differenceWarnings(results) {
   const differences = runDifferences(results);
   if (differences.length === 0) return [];
@@ -115,10 +112,7 @@ function times(runs) {
   return runs.map(({ result }) => Date.parse(result.startedAt));
 }
 
-/**
- * @param {number[]} a
- * @param {number[]} b
- */
+/** @param {number[]} a @param {number[]} b */
 function areApart(a, b) {
   if (a.length < 2 || b.length < 2) return false;
   return Math.max(...a) < Math.min(...b) || Math.max(...b) < Math.min(...a);

@@ -7,7 +7,8 @@ import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
 import { differenceWarnings, seedWarnings, targetWarnings } from './run-differences.js';
 
-/** @typedef {import('../schema.js').Result} Result */
+/** @import { Result } from '../schema.js' */
+
 /** @typedef {{name: string, result: Result}} NamedRun `name`: the file it is from, or `run 3` */
 /** @typedef {{run: string, why: string}} LeftOut */
 /** @typedef {'ms' | '/s' | 'fraction'} Unit */
@@ -69,18 +70,12 @@ export const METRICS = [
 /** Those whose mean and variance over runs are reported, as the benchmark of Constellation does. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
 
-/**
- * @param {Metric} metric
- * @returns {MetricHead} as in a document
- */
+/** @param {Metric} metric @returns {MetricHead} as in a document */
 export function headOf({ key, label, unit, lowerIsBetter }) {
   return { key, label, unit, lowerIsBetter };
 }
 
-/**
- * @param {readonly NamedRun[]} runs
- * @returns {{used: NamedRun[], leftOut: LeftOut[]}}
- */
+/** @param {readonly NamedRun[]} runs @returns {{used: NamedRun[], leftOut: LeftOut[]}} */
 function sortOut(runs) {
   /** @type {NamedRun[]} */
   const used = [];
@@ -110,10 +105,7 @@ export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
   return `its measurement is invalid${because}`;
 }
 
-/**
- * @param {readonly NamedRun[]} runs
- * @returns {Record<string, MetricSummary>} by key of METRICS
- */
+/** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
 export function summariseMetrics(runs) {
   return Object.fromEntries(
     METRICS.map(({ key, read, tool }) => {
@@ -124,18 +116,12 @@ export function summariseMetrics(runs) {
   );
 }
 
-/**
- * @param {readonly (number | null)[]} values
- * @returns {number[]} those that are there
- */
+/** @param {readonly (number | null)[]} values @returns {number[]} those that are there */
 export function known(values) {
   return values.filter((value) => value !== null);
 }
 
-/**
- * @param {(number | null)[]} values one per run
- * @returns {MetricSummary}
- */
+/** @param {(number | null)[]} values one per run @returns {MetricSummary} */
 export function summarise(values) {
   const numbers = known(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
@@ -178,11 +164,7 @@ function time(key, label, series, figure) {
  *   verdict was given
  */
 
-/**
- * @param {string} name of the set
- * @param {readonly import('../schema.js').Result[]} runs
- * @returns {RunSetSummary}
- */
+/** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSetSummary} */
 export function summariseRuns(name, runs) {
   const { used, leftOut } = sortOut(namedRuns(runs));
   const results = used.map(({ result }) => result);
@@ -200,10 +182,7 @@ export function summariseRuns(name, runs) {
   };
 }
 
-/**
- * @param {readonly import('../schema.js').Result[]} runs
- * @returns {NamedRun[]} by their place in the set, from 1
- */
+/** @param {readonly Result[]} runs @returns {NamedRun[]} by their place in the set, from 1 */
 export function namedRuns(runs) {
   return runs.map((result, i) => ({ name: `run ${i + 1}`, result }));
 }

@@ -36,13 +36,8 @@ export const RunSet = z
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });
 
 /** @typedef {z.infer<typeof RunSet>} RunSet */
-/** @typedef {import('./run-metrics.js').RunSetSummary} RunSetSummary */
 
-/**
- * @param {string} name
- * @param {import('../schema.js').Result[]} results at least one
- * @returns {RunSet}
- */
+/** @param {string} name @param {import('../schema.js').Result[]} results at least one @returns {RunSet} */
 export function makeRunSet(name, results) {
   return {
     schema: RUN_SET_SCHEMA_ID,
@@ -64,7 +59,7 @@ const declared = validatorOf(RunSet, {
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {RunSet} the same value, unknown keys and all
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
+ * @throws {PkiLoadError} code `bad_run_set`, naming the place; `inconsistent_run_set` where its
  *   summary is not that of its runs
  */
 export function validateRunSet(value, name = 'The run set') {

@@ -1,12 +1,13 @@
 /** Finds runs given twice: they would make differences surer, and spreads smaller, than they are. */
 import { usageError } from '../../common/errors.js';
+/** @import { Result } from '../schema.js' */
+/** @import { NamedRun } from './run-metrics.js' */
 
-/** @typedef {import('./run-metrics.js').NamedRun} NamedRun */
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
 
 /**
  * @param {readonly RunGroup[]} groups of a comparison, or the one that makes a set of runs
- * @throws {import('../../common/errors.js').PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
+ * @throws {PkiLoadError} code `same_run_twice`, naming the files and, of several groups, the groups
  */
 export function refuseSameRun(groups) {
   /** @type {Map<string, {run: string, group: string}>} */
@@ -46,10 +47,7 @@ function sameRunTwice(one, other, namesGroups) {
   );
 }
 
-/**
- * @param {import('../schema.js').Result} result
- * @returns {string} no two runs have the same
- */
+/** @param {Result} result @returns {string} no two runs have the same */
 function identityOf({ startedAt, startedAtMonotonicNs, durationSeconds, target, totals, latencyMs }) {
   const { mean, max, histogram } = latencyMs.response;
   return JSON.stringify([

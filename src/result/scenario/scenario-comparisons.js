@@ -5,13 +5,15 @@ import { RESAMPLES } from '../comparison/bootstrap.js';
 import { compareGroups } from '../comparison/compare.js';
 import { runsNeeded } from '../comparison/rank-test.js';
 
+/** @import { MetricHead, NamedRun } from '../runs/run-metrics.js' */
+/** @import { PerRun, PerRunKey } from './scenario-rows.js' */
+/** @import { ScenarioResult, TargetDifference } from './scenario-schema.js' */
+
 /** Values drawn again for each figure of a comparison: of a hundred runs fewer resamples do, and all targets are done in seconds. */
 const MOST_DRAWS = 200_000;
 const FEWEST_RESAMPLES = 1000;
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('./scenario-schema.js').ScenarioResult['comparisons'][number]} ScenarioComparison */
+/** @typedef {ScenarioResult['comparisons'][number]} ScenarioComparison */
 /** @typedef {{target: string, used: readonly NamedRun[]}} TargetRuns runs that count */
 
 /**
@@ -72,11 +74,6 @@ export function notComparedNotes(run, targets) {
   ];
 }
 
-/** @typedef {import('./scenario-schema.js').TargetDifference} TargetDifference */
-/** @typedef {import('../runs/run-metrics.js').MetricHead} MetricHead */
-/** @typedef {import('./scenario-rows.js').PerRun} PerRun */
-/** @typedef {import('./scenario-rows.js').PerRunKey} PerRunKey */
-
 /** @type {readonly (MetricHead & {key: PerRunKey})[]} */
 const METRICS = [
   { key: 'mean', label: 'mean', unit: 'ms', lowerIsBetter: true },
@@ -108,10 +105,7 @@ export function differencesOf(run, operation, targets) {
   });
 }
 
-/**
- * @param {readonly (number | null)[]} values
- * @returns {number | null} of those there are
- */
+/** @param {readonly (number | null)[]} values @returns {number | null} of those there are */
 function meanOf(values) {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : meanAndVariance(known).mean;

@@ -10,10 +10,12 @@ import { comparisonsOf, differencesOf, notComparedNotes } from './scenario-compa
 import { createRows } from './scenario-rows.js';
 import { loadOfStep, measurementOf, requirementsOf, worstRequirement } from './scenario-steps.js';
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('./scenario-schema.js').ScenarioResult} ScenarioResult */
-/** @typedef {import('./scenario-schema.js').ScenarioStep} ScenarioStep */
-/** @typedef {{name: string, run: string, target: string, load: import('../../plan/load.js').LoadPlan}} PlannedStep */
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { NamedRun } from '../runs/run-metrics.js' */
+/** @import { Result } from '../schema.js' */
+/** @import { ScenarioResult, ScenarioStep } from './scenario-schema.js' */
+
+/** @typedef {{name: string, run: string, target: string, load: LoadPlan}} PlannedStep */
 /**
  * @typedef {object} ScenarioFacts
  * @property {string} name
@@ -23,7 +25,7 @@ import { loadOfStep, measurementOf, requirementsOf, worstRequirement } from './s
  * @property {number} repeat
  * @property {readonly PlannedStep[]} steps at least one; all targets of the first run, then all of the next
  */
-/** @typedef {{step: PlannedStep, results: Result[], used: import('../runs/run-metrics.js').NamedRun[], why: (string | null)[], counted: Rows, leftOut: Rows, failure: ScenarioStep['failure']}} Kept */
+/** @typedef {{step: PlannedStep, results: Result[], used: NamedRun[], why: (string | null)[], counted: Rows, leftOut: Rows, failure: ScenarioStep['failure']}} Kept */
 /** @typedef {ReturnType<typeof createRows>} Rows */
 
 /** Every note holds of all steps. */
@@ -110,10 +112,7 @@ function build(facts, kept, { durationMs, interrupted = false, unfinished = fals
   };
 }
 
-/**
- * @param {Kept[]} kept
- * @returns {[run: string, targets: Kept[]][]}
- */
+/** @param {Kept[]} kept @returns {[run: string, targets: Kept[]][]} */
 function groupByRun(kept) {
   const names = [...new Set(kept.map(({ step }) => step.run))];
   return names.map((run) => [run, kept.filter(({ step }) => step.run === run)]);
@@ -124,11 +123,7 @@ function usedIn(targets) {
   return targets.map(({ step: { target }, used }) => ({ target, used }));
 }
 
-/**
- * @param {Kept} kept
- * @param {number} repeat
- * @returns {ScenarioStep}
- */
+/** @param {Kept} kept @param {number} repeat @returns {ScenarioStep} */
 function describeStep({ step, results, used, why, failure }, repeat) {
   const { target } = results[results.length - 1] ?? { target: null };
   return {
@@ -187,10 +182,7 @@ function differencesIn([run, targets]) {
   );
 }
 
-/**
- * @param {[string, Kept[]][]} runs
- * @returns {string[]} each once
- */
+/** @param {[string, Kept[]][]} runs @returns {string[]} each once */
 function warningsOf(runs) {
   const all = runs.flatMap(([, targets]) => [
     ...targets.flatMap(({ step, used }) => {

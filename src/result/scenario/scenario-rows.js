@@ -5,9 +5,10 @@
 import { createHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../../common/histogram.js';
 import { summarise } from '../runs/run-metrics.js';
 
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('./scenario-schema.js').ScenarioRow} ScenarioRow */
-/** @typedef {import('./scenario-schema.js').SpreadOverRuns} SpreadOverRuns */
+/** @import { Result } from '../schema.js' */
+/** @import { ScenarioRow } from './scenario-schema.js' */
+/** @import { Histogram } from 'hdr-histogram-js' */
+
 /** @typedef {NonNullable<ScenarioRow['outcomeDetails']>[string]} OutcomeOfRuns */
 /** @typedef {Pick<Result, 'totals' | 'rates' | 'latencyMs' | 'outcomeDetails'>} Block of a run, of a stage, of an operation of either */
 /** @typedef {{operation: string | null, stage: string | null}} Cell */
@@ -19,9 +20,7 @@ const OVER_RUNS = /** @type {const} */ (['mean', 'p99', 'max', 'min', 'perSecond
 /** @typedef {typeof OVER_RUNS[number] | 'p50' | 'p95' | 'errorShare'} PerRunKey also compared between targets */
 /** @typedef {Record<PerRunKey, (number | null)[]>} PerRun one value for each run */
 
-/**
- * @param {Pick<ScenarioRow, 'run' | 'target'>} step
- */
+/** @param {Pick<ScenarioRow, 'run' | 'target'>} step */
 export function createRows({ run, target }) {
   /** In order of appearance. @type {Map<string, ReturnType<typeof createCell>>} */
   const cells = new Map();
@@ -144,10 +143,7 @@ function createCell({ operation, stage }) {
   return { add, row, perRun };
 }
 
-/**
- * @param {Map<string, OutcomeOfRuns>} outcomes
- * @param {Result['outcomeDetails']} details of another run
- */
+/** @param {Map<string, OutcomeOfRuns>} outcomes @param {Result['outcomeDetails']} details of another run */
 function addOutcomes(outcomes, details) {
   for (const [name, { count, success, meaning }] of Object.entries(details)) {
     if (count === 0) continue;
@@ -158,7 +154,7 @@ function addOutcomes(outcomes, details) {
   }
 }
 
-/** @param {import('../../common/histogram.js').Histogram} histogram */
+/** @param {Histogram} histogram */
 function timesOf(histogram) {
   if (histogram.totalCount === 0) {
     return { min: null, mean: null, p50: null, p95: null, p99: null, max: null };
@@ -174,10 +170,7 @@ function timesOf(histogram) {
   };
 }
 
-/**
- * @param {PerRun} perRun
- * @returns {NonNullable<ScenarioRow['overRuns']>}
- */
+/** @param {PerRun} perRun @returns {NonNullable<ScenarioRow['overRuns']>} */
 function overRunsOf(perRun) {
   const spread = (/** @type {typeof OVER_RUNS[number]} */ key) => {
     const summary = summarise([...perRun[key]]);

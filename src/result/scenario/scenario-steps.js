@@ -1,18 +1,13 @@
 /** Results of one step -> which of its runs count, its requirements, and whether its measurements are valid. */
-
-/** @typedef {import('../schema.js').Result} Result */
-/** @typedef {import('../runs/run-metrics.js').NamedRun} NamedRun */
-/** @typedef {import('../../plan/load.js').LoadPlan} LoadPlan */
-/** @typedef {import('./scenario-schema.js').ScenarioStep} ScenarioStep */
+/** @import { LoadPlan } from '../../plan/load.js' */
+/** @import { Result } from '../schema.js' */
+/** @import { ScenarioStep } from './scenario-schema.js' */
 
 /** The worst first. */
 const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
 const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
-/**
- * @param {LoadPlan} load
- * @returns {Pick<ScenarioStep, 'load' | 'stages'>}
- */
+/** @param {LoadPlan} load @returns {Pick<ScenarioStep, 'load' | 'stages'>} */
 export function loadOfStep(load) {
   const { model, ratePerSecond, concurrency, threads, arrivals, durationMs, requests, rampUpMs } = load;
   return {
@@ -26,10 +21,7 @@ export function loadOfStep(load) {
   };
 }
 
-/**
- * @param {readonly Result[]} results
- * @returns {ScenarioStep['requirements']} in the order of the plan
- */
+/** @param {readonly Result[]} results @returns {ScenarioStep['requirements']} in the order of the plan */
 export function requirementsOf(results) {
   /** @type {Map<string, Result['requirements']>} */
   const alike = new Map();
@@ -45,10 +37,7 @@ export function requirementsOf(results) {
   });
 }
 
-/**
- * @param {readonly Result[]} results
- * @returns {ScenarioStep['measurement']}
- */
+/** @param {readonly Result[]} results @returns {ScenarioStep['measurement']} */
 export function measurementOf(results) {
   const all = results.map(({ measurement }) => measurement);
   /** @type {Map<string, ScenarioStep['measurement']['reasons'][number]>} */

@@ -3,23 +3,16 @@
 import { PkiLoadError } from '../../common/errors.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
+/** @import { Search } from './search-schema.js' */
 
-/** @typedef {import('./search-schema.js').Search} Search */
 /** @typedef {Omit<Search, 'explanation'>} Unexplained */
 
-/**
- * @param {Search['searched']} searched
- * @param {number} level
- * @returns {string} `120/s`, `16 in flight`
- */
+/** @param {Search['searched']} searched @param {number} level @returns {string} `120/s`, `16 in flight` */
 export function levelText(searched, level) {
   return searched === 'rate' ? formatRate(level) : `${formatCount(level)} in flight`;
 }
 
-/**
- * @param {Unexplained} search
- * @returns {string} sentences
- */
+/** @param {Unexplained} search @returns {string} sentences */
 export function explain(search) {
   const missed = search.requirements.filter(({ beyond }) => beyond);
   const texts = missed.map(({ text }) => text);

@@ -126,7 +126,7 @@ const declared = validatorOf(Search, {
  * @param {unknown} value e.g. parsed from a file
  * @param {string} [name] what to call it in an error
  * @returns {Search} the same value, unknown keys and all
- * @throws {import('../../common/errors.js').PkiLoadError} code `bad_search`, naming the place; `inconsistent_search` where its answer is not
+ * @throws {PkiLoadError} code `bad_search`, naming the place; `inconsistent_search` where its answer is not
  *   what its steps say
  */
 export function validateSearch(value, name = 'The search') {

@@ -4,9 +4,9 @@ import { usageError } from '../../common/errors.js';
 import { waitUntilReady } from '../own-mount.js';
 import { otherName } from './setup-plan.js';
 
-/** @typedef {import('../client.js').VaultClient} VaultClient */
-/** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */
-/** @typedef {import('./setup.js').Recorder} Recorder */
+/** @import { VaultClient } from '../client.js' */
+/** @import { SetupPlan } from './setup-plan.js' */
+/** @import { Recorder } from './setup.js' */
 
 const NAME = 'vault-pki-load test';
 
@@ -26,7 +26,7 @@ const rebuilt = (isAuto) => (isAuto ? 'now and then (auto_rebuild)' : 'with ever
  * @param {SetupPlan} plan
  * @param {ReadonlySet<string>} present paths of mounts that are there
  * @returns {Promise<Map<string, string>>} of the CAs that are there, by mount: the type of the key
- * @throws {import('../../common/errors.js').PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
+ * @throws {PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
  */
 export async function checkAuthorities(client, plan, present) {
   const { name, root, intermediate, caKeyType } = plan;
@@ -103,11 +103,7 @@ function typeToMake({ caKeyType }, keyTypes) {
   return [...keyTypes.values()].includes('ec') ? 'ec' : 'rsa';
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {Record<string, unknown>} key
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {Record<string, unknown>} key */
 async function makeIntermediate(client, { root, intermediate }, key) {
   const common_name = `${NAME} intermediate`;
   const request = await client.write(`${intermediate}/intermediate/generate/internal`, {
@@ -123,11 +119,7 @@ async function makeIntermediate(client, { root, intermediate }, key) {
   await client.write(`${intermediate}/intermediate/set-signed`, { certificate: signed.data?.certificate });
 }
 
-/**
- * @param {VaultClient} client
- * @param {string} mount
- * @param {Recorder} recorder
- */
+/** @param {VaultClient} client @param {string} mount @param {Recorder} recorder */
 async function setUrls(client, mount, recorder) {
   const path = `${mount}/config/urls`;
   const { data } = await waitUntilReady(() => client.read(path));
@@ -149,11 +141,7 @@ async function setUrls(client, mount, recorder) {
   );
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {Recorder} recorder
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {Recorder} recorder */
 async function setRebuild(client, { intermediate, autoRebuild }, recorder) {
   const path = `${intermediate}/config/crl`;
   const { data } = await client.read(path);
@@ -165,11 +153,7 @@ async function setRebuild(client, { intermediate, autoRebuild }, recorder) {
   );
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {Recorder} recorder
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {Recorder} recorder */
 async function makeRoles(client, { intermediate, roles }, recorder) {
   const present = new Set(await client.list(`${intermediate}/roles`));
   for (const [name, role] of Object.entries(roles)) {

@@ -1,5 +1,6 @@
 /** The command that takes a set-up away, as it is typed: nothing in it is secret, and what it ends in is no full stop. */
 import { readEnvironment } from '../environment.js';
+/** @import { TargetPlan } from '../environment.js' */
 
 /**
  * @param {string} name of the set-up
@@ -14,7 +15,7 @@ export function teardownCommand(name, flags, tokenEnv = null) {
 }
 
 /**
- * @param {import('../environment.js').TargetPlan} target
+ * @param {TargetPlan} target
  * @param {Record<string, string | undefined>} [env] where it is typed: a target that is verified stays so, whatever VAULT_SKIP_VERIFY says
  * @returns {string} flags that name it; starts with a space
  */
@@ -40,7 +41,7 @@ export function quoted(value) {
 
 /**
  * @param {string} name
- * @param {readonly {plan: {dev: boolean, target: import('../environment.js').TargetPlan}, tokenEnv?: string | null}[]} steps
+ * @param {readonly {plan: {dev: boolean, target: TargetPlan}, tokenEnv?: string | null}[]} steps
  * @returns {string[]} one for each of their targets, but for embedded servers
  */
 export function teardownCommands(name, steps) {

@@ -4,7 +4,8 @@ import { loadTls } from '../../http/tls.js';
 import { createVaultClient } from '../client.js';
 import { readEnvironment } from '../environment.js';
 
-/** @typedef {import('../client.js').VaultClient} VaultClient */
+/** @import { VaultClient } from '../client.js' */
+/** @import { TargetPlan } from '../environment.js' */
 
 const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
 
@@ -23,7 +24,7 @@ export function limitsOf(timeoutMs) {
 }
 
 /**
- * @param {Pick<import('../environment.js').TargetPlan, 'url' | 'namespace' | 'tls'>} target
+ * @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target
  * @param {string | null} token
  * @param {ReturnType<typeof limitsOf>} [limits]
  * @returns {VaultClient}

@@ -1,9 +1,9 @@
 /** Before anything is made or removed: what exists, whether it is ours, and whether the token has all the rights needed. */
 import { PkiLoadError, targetError, usageError } from '../../common/errors.js';
 import { describe, fullPath, KEY, otherName, possibleMounts, ROLE } from './setup-plan.js';
+/** @import { VaultClient } from '../client.js' */
+/** @import { Kind, Mount, SetupPlan } from './setup-plan.js' */
 
-/** @typedef {import('../client.js').VaultClient} VaultClient */
-/** @typedef {import('./setup-plan.js').Mount} Mount */
 /** @typedef {Mount & {full: string, isOurs: boolean, found: {type: string, description: string}}} FoundMount `full`: its path below `/v1/` */
 /**
  * @typedef {object} Existing
@@ -12,11 +12,7 @@ import { describe, fullPath, KEY, otherName, possibleMounts, ROLE } from './setu
  * @property {string[]} moved full paths of mounts that carry the mark, but are elsewhere
  */
 
-/**
- * @param {VaultClient} client
- * @param {string} name of the set-up
- * @returns {Promise<Existing>}
- */
+/** @param {VaultClient} client @param {string} name of the set-up @returns {Promise<Existing>} */
 export async function findExisting(client, name) {
   const possible = possibleMounts(name);
   const mark = describe(name);
@@ -38,11 +34,7 @@ export async function findExisting(client, name) {
   return there;
 }
 
-/**
- * @param {Existing} there
- * @param {import('./setup-plan.js').SetupPlan} plan
- * @throws {PkiLoadError} code `not_ours`
- */
+/** @param {Existing} there @param {SetupPlan} plan @throws {PkiLoadError} code `not_ours` */
 export function refuseOthers({ mounts, policy }, plan) {
   const { name } = plan;
   const others = mounts
@@ -59,18 +51,14 @@ export function refuseOthers({ mounts, policy }, plan) {
 
 /**
  * @param {VaultClient} client
- * @param {import('./setup-plan.js').Kind} kind
+ * @param {Kind} kind
  * @returns {Promise<Record<string, any>>} by path, with a slash at the end
  */
 async function mountsOf(client, kind) {
   return (await client.read(`sys/${kind}`)).data ?? {};
 }
 
-/**
- * @param {VaultClient} client
- * @param {string} name
- * @returns {Promise<string | null>} null: there is none
- */
+/** @param {VaultClient} client @param {string} name @returns {Promise<string | null>} null: there is none */
 async function readPolicy(client, name) {
   try {
     return String((await client.read(`sys/policies/acl/${name}`)).data?.policy ?? '');
@@ -91,7 +79,7 @@ export function rightsToLook(name) {
   ];
 }
 
-/** @param {import('./setup-plan.js').SetupPlan} plan @returns {Right[]} beside those to look */
+/** @param {SetupPlan} plan @returns {Right[]} beside those to look */
 export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
   const paths = (/** @type {string} */ mount, /** @type {Record<string, string[]>} */ rights) =>
     Object.entries(rights).map(([path, able]) => ({ path: `${mount}/${path}`, able }));
@@ -128,11 +116,7 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
   ].filter(({ able }) => able.length > 0);
 }
 
-/**
- * @param {Existing} there
- * @param {string} name
- * @returns {Right[]} to take away what is ours of it
- */
+/** @param {Existing} there @param {string} name @returns {Right[]} to take away what is ours of it */
 export function rightsToTearDown({ mounts, policy }, name) {
   return [
     ...mounts
@@ -148,7 +132,7 @@ export function rightsToTearDown({ mounts, policy }, name) {
 /**
  * A token that may not ask what it may do (`sys/capabilities-self` is in the default policy) goes on, and meets refusals one by one.
  *
- * @param {import('../client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {readonly Right[]} rights
  * @param {string} what that needs them, e.g. `setup`
  * @throws {PkiLoadError} code `missing_rights`
@@ -176,7 +160,7 @@ export async function checkRights(client, rights, what) {
 }
 
 /**
- * @param {import('../client.js').VaultClient} client
+ * @param {VaultClient} client
  * @param {string[]} paths
  * @returns {Promise<Record<string, any> | null>} null: not told
  */

@@ -6,6 +6,8 @@ import { usageError } from '../../common/errors.js';
 import { camelCase, readOptions } from '../../common/options.js';
 import { PREFIX } from '../own-mount.js';
 
+/** @import { OptionSpec } from '../../common/options.js' */
+
 const GROUP = 'Set-up';
 
 export const DEFAULT_NAME = 'vault-pki-load';
@@ -13,7 +15,7 @@ export const DEFAULT_NAME = 'vault-pki-load';
 /** What operations may need beside a PKI. */
 export const ENGINES = Object.freeze(/** @type {const} */ (['kv', 'transit', 'approle']));
 
-/** @type {{name: import('../../common/options.js').OptionSpec}} */
+/** @type {{name: OptionSpec}} */
 export const nameOption = {
   name: {
     type: 'text',
@@ -24,7 +26,7 @@ export const nameOption = {
   },
 };
 
-/** @type {Record<string, import('../../common/options.js').OptionSpec>} */
+/** @type {Record<string, OptionSpec>} */
 export const setupOptions = {
   ...nameOption,
   'ca-key-type': {
@@ -111,7 +113,7 @@ const BESIDE = Object.freeze({
  * @param {{name?: string, caKeyType?: 'rsa' | 'ec' | null, autoRebuild?: boolean | null, with?: readonly string[],
  *   keepsSettings?: boolean}} [options] `with`: engines beside the PKI, of options.js
  * @returns {SetupPlan}
- * @throws {import('../../common/errors.js').PkiLoadError} for a name or an engine that will not do
+ * @throws {PkiLoadError} for a name or an engine that will not do
  */
 export function planSetup(options = {}) {
   const { name = DEFAULT_NAME, caKeyType = null, autoRebuild = null, keepsSettings = false } = options;
@@ -174,10 +176,7 @@ export function otherName({ keepsSettings }) {
   return keepsSettings ? 'another name, setup: {name: ...}' : 'another name with --name';
 }
 
-/**
- * @param {string} name
- * @throws {import('../../common/errors.js').PkiLoadError} where it could be mistaken for something else
- */
+/** @param {string} name @throws {PkiLoadError} where it could be mistaken for something else */
 export function checkName(name) {
   if (!/^[a-z][a-z0-9-]{2,40}$/.test(name) || ['default', 'root'].includes(name)) {
     throw usageError(

@@ -6,8 +6,9 @@ import { checkAuthorities, makeAuthorities } from './authorities.js';
 import { checkRights, findExisting, refuseOthers, rightsToLook, rightsToSetUp } from './inspect.js';
 import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
 
-/** @typedef {import('../client.js').VaultClient} VaultClient */
-/** @typedef {import('./setup-plan.js').SetupPlan} SetupPlan */
+/** @import { VaultClient } from '../client.js' */
+/** @import { Mount, SetupPlan } from './setup-plan.js' */
+
 /**
  * @typedef {object} Item
  * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
@@ -117,11 +118,7 @@ function isUncertain(error) {
   return !isRefusal && error.code !== 'interrupted';
 }
 
-/**
- * @param {VaultClient} client
- * @param {SetupPlan} plan
- * @param {Recorder} recorder
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {Recorder} recorder */
 async function makeContents(client, { mounts, policy }, recorder) {
   for (const mount of mounts) {
     const path = fullPath(mount);
@@ -188,7 +185,7 @@ const APPROLE_PARAMETERS = Object.freeze({
   secret_id_ttl: [],
 });
 
-/** @param {import('./setup-plan.js').SetupPlan} plan @returns {string} HCL */
+/** @param {SetupPlan} plan @returns {string} HCL */
 export function policyText({ name, intermediate, mounts }) {
   const beside = mounts.filter(({ type }) => type !== 'pki');
   const rules = [...pkiRules(intermediate), ...beside.flatMap(mountRules), ...beside.flatMap(ownMountRules)];
@@ -209,10 +206,7 @@ function pkiRules(mount) {
   ];
 }
 
-/**
- * @param {import('./setup-plan.js').Mount} mount of the set-up
- * @returns {Rule[]}
- */
+/** @param {Mount} mount of the set-up @returns {Rule[]} */
 function mountRules(mount) {
   const path = fullPath(mount);
   if (mount.type === 'kv')
@@ -227,10 +221,7 @@ function mountRules(mount) {
   ];
 }
 
-/**
- * @param {import('./setup-plan.js').Mount} mount operations make such themselves: see operations/own-mount.js
- * @returns {Rule[]}
- */
+/** @param {Mount} mount operations make such themselves: see operations/own-mount.js @returns {Rule[]} */
 function ownMountRules({ kind, type }) {
   const path = `${PREFIX}-${type}-*`;
   const mounting = {

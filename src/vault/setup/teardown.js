@@ -4,7 +4,9 @@ import { checkHealth } from '../check-target.js';
 import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
 import { checkName } from './setup-plan.js';
 
-/** @typedef {import('../client.js').VaultClient} VaultClient */
+/** @import { VaultClient } from '../client.js' */
+/** @import { FoundMount } from './inspect.js' */
+
 /** @typedef {{kind: 'mount' | 'auth' | 'policy', path: string, type?: string}} Item `path`: below `/v1/`; of a policy, its name */
 /** @typedef {{gone: Item[], left: (Item & {why: string})[]}} TeardownReport */
 
@@ -73,9 +75,9 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   return report;
 }
 
-/** @param {import('./inspect.js').FoundMount} a @param {import('./inspect.js').FoundMount} b */
+/** @param {FoundMount} a @param {FoundMount} b */
 function teardownOrder(a, b) {
-  const rank = (/** @type {import('./inspect.js').FoundMount} */ { kind, path }) =>
+  const rank = (/** @type {FoundMount} */ { kind, path }) =>
     kind === 'auth' ? 0 : path.endsWith('-root') ? 2 : 1;
   return rank(a) - rank(b);
 }

@@ -7,13 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { runTimed } from '../timed.js';
 import { runPeer } from './peer.js';
 
+/** @import { Figures, Job, Peer } from './peer.js' */
+
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const MODULE = `${HERE}node_modules/autocannon`;
 
 /** @type {Promise<string | null> | null} */
 let version = null;
 
-/** @type {import('./peer.js').Peer} */
+/** @type {Peer} */
 export const peer = {
   name: 'autocannon',
   available() {
@@ -32,11 +34,7 @@ async function install() {
   return JSON.parse(readFileSync(`${MODULE}/package.json`, 'utf8')).version;
 }
 
-/**
- * @param {import('./peer.js').Job} job
- * @param {string[]} flags
- * @returns {Promise<import('./peer.js').Figures>}
- */
+/** @param {Job} job @param {string[]} flags @returns {Promise<Figures>} */
 async function attack(job, flags) {
   const { url, bodyFile, contentType, connections, seconds } = job;
   const raw = job.rawLatencies ? ['--ignoreCoordinatedOmission'] : [];

@@ -3,8 +3,9 @@
  * are service times. It asks once on each connection before the load.
  */
 import { runPeer, versionOf } from './peer.js';
+/** @import { Figures, Job, Peer } from './peer.js' */
 
-/** @type {import('./peer.js').Peer} */
+/** @type {Peer} */
 export const peer = {
   name: 'fortio',
   available: () => versionOf(['fortio', 'version'], /([\d.]+)/),
@@ -15,11 +16,7 @@ export const peer = {
   closedLoop: (job) => load(job, ['-qps', '0']),
 };
 
-/**
- * @param {import('./peer.js').Job} job
- * @param {string[]} flags
- * @returns {Promise<import('./peer.js').Figures>}
- */
+/** @param {Job} job @param {string[]} flags @returns {Promise<Figures>} */
 async function load(job, flags) {
   const { url, bodyFile, contentType, connections, seconds } = job;
   const request = ['-payload-file', bodyFile, '-content-type', contentType];

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPeer, versionOf } from './peer.js';
 
+/** @import { Figures, Job, Peer } from './peer.js' */
+
 const SCRIPT = `
 import http from 'k6/http';
 const body = open(__ENV.BODY_FILE, 'b');
@@ -15,7 +17,7 @@ export default () => { http.post(__ENV.TARGET, body, params); };
 export const handleSummary = ({ metrics }) => ({ stdout: JSON.stringify(metrics) });
 `;
 
-/** @type {import('./peer.js').Peer} */
+/** @type {Peer} */
 export const peer = {
   name: 'k6',
   available: () => versionOf(['k6', 'version'], /k6 v(\S+)/),
@@ -32,11 +34,7 @@ export const peer = {
     run(job, { executor: 'constant-vus', vus: job.connections, duration: `${job.seconds}s` }),
 };
 
-/**
- * @param {import('./peer.js').Job} job
- * @param {Record<string, unknown>} scenario
- * @returns {Promise<import('./peer.js').Figures>}
- */
+/** @param {Job} job @param {Record<string, unknown>} scenario @returns {Promise<Figures>} */
 async function run(job, scenario) {
   const { url, bodyFile, contentType, folder } = job;
   const script = join(folder, 'k6.js');

@@ -1,5 +1,6 @@
 /** What an adapter of another load generator is: asked in its own way, answering in ours. */
 import { runTimed } from '../timed.js';
+/** @import { Ended } from '../timed.js' */
 
 /**
  * @typedef {object} Job
@@ -52,7 +53,7 @@ export async function versionOf(command, version) {
  * @param {string[]} command
  * @param {Job} job
  * @param {Record<string, string>} [env]
- * @returns {Promise<import('../timed.js').Ended>}
+ * @returns {Promise<Ended>}
  * @throws {Error} where it ended with anything but 0
  */
 export async function runPeer(command, { seconds, cores }, env = {}) {

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTimed } from '../timed.js';
 import { runPeer, versionOf } from './peer.js';
+/** @import { Figures, Job, Peer } from './peer.js' */
 
-/** @type {import('./peer.js').Peer} */
+/** @type {Peer} */
 export const peer = {
   name: 'vegeta',
   available,
@@ -20,11 +21,7 @@ async function available() {
   return /vegeta\/v\d+\s+v(\S+)/.exec(stdout)?.[1] ?? said;
 }
 
-/**
- * @param {import('./peer.js').Job} job
- * @param {string[]} flags
- * @returns {Promise<import('./peer.js').Figures>}
- */
+/** @param {Job} job @param {string[]} flags @returns {Promise<Figures>} */
 async function attack(job, flags) {
   const { url, bodyFile, contentType, headers = {}, seconds, folder } = job;
   const [targets, results] = [join(folder, 'vegeta.txt'), join(folder, 'vegeta.bin')];

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPeer, versionOf } from './peer.js';
 
+/** @import { Peer } from './peer.js' */
+
 /** Percentiles are in microseconds. */
 const SCRIPT = `
 local file = assert(io.open(os.getenv("BODY_FILE"), "rb"))
@@ -19,7 +21,7 @@ function done(summary, latency, requests)
 end
 `;
 
-/** @type {import('./peer.js').Peer} */
+/** @type {Peer} */
 export const peer = {
   name: 'wrk',
   available: () => versionOf(['wrk', '-v'], /wrk (?:\w+\/)?([\d.]+)/),

@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { startAlarmThread } from '../../../src/campaigns/calibrate/known-delay.js';
 import { createClock } from '../../../src/engine/clock.js';
 
+/** @import { Worker } from 'node:worker_threads' */
+
 /** @param {{after: (fn: () => Promise<void>) => void}} context */
 async function start(context) {
   const originNs = process.hrtime.bigint();
@@ -37,7 +39,7 @@ test('a second time before the first is over is a fault', async (t) => {
   assert.throws(() => alarm.set(clock(), () => {}), /set already/);
 });
 
-/** The worker thread that is started next. @returns {Promise<import('node:worker_threads').Worker>} */
+/** The worker thread that is started next. @returns {Promise<Worker>} */
 const nextWorker = () => new Promise((resolve) => process.once('worker', resolve));
 
 test('a thread that dies is said, once; one that is stopped is not', async () => {

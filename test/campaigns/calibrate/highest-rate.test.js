@@ -5,10 +5,7 @@ import { findHighestRate } from '../../../src/campaigns/calibrate/honest-rate.js
 
 const RANGE = { start: 1000, lowest: 100, highest: 100_000, maxTries: 30 };
 
-/**
- * @param {Partial<typeof RANGE>} range
- * @param {(rate: number) => boolean} judge
- */
+/** @param {Partial<typeof RANGE>} range @param {(rate: number) => boolean} judge */
 async function search(range, judge) {
   /** @type {number[]} */
   const tried = [];

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compare, delayFor, findHonestRate, isHonest } from '../../../src/campaigns/calibrate/honest-rate.js';
 
-/** @typedef {import('../../../src/campaigns/calibrate/honest-rate.js').Try} Try */
+/** @import { Try } from '../../../src/campaigns/calibrate/honest-rate.js' */
+/** @import { Measure } from '../../../src/campaigns/calibrate/measure.js' */
 
 /** @type {Omit<Try, 'honest'>} */
 const GOOD = {
@@ -69,7 +70,7 @@ async function search(
 ) {
   /** @type {Set<number | null>} */
   const seen = new Set();
-  const step = /** @type {import('../../../src/campaigns/calibrate/measure.js').Measure} */ (
+  const step = /** @type {Measure} */ (
     async ({ ratePerSecond, delayMs }) => {
       const hiccup = hiccups && !seen.has(ratePerSecond);
       seen.add(ratePerSecond);

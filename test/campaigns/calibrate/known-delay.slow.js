@@ -10,6 +10,9 @@ import {
 } from '../../../src/campaigns/calibrate/known-delay.js';
 import { createClock } from '../../../src/engine/clock.js';
 
+/** @import { AlarmThread } from '../../../src/campaigns/calibrate/known-delay.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 const POST = 'POST / HTTP/1.1\r\nhost: x\r\nContent-Length: 3\r\n\r\nabc';
 const LENGTH = POST.length;
 
@@ -33,8 +36,6 @@ describe('reading', () => {
     });
   }
 });
-
-/** @typedef {import('../../../src/campaigns/calibrate/known-delay.js').AlarmThread} AlarmThread */
 
 /** @param {{after: (fn: () => void) => void}} context @param {bigint} originNs */
 async function realAlarm(context, originNs) {
@@ -64,7 +65,7 @@ async function start(context, answer = async (request) => Buffer.from(`re ${requ
   target.server.listen(0, '127.0.0.1');
   await once(target.server, 'listening');
   context.after(() => target.server.close());
-  const { port } = /** @type {import('node:net').AddressInfo} */ (target.server.address());
+  const { port } = /** @type {AddressInfo} */ (target.server.address());
   const socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
   socket.on('error', () => {});
   context.after(() => socket.destroy());
@@ -160,7 +161,7 @@ for (const delayMs of [0.001, 0.05, 0.3]) {
     async (t) => {
       const { begin, end, server } = await start(t);
       begin(delayMs);
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      const { port } = /** @type {AddressInfo} */ (server.address());
       await Promise.all([1, 2, 3, 4, 5].map((n) => exchangeMany(t, port, 600 * n)));
       const { arrivedMs, answeredMs } = end();
       assert.equal(arrivedMs.length, 9000);

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sight } from '../../../src/campaigns/calibrate/measure.js';
 
+/** @import { Plan } from '../../../src/plan/plan.js' */
+
 const NONE = { count: 0, p50: null, p99: null, max: null };
 
 /** @param {number | null} ratePerSecond */
@@ -17,7 +19,7 @@ function planOf(ratePerSecond) {
     rampUpMs: 0,
     stages: null,
   };
-  return /** @type {import('../../../src/plan/plan.js').Plan} */ (/** @type {unknown} */ ({ load }));
+  return /** @type {Plan} */ (/** @type {unknown} */ ({ load }));
 }
 
 /** @param {number[]} arrivedMs @param {number[]} answeredMs @param {[number, number][]} [cpu] */

@@ -1,17 +1,17 @@
 /** A calibration as it might come out on a machine with two quiet cores. */
 import { compare, delayFor, isHonest } from '../../../src/campaigns/calibrate/honest-rate.js';
 
-/** @type {import('../../../src/campaigns/calibrate/measure.js').Verdict} */
+/** @import { Calibration } from '../../../src/campaigns/calibrate/calibrate.js' */
+/** @import { Try } from '../../../src/campaigns/calibrate/honest-rate.js' */
+/** @import { Verdict } from '../../../src/campaigns/calibrate/measure.js' */
+
+/** @type {Verdict} */
 const VALID = { verdict: 'valid', reasons: [] };
 
 /** @param {number} count @param {number} p50 @param {number} p99 @param {number} max */
 const quantiles = (count, p50, p99, max) => ({ count, p50, p99, max });
 
-/**
- * @param {number} ratePerSecond
- * @param {Partial<import('../../../src/campaigns/calibrate/honest-rate.js').Try>} [changes]
- * @returns {import('../../../src/campaigns/calibrate/honest-rate.js').Try}
- */
+/** @param {number} ratePerSecond @param {Partial<Try>} [changes] @returns {Try} */
 export function tryAt(ratePerSecond, changes) {
   const delayMs = delayFor(ratePerSecond, 10);
   const one = {
@@ -28,7 +28,7 @@ export function tryAt(ratePerSecond, changes) {
   return { ...one, honest: isHonest(one, 1) };
 }
 
-/** @type {import('../../../src/campaigns/calibrate/measure.js').Verdict} */
+/** @type {Verdict} */
 const TOO_FAST = {
   verdict: 'invalid',
   reasons: [
@@ -36,7 +36,7 @@ const TOO_FAST = {
   ],
 };
 
-/** @type {Omit<import('../../../src/campaigns/calibrate/calibrate.js').Calibration, 'summary'>} */
+/** @type {Omit<Calibration, 'summary'>} */
 export const CALIBRATION = {
   schema: 'vault-pki-load/calibration/1',
   tool: { version: '0.1.0' },

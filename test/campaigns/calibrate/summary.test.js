@@ -4,7 +4,7 @@ import { compare } from '../../../src/campaigns/calibrate/honest-rate.js';
 import { summarise } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
-/** @typedef {import('../../../src/campaigns/calibrate/report.js').Found} Found */
+/** @import { Found } from '../../../src/campaigns/calibrate/report.js' */
 
 const { settings, environment, honestRate } = CALIBRATION;
 

@@ -4,7 +4,8 @@ import { createAsker, createQuestioner, outcomeOf } from '../../../src/campaigns
 import { loadTls } from '../../../src/http/tls.js';
 import { createFakeTime } from './fake-time.js';
 
-/** @typedef {import('../../../src/http/exchange.js').Exchange} Exchange */
+/** @import { Exchange } from '../../../src/http/exchange.js' */
+/** @import { OcspVerdict } from '../../../src/pki/ocsp-check.js' */
 
 /** @type {any} */
 const QUESTION = {
@@ -116,7 +117,7 @@ test('closed, what is under way is answered: aborted', async () => {
 });
 
 describe('an answer', () => {
-  /** @type {[number, import('../../../src/pki/ocsp-check.js').OcspVerdict, string, string][]} */
+  /** @type {[number, OcspVerdict, string, string][]} */
   const cases = [
     [200, 'good', 'good', 'a status'],
     [200, 'bad_signature', 'bad_signature', 'a check that failed'],

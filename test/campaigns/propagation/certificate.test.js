@@ -8,6 +8,8 @@ import { createDevServer } from '../../../src/dev/server.js';
 import { createVaultClient } from '../../../src/vault/client.js';
 import { createFakeTime } from './fake-time.js';
 
+/** @import { Row } from '../../../src/campaigns/propagation/certificate.js' */
+
 /** What a CA answers when it issues: real certificates, made once. @type {Record<string, any>} */
 let issued;
 
@@ -34,10 +36,7 @@ before(async () => {
 /** @param {number | (() => number)} value */
 const timeOf = (value) => (typeof value === 'function' ? value() : value);
 
-/**
- * @param {NodeScript[]} scripts
- * @param {Script} [script]
- */
+/** @param {NodeScript[]} scripts @param {Script} [script] */
 async function follow(
   scripts,
   {
@@ -133,7 +132,7 @@ async function follow(
     }),
   );
   return {
-    row: /** @type {import('../../../src/campaigns/propagation/certificate.js').Row} */ (row),
+    row: /** @type {Row} */ (row),
     nodes,
     calls,
     time,

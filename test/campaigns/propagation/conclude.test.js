@@ -7,6 +7,8 @@ import { parseDocument } from '../../../src/result/read-document.js';
 import { validatorOf } from '../../json-schema.js';
 import { clusterSample, revokedRow, sampleOf, troubledSample } from './sample.js';
 
+/** @import { Row } from '../../../src/campaigns/propagation/conclude.js' */
+
 const problemIn = await validatorOf('propagation');
 
 for (const [name, sample] of Object.entries({
@@ -161,7 +163,7 @@ const never = (/** @type {number} */ n) => ({
 const many = (/** @type {number} */ n, upper = 100) =>
   Array.from({ length: n }, (_, i) => revokedRow(i + 1, [[5, upper + 10]]));
 
-/** @type {[string, string, import('./sample.js').Row[], string, RegExp][]} */
+/** @type {[string, string, Row[], string, RegExp][]} */
 const REQUIREMENTS = [
   [
     'enough, and all below',

@@ -4,6 +4,9 @@ import { measurePropagation } from '../../../src/campaigns/propagation/propagate
 import { planPropagation } from '../../../src/campaigns/propagation/propagation-plan.js';
 import { readEnvironment } from '../../../src/vault/environment.js';
 
+/** @import { PkiLoadError } from '../../../src/common/errors.js' */
+/** @import { AddressInfo } from 'node:net' */
+
 /** @typedef {{status?: number, json: Record<string, any>}} Own */
 
 /** What goes on to the server behind; the rest is of a connection. */
@@ -34,7 +37,7 @@ export async function startFront(url, own) {
     response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
   });
   await new Promise((resolve) => front.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (front.address());
+  const { port } = /** @type {AddressInfo} */ (front.address());
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
@@ -62,7 +65,7 @@ export async function measureBehind({ url, token }, own, options = {}) {
   } catch (error) {
     return {
       found: null,
-      error: /** @type {import('../../../src/common/errors.js').PkiLoadError} */ (error),
+      error: /** @type {PkiLoadError} */ (error),
       asked,
     };
   } finally {

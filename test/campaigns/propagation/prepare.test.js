@@ -3,7 +3,9 @@ import { after, before, test } from 'node:test';
 import { createDevServer } from '../../../src/dev/server.js';
 import { measureBehind } from './front.js';
 
-/** @type {import('../../../src/dev/server.js').DevServer} */
+/** @import { DevServer } from '../../../src/dev/server.js' */
+
+/** @type {DevServer} */
 let server;
 before(async () => {
   server = await createDevServer({ caKeyType: 'ec' });

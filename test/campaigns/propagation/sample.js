@@ -3,9 +3,8 @@
 import { conclude } from '../../../src/campaigns/propagation/conclude.js';
 import { createHistogram, recordMs } from '../../../src/common/histogram.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
-
-/** @typedef {import('../../../src/campaigns/propagation/conclude.js').Row} Row */
-/** @typedef {import('../../../src/campaigns/propagation/conclude.js').Findings} Findings */
+/** @import { Findings, Row } from '../../../src/campaigns/propagation/conclude.js' */
+/** @import { CrlFacts, NodeFacts } from '../../../src/campaigns/propagation/prepare.js' */
 
 /**
  * @param {number} certificate
@@ -27,8 +26,8 @@ export function revokedRow(certificate, intervals, revokeMs = 10) {
  * @param {object} [changes]
  * @param {Row[]} [changes.rows]
  * @param {string[]} [changes.require]
- * @param {Partial<import('../../../src/campaigns/propagation/prepare.js').CrlFacts>} [changes.crl]
- * @param {import('../../../src/campaigns/propagation/prepare.js').NodeFacts[]} [changes.nodes]
+ * @param {Partial<CrlFacts>} [changes.crl]
+ * @param {NodeFacts[]} [changes.nodes]
  * @param {Findings['watched']} [changes.watched]
  * @param {number[]} [changes.lags]
  * @param {boolean} [changes.interrupted]

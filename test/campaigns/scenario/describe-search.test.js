@@ -6,9 +6,11 @@ import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { HEAD } from './read.js';
 
+/** @import { AskedSearch } from '../../../src/campaigns/search/search-options.js' */
+
 /**
  * @param {string} text
- * @param {import('../../../src/campaigns/search/search-options.js').AskedSearch | null} search
+ * @param {AskedSearch | null} search
  * @param {Record<string, unknown>} [flags]
  * @param {Partial<{pauseMs: number, out: string[]}>} [more]
  */

@@ -113,10 +113,7 @@ const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/**
- * @param {any} value
- * @returns {{holder: any, key: string | number}[]} every place in it
- */
+/** @param {any} value @returns {{holder: any, key: string | number}[]} every place in it */
 function placesIn(value) {
   if (typeof value !== 'object' || value === null) return [];
   return Object.keys(value).flatMap((key) => [{ holder: value, key }, ...placesIn(value[key])]);

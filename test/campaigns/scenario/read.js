@@ -2,8 +2,10 @@
 
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { planRun } from '../../../src/campaigns/scenario/scenario-plan.js';
+/** @import { Plan } from '../../../src/plan/plan.js' */
+/** @import { VaultEnvironment } from '../../../src/vault/environment.js' */
 
-/** Of a machine where nothing is set. @type {import('../../../src/vault/environment.js').VaultEnvironment} */
+/** Of a machine where nothing is set. @type {VaultEnvironment} */
 export const NOTHING_SET = {
   address: null,
   token: null,
@@ -24,7 +26,7 @@ export const HEAD = 'name: n\nmix: [{operation: issue}]\n';
  */
 export async function readAndPlan(text, { env = {}, flags = {}, file = 's.yaml' } = {}) {
   const scenario = await readScenario(text, file, env);
-  /** @type {Readonly<import('../../../src/plan/plan.js').Plan>[]} */
+  /** @type {Readonly<Plan>[]} */
   const plans = [];
   for (const run of scenario.runs) {
     for (const target of scenario.targets) plans.push(await planRun(run, target, flags, NOTHING_SET));

@@ -5,7 +5,7 @@ import { runScenario } from '../../../src/campaigns/scenario/run-scenario.js';
 import { PkiLoadError, targetError } from '../../../src/common/errors.js';
 import { runOf } from '../../result/runs.js';
 
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../../src/result/schema.js' */
 
 const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
 const STOPPED = new PkiLoadError('interrupted', 'Interrupted before anything was sent.', { exitCode: 130 });

@@ -10,9 +10,12 @@ import { tearDown } from '../../../src/vault/setup/teardown.js';
 import { deferred } from '../../deferred.js';
 import { fakeVault } from '../../vault/setup/fake-vault.js';
 
+/** @import { ScenarioSetup } from '../../../src/campaigns/scenario/read.js' */
+/** @import { Step } from '../../../src/campaigns/scenario/run-setup.js' */
+
 const DOWN = targetError('unreachable', 'http://b refused the connection.', 'Start it.');
 
-/** @type {import('../../../src/campaigns/scenario/read.js').ScenarioSetup} */
+/** @type {ScenarioSetup} */
 const SETUP = { name: 'load-test', caKeyType: 'ec', autoRebuild: null, with: ['kv'], keep: false };
 
 const MOUNT = /** @type {const} */ ({ kind: 'mount', path: 'load-test-int', type: 'pki' });
@@ -225,9 +228,7 @@ function stageOn(vaults, setup = {}, onWrite = () => {}) {
   const warned = [];
   /** Reads of the mounts of a limited time, ms. @type {number[]} */
   const limits = [];
-  const connect = (
-    /** @type {import('../../../src/campaigns/scenario/run-setup.js').Step} */ { plan: { target } },
-  ) => {
+  const connect = (/** @type {Step} */ { plan: { target } }) => {
     const { client } = vaults[target.url];
     return {
       ...client,

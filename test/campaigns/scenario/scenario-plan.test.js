@@ -6,6 +6,8 @@ import { PkiLoadError } from '../../../src/common/errors.js';
 import { commonOptions } from '../../../src/plan/common-options.js';
 import { HEAD, NOTHING_SET, readAndPlan } from './read.js';
 
+/** @import { Plan } from '../../../src/plan/plan.js' */
+
 const WHOLE = `name: n
 target: {url: 'http://file:8200', mount: file, namespace: file, ca-cert: file.pem, ca-path: file, client-cert: file.crt, client-key: file.key, tls-server-name: file, tls-skip-verify: true}
 load: {rate: 5, concurrency: 5, duration: 5s, requests: 5, arrivals: poisson, ramp-up: 5s, warmup: 5s, overflow: drop, timeout: 5s, threads: 5, pacing: spin, seed: 5}
@@ -13,7 +15,7 @@ mix: [{operation: issue, options: {role: file}}]
 require: ['p99<5s']
 `;
 
-/** Each flag, and what of the plan it changes. @type {[string, unknown, (plan: import('../../../src/plan/plan.js').Plan) => unknown, unknown][]} */
+/** Each flag, and what of the plan it changes. @type {[string, unknown, (plan: Plan) => unknown, unknown][]} */
 const FLAGS = [
   ['url', 'http://flag:8200', ({ target }) => target.url, 'http://flag:8200'],
   ['mount', 'flag', ({ target }) => target.mount, 'flag'],

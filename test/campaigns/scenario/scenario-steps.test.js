@@ -7,15 +7,14 @@ import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { HEAD } from './read.js';
 
+/** @import { Step } from '../../../src/campaigns/scenario/scenario-steps.js' */
+/** @import { AskedSearch } from '../../../src/campaigns/search/search-options.js' */
+
 const RATE = Object.freeze({ of: /** @type {const} */ ('rate'), highest: 1e6 });
 const FLIGHT = Object.freeze({ of: /** @type {const} */ ('concurrency'), highest: 64 });
 const REQUIRED = Object.freeze({ require: ['p99<200ms'] });
 
-/**
- * @param {string} text
- * @param {import('../../../src/campaigns/search/search-options.js').AskedSearch | null} search
- * @param {Record<string, unknown>} [flags]
- */
+/** @param {string} text @param {AskedSearch | null} search @param {Record<string, unknown>} [flags] */
 const plan = async (text, search, flags = {}) =>
   stepsOf(await readScenario(text, 's.yaml', {}), flags, { search, pauseMs: 0 });
 
@@ -213,7 +212,7 @@ describe('a search is refused, and its remedy is not:', () => {
   }
 });
 
-/** @param {readonly import('../../../src/campaigns/scenario/scenario-steps.js').Step[]} steps */
+/** @param {readonly Step[]} steps */
 const remarksIn = (steps) => steps.map(({ remarks }) => remarks);
 
 describe('what is required of stages', () => {

@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import { watchEarlyStop } from '../../../src/campaigns/search/steps.js';
 import { planOf } from './simulated-server.js';
 
+/** @import { LoadPlan } from '../../../src/plan/load.js' */
+
 /** 5/s for a minute: 300 requests, of which 3 may take longer than 200 ms. */
 const LOAD = /** @type {const} */ ({ ratePerSecond: 5, durationMs: 60_000, concurrency: 10 });
 
 /**
- * @param {{requirements?: string[], load?: Partial<import('../../../src/plan/plan.js').LoadPlan>, capacity: number, freeAnyway?: boolean}} script
+ * @param {{requirements?: string[], load?: Partial<LoadPlan>, capacity: number, freeAnyway?: boolean}} script
  *   `capacity`: answers a second; `freeAnyway`: the tool leaves connections free
  * @returns {number | null} second in which it was given up
  */

@@ -11,7 +11,10 @@ import { validateSearch } from '../../../src/result/search/search-schema.js';
 import { loadOfLimit, planOf, simulateStep, waitAtMost } from './simulated-server.js';
 import { simulateWorkers } from './simulated-workers.js';
 
-/** @typedef {import('../../../src/campaigns/search/step-plan.js').SearchSettings} SearchSettings */
+/** @import { SearchSettings } from '../../../src/campaigns/search/step-plan.js' */
+/** @import { LoadPlan } from '../../../src/plan/load.js' */
+/** @import { Plan } from '../../../src/plan/plan.js' */
+/** @import { Search } from '../../../src/result/search/search-schema.js' */
 
 const SEARCHES = 100;
 
@@ -29,18 +32,11 @@ const settings = (changes) => ({
   ...changes,
 });
 
-/**
- * @param {import('../../../src/plan/plan.js').Plan} plan
- * @param {number} serviceMs
- * @param {Partial<SearchSettings>} [changes]
- */
+/** @param {Plan} plan @param {number} serviceMs @param {Partial<SearchSettings>} [changes] */
 const searchFor = (plan, serviceMs, changes = {}) =>
   findMax(plan, settings(changes), { runStep: async (stepPlan) => simulateStep(stepPlan, serviceMs) });
 
-/**
- * @param {import('../../../src/plan/plan.js').Plan} plan
- * @param {Parameters<typeof simulateWorkers>[1]} target
- */
+/** @param {Plan} plan @param {Parameters<typeof simulateWorkers>[1]} target */
 const peakFor = (plan, target) =>
   findMax(plan, settings({ of: 'concurrency', start: 1, highest: 64 }), {
     runStep: async (stepPlan) => simulateWorkers(stepPlan, target),
@@ -128,7 +124,7 @@ test('a rate that is required and not reached is named, whether it was judged th
 });
 
 test('a search says what it did: every step, its bracket, the run that bore it out; and fits its schema', async () => {
-  /** @type {import('../../../src/result/search/search-schema.js').Search[]} */
+  /** @type {Search[]} */
   const written = [];
   const search = await findMax(planOf(['p99<100ms', 'errors<0.1%']), settings({}), {
     runStep: async (plan) => simulateStep(plan, 10),
@@ -481,7 +477,7 @@ test('stopped after two steps: what they showed is told, no answer is given', as
   assert.equal(search.bracket.highestMet, 100);
 });
 
-/** @type {[string, string[], Partial<import('../../../src/plan/plan.js').LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
+/** @type {[string, string[], Partial<LoadPlan>, 'rate' | 'concurrency', RegExp][]} */
 const REFUSED = [
   ['nothing is required', [], {}, 'rate', /--find-max-rate looks for the highest rate .* but there is none/],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],

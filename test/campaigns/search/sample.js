@@ -3,7 +3,10 @@ import { findMax } from '../../../src/campaigns/search/find-max.js';
 import { sampleResult, spread } from '../../result/sample.js';
 import { planOf, simulateStep } from './simulated-server.js';
 
-/** @typedef {import('../../../src/result/search/search-schema.js').Search} Search */
+/** @import { SearchContext } from '../../../src/campaigns/search/find-max.js' */
+/** @import { SearchSettings } from '../../../src/campaigns/search/step-plan.js' */
+/** @import { Plan } from '../../../src/plan/plan.js' */
+/** @import { Search } from '../../../src/result/search/search-schema.js' */
 
 /** @param {Search} search @returns {Search} the same on any day */
 const dated = (search) => ({
@@ -16,10 +19,7 @@ const dated = (search) => ({
       : sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]),
 });
 
-/**
- * @param {Partial<import('../../../src/campaigns/search/step-plan.js').SearchSettings>} [changes]
- * @param {Partial<import('../../../src/campaigns/search/find-max.js').SearchContext>} [context]
- */
+/** @param {Partial<SearchSettings>} [changes] @param {Partial<SearchContext>} [context] */
 export async function sampleSearch(changes = {}, context = {}) {
   const common = {
     start: 50,
@@ -43,7 +43,7 @@ export async function sampleSearch(changes = {}, context = {}) {
 
 /** The tool gives up before the target does. */
 export function generatorSearch() {
-  const runStep = async (/** @type {import('../../../src/plan/plan.js').Plan} */ plan) => {
+  const runStep = async (/** @type {Plan} */ plan) => {
     const ended = simulateStep(plan, 10);
     if (Number(plan.load.ratePerSecond) <= 60) return ended;
     const late = /** @type {const} */ ({ grade: 'invalid', code: 'send_lag', text: 'Sends were 9 ms late.' });
@@ -60,7 +60,7 @@ export function generatorSearch() {
 
 /** Of a closed loop: 12 workers, each good for 50/s. */
 export async function samplePeak() {
-  const runStep = async (/** @type {import('../../../src/plan/plan.js').Plan} */ plan) => {
+  const runStep = async (/** @type {Plan} */ plan) => {
     const { load } = plan;
     const open = { ...plan, load: { ...load, model: /** @type {const} */ ('open'), ratePerSecond: 1 } };
     const { result, recovery } = simulateStep(open, 10);

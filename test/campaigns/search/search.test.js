@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
 import { findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
 
-/** @typedef {import('../../../src/campaigns/search/search.js').Judged} Judged */
-/** @typedef {import('../../../src/campaigns/search/search.js').Phase} Phase */
+/** @import { PeakOptions } from '../../../src/campaigns/search/peak.js' */
+/** @import { Judged, Phase, SearchOptions, Why } from '../../../src/campaigns/search/search.js' */
 
 const MET = /** @type {Judged} */ ({ verdict: 'met', reason: '' });
 const MISSED = /** @type {Judged} */ ({ verdict: 'not met', reason: '' });
@@ -15,7 +15,7 @@ const LATE = /** @type {Judged} */ ({ verdict: 'not offered', reason: '' });
 
 /**
  * @param {(level: number, phase: Phase, attempt: number) => Judged} judge
- * @param {Partial<import('../../../src/campaigns/search/search.js').SearchOptions>} [options]
+ * @param {Partial<SearchOptions>} [options]
  */
 const search = (judge, options = {}) =>
   findHighest({
@@ -27,7 +27,7 @@ const search = (judge, options = {}) =>
 /** @param {number} capacity @returns {(level: number) => Judged} */
 const upTo = (capacity) => (level) => (level <= capacity ? MET : OVERLOADED);
 
-/** @type {[string, Parameters<typeof search>, [number, number] | null, import('../../../src/campaigns/search/search.js').Why][]} */
+/** @type {[string, Parameters<typeof search>, [number, number] | null, Why][]} */
 const SEARCHES = [
   ['up from the start, to what the target takes', [upTo(1234)], [1200, 1234], 'bracketed'],
   ['down from a start that is too high', [upTo(3.3)], [3.2, 3.3], 'bracketed'],
@@ -164,7 +164,7 @@ test('the lowest level above an answer is what failed when it was last tried', (
 /**
  * @param {(level: number, phase: Phase, attempt: number) => Judged & {perSecond: number, succeeded?: number}} judge so many that chance
  *   has no part in it, unless it says how many
- * @param {Partial<import('../../../src/campaigns/search/peak.js').PeakOptions>} [options]
+ * @param {Partial<PeakOptions>} [options]
  */
 const peak = (judge, options = {}) =>
   findPeak({

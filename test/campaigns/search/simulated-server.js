@@ -12,16 +12,14 @@ import { judgeMeasurement } from '../../../src/verdict/reasons.js';
 import { load as loadOf } from '../../engine/load-plan.js';
 import { timesOf } from '../../result/view.js';
 
-/** @typedef {import('../../../src/plan/plan.js').Plan} Plan */
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @import { StepEnd } from '../../../src/campaigns/search/steps.js' */
+/** @import { BacklogEnd } from '../../../src/engine/watch/sender.js' */
+/** @import { LoadPlan } from '../../../src/plan/load.js' */
+/** @import { Plan } from '../../../src/plan/plan.js' */
 
 const LOOK_EVERY_MS = 100;
 
-/**
- * @param {string[]} requirements
- * @param {Partial<import('../../../src/plan/plan.js').LoadPlan>} [load]
- * @returns {Plan}
- */
+/** @param {string[]} requirements @param {Partial<LoadPlan>} [load] @returns {Plan} */
 export function planOf(requirements, load = {}) {
   return /** @type {any} */ ({
     operation: 'ocsp',
@@ -38,7 +36,7 @@ export function planOf(requirements, load = {}) {
  * @param {Plan} plan an open loop
  * @param {number} serviceMs
  * @param {() => boolean} [fails] asked for each request
- * @returns {import('../../../src/campaigns/search/steps.js').StepEnd} as far as a search reads it
+ * @returns {StepEnd} as far as a search reads it
  */
 export function simulateStep({ load, requirements }, serviceMs, fails = () => false) {
   const schedule = createSchedule(load);
@@ -114,7 +112,7 @@ export function simulateStep({ load, requirements }, serviceMs, fails = () => fa
 /**
  * The tool itself is never late.
  *
- * @param {{planned: number, neverSent: number, sent: number, backlog: import('../../../src/engine/watch/sender.js').BacklogEnd}} seen
+ * @param {{planned: number, neverSent: number, sent: number, backlog: BacklogEnd}} seen
  */
 function judgeRun(seen) {
   const rest = { latencyDrift: null, rateDrift: null, dialled: 0, unchecked: 0, leftWhileFree: false };
@@ -148,10 +146,7 @@ export function quantilesOf(values) {
   };
 }
 
-/**
- * @param {number[]} done
- * @param {number} endMs
- */
+/** @param {number[]} done @param {number} endMs */
 export function perSecondOf(done, endMs) {
   const counts = new Array(Math.floor(endMs / 1000)).fill(0);
   for (const at of done) if (at < counts.length * 1000) counts[Math.floor(at / 1000)]++;

@@ -7,16 +7,18 @@ import { judgeRequirement } from '../../../src/result/requirements/judge.js';
 import { rateBar } from '../../../src/verdict/rate-bar.js';
 import { timesOf } from '../../result/view.js';
 import { perSecondOf, quantilesOf } from './simulated-server.js';
+/** @import { StepEnd } from '../../../src/campaigns/search/steps.js' */
+/** @import { Plan } from '../../../src/plan/plan.js' */
 
 /** @typedef {{perSecond: number, sent: number, times: ReturnType<typeof quantilesOf>, completed: number[]}} Worked */
 
 /**
- * @param {import('../../../src/plan/plan.js').Plan} plan a closed loop
+ * @param {Plan} plan a closed loop
  * @param {object} target
  * @param {number} target.workers
  * @param {number} target.serviceMs the mean, where it is drawn
  * @param {() => number} [target.draw] a service time, in means
- * @returns {import('../../../src/campaigns/search/steps.js').StepEnd} as far as a search reads it
+ * @returns {StepEnd} as far as a search reads it
  */
 export function simulateWorkers({ load, requirements }, { workers, serviceMs, draw }) {
   const durationMs = Number(load.durationMs);

@@ -6,6 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSteps } from '../../../src/campaigns/search/steps.js';
 import { createPlan, readEnvironment } from '../../../src/index.js';
 
+/** @import { RunEvent } from '../../../src/run.js' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
+
 const TOKEN = 'a-token';
 const SLOW_MS = 500;
 
@@ -26,7 +30,7 @@ async function startVault(token = {}) {
     response.end(JSON.stringify(isRefused ? { errors: ['busy'] } : isHealth ? health : { data }));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return {
     state,
     url: `http://127.0.0.1:${port}`,
@@ -38,7 +42,7 @@ async function startVault(token = {}) {
 }
 
 /**
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {{token?: object, load?: Record<string, unknown>, recoverMs?: number}} given
  */
 async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
@@ -48,7 +52,7 @@ async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
   const plan = await createPlan('token-lookup', given, readEnvironment({}));
   /** @type {string[]} */
   const said = [];
-  const onEvent = (/** @type {import('../../../src/run.js').RunEvent} */ event) => {
+  const onEvent = (/** @type {RunEvent} */ event) => {
     if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
   };
   const stop = new AbortController();

@@ -11,7 +11,10 @@ import { breachOf } from './ocsp-syntax.js';
 import { readOurselves, readWithPkijs } from './readings.js';
 import { readNodes } from './tree.js';
 
-/** @typedef {import('./readings.js').Reading} Reading */
+/** @import { OcspChecker } from '../../../src/pki/ocsp-check.js' */
+/** @import { Element } from './grammar.js' */
+/** @import { Reading } from './readings.js' */
+
 /**
  * @typedef {object} Tally
  * @property {number} mutants
@@ -37,7 +40,7 @@ const HARMLESS = Object.freeze(['nothing', 'certificates', 'NULL or absent', 'ce
 const YEAR_100 = Date.UTC(100, 0, 1);
 
 const unpack = (/** @type {string} */ text) => Buffer.from(text, 'base64');
-/** @type {Map<string, import('../../../src/pki/ocsp-check.js').OcspChecker>} */
+/** @type {Map<string, OcspChecker>} */
 const checkers = new Map();
 
 /** Responses recorded from the embedded server, from OpenSSL and from ../ocsp-builder.js, with the certificates of their CAs. */
@@ -173,7 +176,7 @@ function withoutNull({ oid, parameters }) {
   return `${oid} ${JSON.stringify(elements.map(dropNull))}`;
 }
 
-/** @param {import('./grammar.js').Element} element @returns {unknown[]} */
+/** @param {Element} element @returns {unknown[]} */
 function dropNull({ tag, content, children }) {
   if (children.length === 0) return [tag, content.toString('hex')];
   const isAlgorithm = children.length === 2 && children[0].tag === 0x06 && children[1].tag === 0x05;

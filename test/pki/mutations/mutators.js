@@ -4,8 +4,8 @@
  */
 import { hash32 } from '../../../src/common/random.js';
 import { cloneNode, listNodes, writeNode } from './tree.js';
+/** @import { Node } from './tree.js' */
 
-/** @typedef {import('./tree.js').Node} Node */
 /** @typedef {(most: number) => number} Draw an integer below `most` */
 /** @typedef {{node: Node, parent: Node | null, at: number}} Place */
 /** @typedef {(place: Place, draw: Draw, all: Place[]) => boolean | void} TreeMutator false: not possible here */

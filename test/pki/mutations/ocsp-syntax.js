@@ -23,8 +23,7 @@ import {
   utcTime,
 } from './grammar.js';
 
-/** @typedef {import('./grammar.js').Element} Element */
-/** @typedef {import('./grammar.js').Field} Field */
+/** @import { Element, Field } from './grammar.js' */
 
 const NONCE = '2b0601050507300102';
 /** Nonce, CRL references, archive cutoff, extended revoked, reason code, invalidity date: contents of their OIDs. */

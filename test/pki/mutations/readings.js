@@ -4,6 +4,8 @@ import * as pkijs from 'pkijs';
 import { parseCertificate } from '../../../src/pki/certificate-der.js';
 import { OcspParseError, parseOcspResponse } from '../../../src/pki/ocsp-response.js';
 
+/** @import { BasicResponse } from '../../../src/pki/ocsp-response.js' */
+
 /**
  * @typedef {object} Reading octets in hexadecimal, times in epoch milliseconds
  * @property {number} status -1: one that RFC 6960 does not define
@@ -127,7 +129,7 @@ export function readOurselves(bytes) {
   }
 }
 
-/** @param {import('../../../src/pki/ocsp-response.js').BasicResponse} response */
+/** @param {BasicResponse} response */
 function describeOurs({ signed, version, responderId, producedAt, responses, nonce, certs }) {
   return {
     tbs: hex(signed.data),

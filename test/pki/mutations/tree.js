@@ -4,6 +4,8 @@
  */
 import { Breach, decode } from './grammar.js';
 
+/** @import { Element } from './grammar.js' */
+
 /**
  * @typedef {object} Node
  * @property {number} tag identifier octet
@@ -18,7 +20,7 @@ const OCTET_STRING = 0x04;
 /** @param {Buffer} bytes sound DER of any number of elements @returns {Node[]} */
 export const readNodes = (bytes) => decode(bytes).map(nodeOf);
 
-/** @param {import('./grammar.js').Element} element @returns {Node} */
+/** @param {Element} element @returns {Node} */
 function nodeOf({ tag, content, children }) {
   const own = (tag & 0x20) !== 0 ? children.map(nodeOf) : null;
   return { tag, content: Buffer.from(content), children: tag === OCTET_STRING ? nested(content) : own };

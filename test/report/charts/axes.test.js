@@ -14,15 +14,17 @@ import {
 } from '../../../src/report/charts/axes.js';
 import { textWidth } from '../../../src/report/charts/frame.js';
 
+/** @import { Axis } from '../../../src/report/charts/axes.js' */
+
 /** Milliseconds, over eight orders of magnitude. */
 const anyMs = fc.double({ min: -3, max: 5, noNaN: true }).map((power) => 10 ** power);
 
-/** @param {import('../../../src/report/charts/axes.js').Axis} axis @param {number} [length] */
+/** @param {Axis} axis @param {number} [length] */
 function labels(axis, length = 560) {
   return axis.ticks(length, (label) => textWidth(label, 13) + 12).map(({ label }) => label);
 }
 
-/** @type {[string, import('../../../src/report/charts/axes.js').Axis, string][]} */
+/** @type {[string, Axis, string][]} */
 const AXES = [
   ['a few seconds', timeAxis(20), '0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20'],
   ['half an hour', timeAxis(1800), '0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30'],

@@ -9,7 +9,9 @@ import { HARD_RESULTS, row, timeline } from '../hard-results.js';
 import { chartsIn, collisions } from '../svg.js';
 import { chartsOf } from './draw.js';
 
-/** @param {import('./draw.js').Drawn[]} all */
+/** @import { Drawn } from '../../../src/report/charts/index.js' */
+
+/** @param {Drawn[]} all */
 function assertNoCollision(all) {
   for (const { svg } of all) {
     for (const one of chartsIn(svg)) assert.deepEqual(collisions(one), [], one.slice(0, 300));

@@ -1,8 +1,8 @@
 /** Draws charts for tests. */
 import { MAIN_SIZES } from '../../../src/report/charts/frame.js';
 import { CHARTS } from '../../../src/report/charts/index.js';
-
-/** @typedef {import('../../../src/report/charts/index.js').Drawn} Drawn */
+/** @import { Drawn } from '../../../src/report/charts/index.js' */
+/** @import { Result } from '../../../src/result/schema.js' */
 
 /** @param {string} name @param {unknown} data @returns {Drawn | null} */
 export function drawOrNull(name, data) {
@@ -27,7 +27,7 @@ export function legendOf({ legend }) {
   return legend.map(({ name }) => name);
 }
 
-/** @param {import('../../../src/result/schema.js').Result} result @returns {Drawn[]} all charts of a result */
+/** @param {Result} result @returns {Drawn[]} all charts of a result */
 export function chartsOf(result) {
   const { response, service } = result.latencyMs;
   const series = [

@@ -7,7 +7,7 @@ import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { HARD_RESULTS, row, silence, timeline } from '../hard-results.js';
 import { draw, drawOrNull, legendOf, linesOf } from './draw.js';
 
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../../src/result/schema.js' */
 
 /** @param {Partial<Result>} changes */
 const resultOf = (changes) => sampleResult([], changes);

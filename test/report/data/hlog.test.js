@@ -11,7 +11,7 @@ import { render } from '../../../src/report/data/hlog.js';
 import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../../src/result/schema.js' */
 
 const NO_TAG = 'NO TAG';
 

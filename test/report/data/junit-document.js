@@ -59,11 +59,7 @@ function caseOf(one) {
   return { name, classname, problems, output: outputOf(one) };
 }
 
-/**
- * @param {XmlElement} element
- * @param {string} name
- * @returns {XmlElement[]}
- */
+/** @param {XmlElement} element @param {string} name @returns {XmlElement[]} */
 function childrenOf(element, name) {
   return element.find(name).filter((node) => node instanceof XmlElement);
 }
@@ -80,10 +76,7 @@ function outputOf(element) {
     .join('');
 }
 
-/**
- * @param {Record<string, string>} attributes
- * @param {Case[]} cases
- */
+/** @param {Record<string, string>} attributes @param {Case[]} cases */
 function checkSums({ tests, failures, errors }, cases) {
   const count = (/** @type {string} */ kind) =>
     cases.filter(({ problems }) => problems.some((problem) => problem.kind === kind)).length;

@@ -6,15 +6,12 @@ import { makeRunSet } from '../../../src/result/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../../result/runs.js';
 import { readJunit } from './junit-document.js';
 
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
-/** @typedef {import('../../../src/result/comparison/comparison-schema.js').Comparison} Comparison */
+/** @import { Comparison } from '../../../src/result/comparison/comparison-schema.js' */
+/** @import { Result } from '../../../src/result/schema.js' */
 
 const NASTY = '</testcase>]]>"&\u001b[2J\u202e';
 
-/**
- * @param {Result['requirements'][number]['verdict']} verdict
- * @returns {Partial<Result>}
- */
+/** @param {Result['requirements'][number]['verdict']} verdict @returns {Partial<Result>} */
 function judged(verdict) {
   const reason = `It is ${verdict}.`;
   return { requirements: [{ text: 'p99<10ms', verdict, actual: 9, limit: 10, unit: 'ms', reason }] };

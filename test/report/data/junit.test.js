@@ -7,7 +7,8 @@ import { sampleResult, spread } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
 import { readJunit } from './junit-document.js';
 
-/** @typedef {import('../../../src/result/schema.js').Result} Result */
+/** @import { Result } from '../../../src/result/schema.js' */
+
 /** @param {Result} result */
 async function suiteOf(result) {
   const { suites, attributes } = readJunit(await render(result));

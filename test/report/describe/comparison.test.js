@@ -5,6 +5,8 @@ import { targetsPhrase } from '../../../src/report/describe/runs.js';
 import { renderDocument } from '../../../src/report/index.js';
 import { COMPARISONS } from '../documents.js';
 
+/** @import { Difference } from '../../../src/result/comparison/comparison-schema.js' */
+
 /** @type {[string, string, RegExp][]} */
 const FINDINGS = [
   [
@@ -41,7 +43,7 @@ test('a large difference is told as a factor', () => {
   assert.match(found, /^new is 5\.5 times slower than old /);
 });
 
-/** @type {[string, Partial<Record<string, import('../../../src/result/comparison/comparison-schema.js').Difference['verdict']>>, number, boolean][]} verdicts by metric, p-value */
+/** @type {[string, Partial<Record<string, Difference['verdict']>>, number, boolean][]} verdicts by metric, p-value */
 const CHANCES = [
   ['one metric of ten at p 0.03', { p99: 'slower' }, 0.03, true],
   ['two of ten', { p99: 'slower', mean: 'slower' }, 0.03, true],

@@ -6,6 +6,10 @@ import { connect, limitsOf } from '../../../src/vault/setup/connect.js';
 import { deferred } from '../../deferred.js';
 import { NO_TLS } from './no-tls.js';
 
+/** @import { VaultClient } from '../../../src/vault/client.js' */
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
+
 /** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
 const LIMITS = [
   ['where the environment says nothing', null, { healthMs: 10_000, callMs: 60_000, removeMs: 600_000 }],
@@ -18,7 +22,7 @@ for (const [what, timeoutMs, limits] of LIMITS) {
 }
 
 /**
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {(method: string) => boolean} isHeld calls that are answered when `release` is called
  */
 async function slowServer(t, isHeld) {
@@ -29,12 +33,12 @@ async function slowServer(t, isHeld) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
   t.after(() => server.close(() => {}).closeAllConnections());
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, release };
 }
 
 describe('a target that does not answer', () => {
-  /** @type {[string, (client: import('../../../src/vault/client.js').VaultClient) => Promise<unknown>][]} */
+  /** @type {[string, (client: VaultClient) => Promise<unknown>][]} */
   const CALLS = [
     ['whether it serves', (client) => client.health()],
     ['what is there', (client) => client.read('sys/mounts')],

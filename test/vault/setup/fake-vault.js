@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { targetError } from '../../../src/common/errors.js';
 import { createDevServer } from '../../../src/dev/server.js';
 
+/** @import { VaultClient } from '../../../src/vault/client.js' */
+
 /** @typedef {{writes: Map<string, any>, type: string, description: string, uuid: string}} FakeMount */
 
 /** Certificates of the two key types: only the type of their key is looked at. @type {Record<string, string>} */
@@ -125,7 +127,7 @@ export function fakeVault({ can = () => ['root'], namespace = null } = {}) {
     auth: null,
     warnings: [],
   });
-  const client = /** @type {import('../../../src/vault/client.js').VaultClient} */ (
+  const client = /** @type {VaultClient} */ (
     /** @type {unknown} */ ({
       origin: 'http://vault.test:8200',
       basePath: '',

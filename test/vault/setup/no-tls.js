@@ -1,4 +1,6 @@
-/** A target's TLS with nothing asked for. @type {Readonly<import('../../../src/plan/plan.js').TargetPlan['tls']>} */
+/** @import { TargetPlan } from '../../../src/vault/environment.js' */
+
+/** A target's TLS with nothing asked for. @type {Readonly<TargetPlan['tls']>} */
 export const NO_TLS = Object.freeze({
   caCert: null,
   caPath: null,

@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { deferred } from '../../deferred.js';
 import { fakeVault } from './fake-vault.js';
+/** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
 
 /**
- * @param {import('node:test').TestContext} t
+ * @param {TestContext} t
  * @param {string} [held] method and path of the call that is answered when `release` is called
  */
 export async function serveFakeVault(t, held) {
@@ -26,7 +28,7 @@ export async function serveFakeVault(t, held) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
   t.after(() => server.close(() => {}).closeAllConnections());
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const { port } = /** @type {AddressInfo} */ (server.address());
   return { vault, url: `http://127.0.0.1:${port}`, reached, release };
 }
 

@@ -7,6 +7,10 @@ import { planSetup, readSetupOptions } from '../../../src/vault/setup/setup-plan
 import { takeAway, tearDown } from '../../../src/vault/setup/teardown.js';
 import { fakeVault } from './fake-vault.js';
 
+/** @import { PkiLoadError } from '../../../src/common/errors.js' */
+/** @import { Item, SetupReport } from '../../../src/vault/setup/setup.js' */
+/** @import { TeardownReport } from '../../../src/vault/setup/teardown.js' */
+
 const ALL = planSetup({ with: ['kv', 'transit', 'approle'] });
 const MARK = 'made by vault-pki-load setup (vault-pki-load)';
 const silent = () => {};
@@ -108,7 +112,7 @@ describe('setup', () => {
       await setUp(vault.client, planSetup({ caKeyType: 'ec' }), silent);
       lose(vault);
       const { made, there } = await setUp(vault.client, planSetup(), silent);
-      const authorities = (/** @type {import('../../../src/vault/setup/setup.js').Item[]} */ items) =>
+      const authorities = (/** @type {Item[]} */ items) =>
         items.filter(({ kind }) => kind === 'ca').map(({ kind, type }) => `${kind} ${type}`);
       assert.deepEqual(authorities(made), expected, what);
       assert.deepEqual([...authorities(made), ...authorities(there)], ['ca ec', 'ca ec'], what);
@@ -327,7 +331,7 @@ describe('whichever call of setup fails, another setup completes it and teardown
       for (let at = 1; at <= count; at++) {
         const vault = fakeVault();
         Object.assign(vault.fault, { at, when });
-        /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+        /** @type {SetupReport} */
         const report = { made: [], there: [] };
         await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
           assert.match(error.message, /^failed at /);
@@ -347,7 +351,7 @@ describe('whichever call of setup fails, another setup completes it and teardown
 });
 
 describe('a mount whose answer never came', () => {
-  /** @type {[string, import('../../../src/common/errors.js').PkiLoadError, boolean][]} */
+  /** @type {[string, PkiLoadError, boolean][]} */
   const ERRORS = [
     ['may be there', targetError('connection_lost', 'cut off'), true],
     ['may be there when Vault failed', targetError('vault_internal_error', 'HTTP 500'), true],
@@ -363,7 +367,7 @@ describe('a mount whose answer never came', () => {
           return client.write(path, data);
         },
       };
-      /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+      /** @type {SetupReport} */
       const report = { made: [], there: [] };
       await assert.rejects(setUp(failing, ALL, silent, report), { code: error.code });
       const item = { kind: 'mount', path: 'vault-pki-load-root', type: 'pki', uncertain: true };
@@ -373,7 +377,7 @@ describe('a mount whose answer never came', () => {
 
   test('may be there while it is waited for, too', async () => {
     const { client } = fakeVault();
-    /** @type {import('../../../src/vault/setup/setup.js').SetupReport} */
+    /** @type {SetupReport} */
     const report = { made: [], there: [] };
     /** @type {boolean[]} */
     const uncertain = [];
@@ -391,7 +395,7 @@ describe('a mount whose answer never came', () => {
 });
 
 describe('teardown', () => {
-  /** @param {import('../../../src/vault/setup/teardown.js').TeardownReport} report */
+  /** @param {TeardownReport} report */
   const paths = ({ gone, left }) => ({
     gone: gone.map(({ path }) => path),
     left: left.map(({ path }) => path),
