@@ -33,7 +33,7 @@ import { createVaultClient } from './vault/client.js';
  */
 /** @typedef {StartEvent | IntervalEvent | {type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number} | {type: 'result', result: Result}} RunEvent */
 /**
- * @typedef {object} TimeZero said when sending is about to begin
+ * @typedef {object} TimeZero emitted just before sending begins
  * @property {Date} startedAt start of the measured part
  * @property {bigint} startedAtNs the same on the monotonic clock
  * @property {number | null} windowMs planned length of the measured part; null: the requests decide
@@ -47,8 +47,8 @@ import { createVaultClient } from './vault/client.js';
 /**
  * @typedef {object} RunOptions
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
- * @property {AbortSignal} [signal] first abort: sends nothing more, waits for what is in flight, reports
- * @property {AbortSignal} [cutOff] ends what is in flight too
+ * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
+ * @property {AbortSignal} [cutOff] ends requests in flight, too
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
@@ -60,7 +60,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {Plan['target']} target the plan's; of an embedded server, where that is
  * @property {MixFixture} fixture
  * @property {Tls} tls
- * @property {() => Promise<void>} close takes away what was made
+ * @property {() => Promise<void>} close removes what preparing made
  */
 /**
  * @typedef {object} Context of a run
@@ -95,7 +95,7 @@ export async function run(
 }
 
 /**
- * What comes before a run: the embedded server, where one is asked for, and what the operations need. Close it.
+ * Prepares a run: the embedded server, if the plan has one, and whatever the operations need. Close it.
  *
  * @param {Plan} plan
  * @param {Pick<RunOptions, 'token' | 'signal' | 'onEvent'>} [options]
@@ -133,7 +133,7 @@ export async function prepareRun(plan, { token: given = null, signal, onEvent = 
     endings.push(() => client.close());
     let renewal = /** @type {{stop: () => void} | null} */ (null);
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
-      // After a stop preparing goes on for a while, unheard: nobody would end what it starts then.
+      // After a stop the preparation goes on for a while, unobserved: a renewal that it starts would never end.
       if (stop.aborted) return;
       renewal?.stop();
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
@@ -246,7 +246,7 @@ async function send({ plan, windowMs, shards, seconds }, { stop, cutOff, onEvent
   const endWatch = watchMachine(warmupMs - elapsed(), windowMs);
   stop.addEventListener('abort', onStop, { once: true });
   cutOff?.addEventListener('abort', onCutOff, { once: true });
-  // Whoever was told of the start may have stopped the run there and then.
+  // A listener of the start event may have stopped the run at once.
   if (stop.aborted) onStop();
   if (cutOff?.aborted) onCutOff();
   const stopTicking = startTicking(lead, () =>

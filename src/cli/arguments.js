@@ -96,8 +96,8 @@ function suggest(word, known, dashes) {
  * @property {string} name key of what was given: a list of texts
  * @property {string} describe one line for `--help`
  * @property {number} min how many there must be; 0: one may be given
- * @property {boolean} [checksItself] the command says itself that there are too few, in words of its own
- * @property {string} [placeholder] what stands for one in `--help`; FILE unless said otherwise
+ * @property {boolean} [checksItself] the command says itself that there are too few, with its own message
+ * @property {string} [placeholder] what stands for one in `--help`; default FILE
  */
 /**
  * @typedef {object} Command
@@ -109,7 +109,7 @@ function suggest(word, known, dashes) {
  */
 
 /**
- * Everything is text to yargs; options.js turns it into values and says what is wrong.
+ * Everything is text to yargs; options.js turns it into values and reports faults.
  *
  * @param {Argv} parser
  * @param {string} name
@@ -131,7 +131,7 @@ export function declare(parser, name, { options, positionals, examples, epilogue
     return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
   }
   const { min, describe, placeholder = 'FILE', checksItself = false } = positionals;
-  // Strict about options alone: to yargs, words that it was not told of would be unknown commands.
+  // Strict about options alone: to yargs, words that were not declared would be unknown commands.
   const words = min === 0 ? `[${placeholder}]` : `${placeholder}...`;
   return parser
     .usage(`$0 ${name} ${words} [OPTIONS]\n\n${placeholder}  ${describe}`)

@@ -1,4 +1,4 @@
-/** A scenario of several steps, run to its end: shown, written after each run, and told together. */
+/** A scenario of several steps, run to its end: shown, written after each run, and reported as a whole. */
 
 import { extname } from 'node:path';
 import { runScenario, searchEach, turnsOf, whyNothing } from '../campaigns/scenario/run-scenario.js';

@@ -1,4 +1,4 @@
-/** `schema`: the published JSON Schemas of what is written as JSON. */
+/** `schema`: the JSON Schemas of documents and scenarios. */
 import { EXIT, usageError } from '../common/errors.js';
 import { DOCUMENT_KINDS } from '../result/document.js';
 

@@ -32,7 +32,7 @@ export function describeExitCodes(meanings = MEANINGS) {
 }
 
 /**
- * An error with a stable `code`, a sentence that names the culprit, and a `remedy` that says what to do.
+ * An error with a stable `code`, a sentence that names the culprit, and a `remedy`: what to do.
  * Its message never holds a token, a private key or a stack trace.
  */
 export class PkiLoadError extends Error {

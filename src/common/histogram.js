@@ -93,7 +93,7 @@ export function sumHistograms(parts) {
         : part instanceof Float64Array
           ? unpackHistogram(part)
           : part;
-    // The text tells how far a histogram had grown. To record makes it grow by whole powers of two, `add` alone just as far
+    // The text depends on how far a histogram had grown. Recording grows it by whole powers of two, `add` alone just as far
     // as the part at hand needs.
     sum.recordValueWithCount(one.maxValue, 0);
     sum.add(one);

@@ -132,7 +132,7 @@ const CONVERT = {
 function toText(raw, flag) {
   const text = String(raw);
   if (text === '') throw usageError('empty_option', `${flag} is empty.`, 'Give it a value or leave it out.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
   if (/[\u0000-\u001f\u007f]/.test(text)) {
     throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
   }

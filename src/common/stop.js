@@ -22,7 +22,7 @@ export async function unlessStopped(promise, stop) {
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal} stop
- * @param {() => Error} [error] what is thrown when that comes first
+ * @param {() => Error} [error] makes the error thrown when that comes first
  * @returns {Promise<T>}
  */
 export function orInterrupted(promise, stop, error = interrupted) {

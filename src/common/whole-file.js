@@ -30,7 +30,7 @@ const SUFFIX = `.${randomBytes(4).toString('hex')}.tmp`;
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Where the path is a link, the file that it leads to. What is there keeps its rights and, where we may give it away, its owner.
+ * Where the path is a link, the file that it leads to. An existing file keeps its mode and, where permitted, its owner.
  * A file that cannot be replaced is written in place.
  *
  * @param {string} path of a file, see whatIsAt
@@ -99,7 +99,7 @@ export function placeOf(path) {
 /**
  * @param {string} path
  * @param {Content} content
- * @param {Stats | undefined} before what it will replace: never to be read by more people than that
+ * @param {Stats | undefined} before the file that it will replace: the new one is readable by no more users
  */
 function writeNew(path, content, before) {
   const mode = before === undefined ? 0o666 : before.mode & 0o777;

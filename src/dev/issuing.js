@@ -91,7 +91,7 @@ const NO_ROLE = Object.freeze({ no_store: false, not_before_duration: 30, ttl: 0
  * Names and key are those of the CSR, whatever they are, but of its subject only the common name, and no URIs: Vault takes all of it.
  *
  * @param {Ca} ca
- * @param {Role | null} role says how long, and whether it is stored; nothing else
+ * @param {Role | null} role determines lifetime and storage, nothing else
  * @param {Params} params
  * @returns {Promise<Issued>}
  */

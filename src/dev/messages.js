@@ -95,7 +95,7 @@ export function readParams(body, contentType) {
 }
 
 /**
- * Vault 1.21 checks the limits of JSON objects first, and what it cannot read then is an internal error to it; other texts get 400.
+ * Vault 1.21 checks the limits of JSON objects first, and answers 500 where it cannot read them; other texts get 400.
  *
  * @param {string} text
  * @param {string} reason

@@ -60,7 +60,7 @@ export function createMounts() {
       const description = textParam(params, 'description');
       mounted.set(full, { kind, path, type, options, description, uuid: randomUUID(), engine });
     },
-    /** @param {Kind} kind @param {string} path what is not there is no matter, as in Vault */
+    /** @param {Kind} kind @param {string} path a missing mount is no error, as in Vault */
     remove: (kind, path) => void mounted.delete(fullPath(kind, path)),
     /** @param {string} route below `/v1/` @returns {{mount: Mounted, below: string} | null} */
     find(route) {

@@ -159,7 +159,7 @@ export function systemRoutes(world) {
         });
       },
     },
-    // No entities are kept here; of one that is not there Vault says the same.
+    // There are no entities here; Vault gives the same response for an unknown one.
     { method: 'DELETE', path: /^identity\/entity\/id\/[^/]+$/, handle: () => raw('', '', 204) },
     { method: 'POST', path: /^sys\/capabilities-self$/, handle: ({ params }) => capabilities(params()) },
     ...mountRoutes(world),

@@ -130,7 +130,7 @@ export function startSending({
   const watermarkTimer = setInterval(() => {
     const now = clock();
     advanceWatermark(now);
-    // What is due while a connection is free waits for this thread, not for a connection.
+    // A request that is due while a connection is free waits for this thread, not for a connection.
     backlog.look(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
   }, WATERMARK_EVERY_MS);
   const beginning = setTimeout(watch.begin, Math.max(0, load.warmupMs - clock()));

@@ -66,8 +66,8 @@ import { warmUp } from './warm-up.js';
  * @typedef {object} Shard
  * @property {() => Promise<string[]>} warm opens connections; returns why connections could not be opened
  * @property {(originNs: bigint) => void} start
- * @property {() => void} stop sends nothing more; what is in flight is still waited for
- * @property {() => void} cutOff ends what is in flight too
+ * @property {() => void} stop sends nothing more, and waits for requests in flight
+ * @property {() => void} cutOff ends requests in flight, too
  * @property {() => ShardState} state
  * @property {Promise<ShardEnd>} ended
  * @property {() => Promise<void>} close

@@ -10,7 +10,7 @@ const ANSWER = Buffer.concat([
   BODY,
 ]);
 
-/** @param {Buffer} bytes what came of a request so far @returns {boolean} it is whole */
+/** @param {Buffer} bytes of a request so far @returns {boolean} it is whole */
 function isWhole(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return false;

@@ -23,7 +23,7 @@ import { partOf } from './warm-up-load.js';
 const CONNECTIONS = 16;
 
 /**
- * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: what it compiled would be
+ * V8 compiles a function for good after some thousand calls, and for the closure that it has seen so far: its code would be
  * thrown away when the real run comes with its own. From the first parts, short ones, it learns that there are more; then
  * there is haste, then time again between the requests, for what happens then.
  */

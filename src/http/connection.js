@@ -207,7 +207,7 @@ export function createDialler(origin, tls) {
   return (line) =>
     spare.pop()?.(line) ??
     open(connect, 'connect', line, (socket, hand, failed) => {
-      // Given up while its name may still be looked up: what comes of that would reach the next connection made on it.
+      // Given up while the name look-up may go on: its result would reach the next connection made on this object.
       if (!failed && isIP(host) === 0) return;
       spare.push((next) => {
         hand(next);

@@ -32,7 +32,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Requests are mostly the one before again, or share its header fields: what is the same object is not written anew.
+ * Requests are mostly the one before again, or share its header fields: the bytes of the same object are reused.
  *
  * @param {string} host for the Host field
  * @returns {(request: Request) => Buffer} throws a TypeError for what HTTP does not allow

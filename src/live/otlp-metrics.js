@@ -81,7 +81,7 @@ function encode({ counter, gauge, histogram }, metric) {
 }
 
 /**
- * OTLP has summaries only for what comes from elsewhere.
+ * OTLP keeps summaries for other systems' data only.
  *
  * @param {LatencyPoint} point
  */

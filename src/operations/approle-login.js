@@ -1,6 +1,6 @@
 /**
  * `approle-login`: logins by AppRole, with a method and a role of its own that are removed after the run: tokens, and the entity that
- * Vault makes of whoever logs in, which outlives the method.
+ * Vault creates for each login, and which outlives the method.
  */
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
@@ -107,7 +107,7 @@ export const operation = {
  *
  * @param {PrepareContext} context
  * @param {string} entity its ID; empty: none was made
- * @throws {PkiLoadError} which says what is left
+ * @throws {PkiLoadError} naming what is left
  */
 async function removeEntity({ client }, entity) {
   if (entity === '') return;

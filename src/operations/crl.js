@@ -1,4 +1,4 @@
-/** `crl`: the mount's revocation list (`MOUNT/crl`), read and checked; its size and age are told. No token. */
+/** `crl`: the mount's revocation list (`MOUNT/crl`), read and checked, with notes on its size and age. No token. */
 import { X509Certificate } from 'node:crypto';
 import { formatCount, formatDuration } from '../common/units.js';
 import { parseCertificate } from '../pki/certificate-der.js';
@@ -69,7 +69,7 @@ export const operation = {
 };
 
 /**
- * The largest figures of a run, in memory that all threads share: no thread can say what they are before all have ended.
+ * The largest figures of a run, in memory that all threads share: no thread knows them before all have ended.
  *
  * @param {SharedArrayBuffer} memory
  */

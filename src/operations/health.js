@@ -63,7 +63,7 @@ export const operation = {
     const classify = createJsonClassifier('active', (json) =>
       serves(json) && json.standby !== true ? null : 'not_health',
     );
-    // Who limits rates in front of a Vault says 429, too.
+    // A rate limiter in front of a Vault also answers 429.
     const classifyStandby = createJsonClassifier('standby', (json) =>
       serves(json) && isStandby(json) ? null : 'not_health',
     );

@@ -1,4 +1,4 @@
-/** `http`: any request, for what is not listed, and for traffic that should be refused; the user names the expected statuses. */
+/** `http`: any HTTP request, also one that should be refused; the user names the expected statuses. */
 import { readFileSync } from 'node:fs';
 import { usageError } from '../common/errors.js';
 import { prepareCalls } from './prepare.js';

@@ -37,12 +37,12 @@ import { usageError } from '../common/errors.js';
  * @property {unknown} [kept] what the user asked to keep, e.g. a serial; plain data
  */
 /** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
- *   notes?: () => string[]}} Classify `byStatus`: of an answer whose body was not kept, where the status tells enough, else null; without it
+ *   notes?: () => string[]}} Classify `byStatus`: of a response whose body was not kept, where the status is enough, else null; without it
  *   HTTP 2xx does not. `notes`: at the end, what the checks left out, in the same words on every thread */
 /**
  * @typedef {object} Operation
  * @property {string} name
- * @property {string} things plural: what is counted, e.g. `certificates`
+ * @property {string} things the unit of responses, plural, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
  * @property {Record<string, OptionSpec>} options
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each
@@ -58,7 +58,7 @@ import { usageError } from '../common/errors.js';
  * @property {(plan: Plan) => Keeper | null} [openKeeper] for what classifiers ask to keep
  * @property {(plan: Plan, kept: Kept) => string} [describeKept] a sentence
  * @property {(context: CleanupContext, fixture: any) => Promise<void>} [cleanup] after the run, interrupted or not: takes away what
- *   preparing and sending have made, or says what is left; may throw
+ *   preparing and sending have made, or reports what is left; may throw
  */
 /** @typedef {Omit<PrepareContext, 'keepAlive' | 'progress' | 'onEnd' | 'owns'>} CleanupContext */
 /**

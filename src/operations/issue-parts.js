@@ -27,7 +27,7 @@ export function openKeepFile(path) {
       if (failure !== null) return;
       try {
         const lines = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-        // A disk that is filling up takes a part; the next write then says why.
+        // A disk that is filling up takes a part; the next write then fails with the reason.
         for (let written = 0; written < lines.length; ) written += writeSync(file, lines, written);
         count += items.length;
       } catch (error) {

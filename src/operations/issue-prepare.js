@@ -1,4 +1,4 @@
-/** `issue` before time zero: whether the run can work, what it will leave behind, and the CSRs. */
+/** `issue` before time zero: checks that the run can work, notes what it will leave behind, and makes the CSRs. */
 import { usageError } from '../common/errors.js';
 import { expectedRequests, longestRunMs } from '../plan/expected.js';
 import { describeFootprint } from '../vault/check-role.js';

@@ -188,7 +188,7 @@ function createClassifier({ options: given, load: { seed, shard } }, { serials, 
 }
 
 /**
- * Made from what was checked, not from what was sent: nothing else that an answer holds gets into the file.
+ * Made from the checked fields only: nothing else of the response gets into the file.
  *
  * @param {Uint8Array} serial
  * @param {string} pem
@@ -200,7 +200,7 @@ function keepable(serial, pem) {
 
 /**
  * @param {Uint8Array} body
- * @returns {Record<string, any> | string} Vault's `data`, or the outcome that says why there is none
+ * @returns {Record<string, any> | string} Vault's `data`, or the outcome where there is none
  */
 function readAnswer(body) {
   try {

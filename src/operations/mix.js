@@ -1,6 +1,6 @@
 /**
  * What a run sends: one operation, or several by weight. Which of them request `index` is follows from the plan's seed and the index
- * alone, so that every thread and every machine says the same.
+ * alone, so that every thread and every machine agrees.
  */
 import { targetError } from '../common/errors.js';
 import { loadOperation } from './index.js';

@@ -37,7 +37,7 @@ const NAMES = Object.freeze(/** @type {KindName[]} */ (Object.keys(KINDS)));
 const EXAMPLE = 'Write it as good=90,revoked=5,never-issued=3,wrong-issuer=2.';
 
 /**
- * @param {readonly string[]} about texts such as `revoked=5`; none: only what is given, or issued, is asked about
+ * @param {readonly string[]} about texts such as `revoked=5`; none: only given or issued certificates
  * @param {readonly string[]} expect one answer; with `about` texts such as `never-issued=unknown`
  * @returns {Kind[]} at least one
  * @throws {PkiLoadError}

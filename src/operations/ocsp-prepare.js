@@ -87,7 +87,7 @@ function askedKinds(
 
 /**
  * A Vault can be asked whether it serves and has such a mount, so its responder sees the plan's requests alone. A token is
- * not needed, so what it may not see is no matter.
+ * not needed, so missing rights do not matter.
  *
  * @param {PrepareContext} context
  */

@@ -115,7 +115,7 @@ export async function fromSerials(context, file, flag) {
   return { serials, issuer, example };
 }
 
-/** What is in --issuer, else the mount's. @param {PrepareContext} context */
+/** The certificates of --issuer, else the mount's. @param {PrepareContext} context */
 export async function issuersOf({ plan, client }) {
   const file = plan.options.issuer;
   const { mount } = plan.target;
@@ -205,7 +205,7 @@ function read(path, flag) {
 }
 
 /**
- * Says what is wrong with a file that is read later, line by line.
+ * Checks a file early that is read later, line by line.
  *
  * @param {string} path
  * @param {string} flag

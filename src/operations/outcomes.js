@@ -52,7 +52,7 @@ export const CALL_OUTCOMES = Object.freeze({
 
 /**
  * @param {string} success outcome
- * @param {(json: Record<string, any>, index: number) => string | null} check the outcome that says what is wrong; null: nothing is
+ * @param {(json: Record<string, any>, index: number) => string | null} check the outcome of a fault; null: none
  * @returns {Classify}
  */
 export function createJsonClassifier(success, check) {

@@ -93,7 +93,7 @@ export const operation = {
   },
 };
 
-/** @param {Record<string, any>} answer Vault says when, in seconds since 1970 */
+/** @param {Record<string, any>} answer with the time in seconds since 1970 */
 function whyNotRevoked({ data }) {
   const isRevoked = data?.revocation_time > 0 && (data.state ?? 'revoked') === 'revoked';
   return isRevoked ? null : 'not_revoked';

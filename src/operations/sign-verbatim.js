@@ -1,4 +1,4 @@
-/** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role has a say: what stands in the CSR is what is certified. */
+/** `sign-verbatim`: CSRs made beforehand, sent to `sign-verbatim`, where no role applies: Vault certifies the CSR as it is. */
 import { expectedRequests } from '../plan/expected.js';
 import { checkPermission, describeFootprint } from '../vault/check-role.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';

@@ -226,7 +226,7 @@ async function makeAll({ client, plan, progress, signal }, mount, making) {
   });
 }
 
-/** @param {VaultClient} client @param {string} mount @returns {Promise<string>} see transit-keys.js */
+/** @param {VaultClient} client @param {string} mount @returns {Promise<string>} */
 async function readPublicKey(client, mount) {
   const { data } = await client.read(`${mount}/keys/${KEY}`);
   return String(data?.keys?.[data.latest_version]?.public_key);

@@ -101,7 +101,7 @@ export function hasExtendedKeyUsage(certificate, purpose) {
 
 /**
  * @param {CertificateFields} certificate
- * @returns {boolean} whether basicConstraints (RFC 5280 section 4.2.1.9) says that it is a CA's
+ * @returns {boolean} basicConstraints (RFC 5280 section 4.2.1.9) marks it as a CA's
  */
 export function isCa(certificate) {
   const value = certificate.extensions.get(OID.basicConstraints);

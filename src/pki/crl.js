@@ -38,7 +38,7 @@ export function parseCrl(der, onEntry = () => {}) {
  * @returns {Omit<Crl, 'signed'>}
  */
 function readTbs(tbs, rawAlgorithm, onEntry) {
-  // Version 2 says so, version 1 says nothing and has no extensions (5.1.2.1).
+  // Version 2 is explicit; version 1 is absent and has no extensions (5.1.2.1).
   const isV2 = tbs.tag === TAG.integer;
   if (isV2 && tbs.readSmallNumber(TAG.integer) !== 1) throw new DerError('Not a version of CRLs', tbs.pos);
   demandSameAlgorithm(tbs, rawAlgorithm);

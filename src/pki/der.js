@@ -3,7 +3,7 @@
  * recursion. Values are views into the given bytes, never copies. Whatever the bytes, only `DerError` is thrown.
  */
 
-/** The bytes are not the DER that was expected. The message says what and at which offset, never the bytes. */
+/** The bytes are not the DER that was expected. The message has the fault and its offset, never the bytes. */
 export class DerError extends Error {
   /** @param {string} problem @param {number} [offset] */
   constructor(problem, offset) {

@@ -1,4 +1,4 @@
-/** Subject alternative names (RFC 5280 section 4.2.1.6): from the text people write to what is in a certificate. */
+/** Subject alternative names (RFC 5280 section 4.2.1.6): from the text that users write to the bytes in a certificate. */
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { contextTag, DerReader, TAG } from './der.js';

@@ -27,7 +27,7 @@ const EDWARDS = Object.freeze({ '1.3.101.112': 'Ed25519', '1.3.101.113': 'Ed448'
 /**
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo
- * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and tells nothing of the key
+ * @returns {'match' | 'mismatch' | 'unreadable'} never throws, and reveals nothing of the key
  */
 export function matchPrivateKey(pem, spki) {
   try {
@@ -118,7 +118,7 @@ function matchesEc(der, curve, bits) {
   }
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
-  ecdh.setPrivateKey(secret); // throws for what is no key of the curve, and keeps the one before
+  ecdh.setPrivateKey(secret); // throws for bytes that are no key of the curve, and keeps the previous one
   return ecdh.getPublicKey().equals(bits);
 }
 

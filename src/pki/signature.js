@@ -68,7 +68,7 @@ function verifyPss(parameters, data, signature, key) {
 }
 
 /**
- * @param {Uint8Array | null} parameters RSASSA-PSS-params; what is left out is SHA-1 and 20
+ * @param {Uint8Array | null} parameters RSASSA-PSS-params; the defaults are SHA-1 and 20
  * @returns {{hash: string, saltLength: number} | null} null where we cannot do it
  * @throws {DerError}
  */

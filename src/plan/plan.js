@@ -1,5 +1,5 @@
 /**
- * Options -> Plan: the one frozen, plain object that says what a run will do. The only place of defaults and
+ * Options -> Plan: the one frozen, plain object that determines a run. The only place of defaults and
  * validation. A Plan holds no secret: tokens and keys travel beside it (see vault/environment.js).
  */
 
@@ -16,7 +16,7 @@ import { parseRequirement } from './requirements.js';
 /** @import { Requirement } from './requirements.js' */
 
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement about one of
- *   the operations, or of the stages, or of both, where it says so */
+ *   the operations, or of the stages, or of both, where set */
 /**
  * @typedef {object} MixEntry
  * @property {string} name in results; no two have the same
@@ -116,7 +116,7 @@ export function planTarget(common, given, environment) {
   };
 }
 
-/** Where Vault's own command line looks, too. */
+/** The default of Vault's own command line. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
 /** @param {ReturnType<typeof readEnvironment>} environment @param {boolean} isDev @returns {string} */

@@ -26,7 +26,7 @@ export function createProfile(segments) {
   const counts = parts.map(({ before }) => before);
   const last = parts[parts.length - 1];
   const total = last.before + arrivalsIn(last, last.endMs - last.startMs);
-  /** Where the last look was: the next is near it. */
+  /** Index of the last search: the next is near it. */
   let near = 0;
 
   /**

@@ -1,5 +1,5 @@
 /**
- * Requirements as people write them (`p99<200ms`), and what they mean. `judge.js` decides whether they are met.
+ * Requirements as users write them (`p99<200ms`), parsed. `judge.js` decides whether they are met.
  */
 import { PkiLoadError, usageError } from '../common/errors.js';
 import { parseDuration, parseRate } from '../common/units.js';

@@ -43,7 +43,7 @@ export function createSchedule(load) {
           requests,
         );
   const { firstMeasured, at } = process;
-  // What is due when nothing is sent any more, as where a stage ends with a pause, is not due.
+  // An arrival after the end of sending, as where a stage ends with a pause, is not planned.
   const isLate = process.count > 0 && profile.timeOf(at(process.count - 1)) > limit - TOLERANCE_MS;
   const count = isLate ? process.count - 1 : process.count;
   /** Rounding must not carry an arrival over the end of the warm-up: recorders go by its time. */

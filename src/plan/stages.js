@@ -30,12 +30,12 @@ const TOLERANCE_MS = 1e-6;
 
 /**
  * @param {readonly Span[]} spans
- * @returns {(ms: number) => number} from the start of the measured part -> which stage that is; what comes later is the last's
+ * @returns {(ms: number) => number} from the start of the measured part -> its stage; later times belong to the last
  */
 export function createStageFinder(spans) {
   const last = spans.length - 1;
   if (last === 0) return () => 0;
-  /** Where the last look was: samples come nearly in order. */
+  /** Stage of the last sample: samples come nearly in order. */
   let near = 0;
   return (ms) => {
     while (near < last && ms >= spans[near].endMs - TOLERANCE_MS) near++;

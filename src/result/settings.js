@@ -12,7 +12,7 @@ export const PATHS = Object.freeze([
 /**
  * @param {unknown} value e.g. the plan of a result
  * @param {string} [prefix]
- * @returns {Map<string, string>} JSON of what is no object, by `outer.inner`
+ * @returns {Map<string, string>} JSON of each value that is no object, by `outer.inner`
  */
 export function flatten(value, prefix = '') {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -70,7 +70,7 @@ function isRoot(namespace) {
 }
 
 /**
- * Vault without Enterprise takes the header and ignores it: what was measured would not be what was asked for.
+ * Vault without Enterprise ignores the header: the run would measure another namespace.
  *
  * @param {string} origin
  */
@@ -105,7 +105,7 @@ function identify(json) {
 /**
  * @typedef {object} MountFacts
  * @property {boolean} checked false: the token may not see the mount's type
- * @property {number | null} defaultTtlMs of certificates, where neither role nor request says
+ * @property {number | null} defaultTtlMs of certificates, where neither role nor request has one
  * @property {number | null} maxTtlMs
  * @property {string[]} warnings sentences
  */

@@ -12,7 +12,7 @@ const MARGIN_MS = 30_000;
  * @property {boolean} checked false: the token may not look itself up
  * @property {number | null} ttlMs null: it never expires, or is not known
  * @property {boolean} renewable
- * @property {number | null} renewEveryMs null: no renewal needed, or none possible; `neededMs` does not count what comes before the run
+ * @property {number | null} renewEveryMs null: no renewal needed, or none possible; `neededMs` leaves out the time before the run
  * @property {string | null} type `service`, `batch`
  * @property {string[]} warnings sentences
  */

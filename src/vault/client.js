@@ -177,7 +177,7 @@ function encodePath(path) {
  *   token: string | null, namespace: string | null}} Refusal */
 
 /**
- * Codes by status. Vault also says 404 with no words for "nothing there", and 429 and 503 for more than one thing.
+ * Codes by status. Vault also answers 404 without a text for "not found", and 429 and 503 for more than one reason.
  *
  * @type {Record<number, {code: string, text: string, remedy: string}>}
  */

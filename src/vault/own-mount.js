@@ -7,7 +7,7 @@ import { PkiLoadError, targetError } from '../common/errors.js';
 /** Their names begin so; the rest is random. */
 export const PREFIX = 'vault-pki-load';
 
-/** What they are described as, for whoever finds one: nothing that lacks it is removed. */
+/** Their description in Vault. A mount without it is never removed. */
 const MARK = 'made by vault-pki-load for a test, and to be taken away by it';
 
 const READY_TRIES = 50;
@@ -65,12 +65,12 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
  * @param {MountContext} context
  * @param {Kind} kind
  * @param {string} path as makeOwnMount drew it
- * @throws {PkiLoadError} which says what is left
+ * @throws {PkiLoadError} naming what is left
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const what = `${kind === 'auth' ? 'the auth method' : 'the secrets engine'} ${path}`;
   const say = () => notice(`Taking away ${what} with all that is in it.`);
-  // A second Ctrl-C ends the program: by then it is said what would be left.
+  // A second Ctrl-C ends the program: by then a notice has named what would be left.
   const slow = setTimeout(say, signal.aborted ? 0 : SLOW_MS);
   try {
     await client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);

@@ -19,7 +19,7 @@ const WILDCARD_LABEL = new RegExp(`^(\\*|\\*${LABEL}|${LABEL}\\*|${LABEL}\\*${LA
 /**
  * @param {Role} role
  * @param {string} text a DNS name or an e-mail address
- * @returns {string | null} why not; null: allowed, or only Vault can tell
+ * @returns {string | null} why not; null: allowed, or only Vault can decide
  */
 export function whyNotAllowed(role, text) {
   if (!/^[\x21-\x7e]+$/.test(text)) return null;

@@ -103,7 +103,7 @@ const LEAST_DRIFT_MS = 0.1;
 
 /**
  * Whole seconds of the measured part. A rising rate (--ramp-up) brings a rising latency, by intent; and in an open loop it is
- * the schedule that says how many are answered. In a plan with stages, each constant stage is tested on its own.
+ * the schedule that determines how many succeed. In a plan with stages, each constant stage is tested on its own.
  *
  * @typedef {Drift & {stage?: string}} RunDrift `stage`: in which it was, where there are several
  *

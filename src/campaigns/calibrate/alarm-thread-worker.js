@@ -1,4 +1,4 @@
-/** Thread entry of the alarm: sleeps in `Atomics.wait`, also while no time is set. Driven by alarm-thread.js. */
+/** Thread entry of the alarm: sleeps in `Atomics.wait`, also while no time is set. Driven by known-delay.js. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createClock } from '../../engine/clock.js';
 

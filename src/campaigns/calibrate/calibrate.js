@@ -75,7 +75,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       summary: summarise(found),
     };
   } catch (error) {
-    // Who interrupted it does not wait to be told why.
+    // After an interruption the reason needs no message.
     throw signal?.aborted ? error : await target.causeOf(error);
   } finally {
     await target.stop();

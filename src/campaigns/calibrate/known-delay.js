@@ -118,7 +118,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
       delayMs = nextDelayMs;
       recording = createRecording();
     },
-    /** @returns what was recorded since `begin` */
+    /** @returns the recording since `begin` */
     end: () => recording.taken(),
   };
 }

@@ -14,7 +14,7 @@ import { run } from '../../run.js';
  * @property {number} samples requests
  * @property {Quantiles} latenessMs of the sends against the schedule; empty in a closed loop
  * @property {Quantiles} targetMs from the moment a request was noticed to its answer
- * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to tell
+ * @property {number | null} targetBusy CPU time of all its threads as a share of one core; null: too short to measure
  */
 
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
@@ -113,7 +113,7 @@ export function toMicros(ms) {
 
 /**
  * @typedef {object} DelayRow
- * @property {number} delayMs that the target was told
+ * @property {number} delayMs that the target is set to
  * @property {number} ratePerSecond
  * @property {number} samples
  * @property {{p50: number | null, p99: number | null}} reportedMs response time, as the tool reports it
@@ -126,7 +126,7 @@ export function toMicros(ms) {
  * @typedef {object} LatenessRow
  * @property {number} ratePerSecond
  * @property {number} samples
- * @property {Quantiles} seenMs from the moment a request was due to its arrival, by the target's clock: what it took to be
+ * @property {Quantiles} seenMs from the moment a request was due to its arrival, by the target's clock: the time it took to be
  *   woken, some tens of microseconds, included
  * @property {{p50: number | null, p99: number | null, max: number | null}} ownMs send lag, as the tool reports it
  * @property {Verdict} measurement

@@ -25,7 +25,7 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /**
  * @typedef {object} Asker
  * @property {(question: Question, onAnswer: (answered: Answered) => void) => void} ask at once: there is always a connection
- * @property {() => Promise<void>} close what is under way is answered `aborted`
+ * @property {() => Promise<void>} close polls in flight end as `aborted`
  */
 
 /**

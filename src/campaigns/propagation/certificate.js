@@ -12,9 +12,9 @@ import { lookOnce, watchNode } from './watch.js';
 /** @typedef {{write: (path: string, data: Record<string, any>, onHead?: () => void) => Promise<{data: Record<string, any> | null}>}} Writer
  *   see VaultClient */
 /**
- * @typedef {object} NodeRow what one node said of one certificate
+ * @typedef {object} NodeRow one node's statuses of one certificate
  * @property {'revoked' | 'never_revoked' | 'never_answered' | 'not_good_before' | 'undecided'} outcome
- * @property {string} [before] with `not_good_before`: what it said instead
+ * @property {string} [before] with `not_good_before`: its status
  * @property {Interval | null} interval from when the revocation was sent; null unless revoked
  */
 /**
@@ -22,7 +22,7 @@ import { lookOnce, watchNode } from './watch.js';
  * @property {number} certificate from 1
  * @property {'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided'} outcome `followed`: the nodes tell
  * @property {string} [failure] code of what went wrong with a call
- * @property {string} [unrevoked] code of why what was not followed could not be revoked either
+ * @property {string} [unrevoked] error code where a certificate that was not followed could not be revoked either
  * @property {number | null} revokeMs how long the revocation took to be answered
  * @property {number} followedMs from the revocation's answer until it was seen everywhere, given up or interrupted
  * @property {NodeRow[]} nodes in the order of the plan; empty where it did not come to that
@@ -76,7 +76,7 @@ export async function followCertificate(certificate, client, circumstances) {
     return { ...row, ...failed('issue_failed', issued.failure), left };
   }
   const { serialText } = issued.value;
-  // What is not followed shall not stay valid for it.
+  // A certificate that is not followed is revoked all the same.
   /** @returns {Promise<Pick<Row, 'left' | 'unrevoked'>>} */
   const takeBack = async () => {
     const revoked = await attempt(() => revoke(client, plan, serialText));
@@ -226,7 +226,7 @@ export async function warm({ plan, nodes, client, clock, stop }) {
 }
 
 /**
- * A token that may not ask `sys/capabilities-self` shows what it may do by doing it.
+ * A token without `sys/capabilities-self` is checked by use.
  *
  * @param {Row} row
  * @param {PropagationPlan} plan

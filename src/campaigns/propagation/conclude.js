@@ -1,4 +1,4 @@
-/** What was found at the nodes -> the document, judged. */
+/** Findings at the nodes -> the document, judged. */
 import { createHistogram, recordMs, valueAtShare } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
@@ -31,7 +31,7 @@ import { everywhere, sinceAnswer } from './watch.js';
  * @property {Propagation['environment']} environment
  */
 
-/** Of several nodes, what is said of a certificate: the first of these that any of them has. */
+/** The outcome of a certificate over several nodes: the first of these that any of them has. */
 const WORST_FIRST = /** @type {const} */ ([
   'never_revoked',
   'never_answered',
@@ -150,7 +150,7 @@ function delayOf(measured) {
   for (const { interval, answeredMs } of measured) {
     const { lowerMs, upperMs } = sinceAnswer(interval, answeredMs);
     if (upperMs <= 0) beforeAnswered++;
-    // What is below zero counts as zero.
+    // Values below zero count as zero.
     recordMs(answeredLower, lowerMs);
     recordMs(answeredUpper, upperMs);
     recordMs(sentLower, interval.lowerMs);

@@ -1,5 +1,5 @@
 /**
- * Requirements on the delay until every node says revoked, judged on its upper bound since the answer: the truth is no longer than
+ * Requirements on the delay until every node reports revoked, judged on its upper bound since the response: the truth is no longer than
  * that, but for what this program was late to see the answer. How late is not known; that its polls were as late at most is taken for
  * it, and what would not be met on bounds that are so much longer is not proven. A certificate that no node reported as revoked never helps.
  */
@@ -84,7 +84,7 @@ function viewOf(upper, lost, measurementValid) {
 }
 
 /**
- * What is judged elsewhere is requests.
+ * Requests are judged elsewhere.
  *
  * @param {RequirementVerdict} verdict
  * @returns {RequirementVerdict}
@@ -111,7 +111,7 @@ function inWords(verdict) {
 const REMARK_SHARE = 0.01;
 const INVALID_SHARE = 0.1;
 
-/** What a responder says of a certificate. */
+/** The statuses of a certificate. */
 const STATUSES = new Set(['good', 'revoked', 'unknown']);
 
 /** @param {Observed} observed @returns {Propagation['measurement']} */

@@ -13,7 +13,7 @@ import { checkPermission } from '../../vault/check-role.js';
  * @typedef {object} NodeFacts
  * @property {string} url
  * @property {string | null} version
- * @property {'active' | 'standby' | 'performance standby' | null} state null: it does not tell
+ * @property {'active' | 'standby' | 'performance standby' | null} state null: not reported
  */
 /**
  * @typedef {object} CrlFacts of the mount's config/crl; null where the server or the token does not let it be seen

@@ -1,5 +1,5 @@
 /**
- * How long a revocation takes to be seen: certificates are issued and revoked, and every node's OCSP responder is asked until it says
+ * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP responder until it reports
  * so. Top to bottom; emits events, prints nothing.
  */
 import { cpus } from 'node:os';
@@ -27,7 +27,7 @@ import { prepare } from './prepare.js';
  * @typedef {object} PropagationOptions
  * @property {string | null} [token] a secret
  * @property {AbortSignal} [signal] first abort: begins no more certificates, ends the waiting, reports
- * @property {AbortSignal} [cutOff] ends what is in flight too
+ * @property {AbortSignal} [cutOff] ends requests in flight, too
  * @property {(event: PropagationEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  */

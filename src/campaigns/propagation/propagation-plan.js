@@ -1,4 +1,4 @@
-/** Declarations of the options of `propagation`; plan.js reads them. What it shares with all commands is declared there. */
+/** Declarations of the options of `propagation`; plan.js reads them. Options shared with all commands are declared there. */
 
 import { usageError } from '../../common/errors.js';
 import { camelCase, readOptions } from '../../common/options.js';

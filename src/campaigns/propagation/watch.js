@@ -9,11 +9,11 @@ const PHASE_STREAM = 31;
 
 /**
  * Polls of one certificate that may wait for a slow node at once. Each certificate has its own, so that none is in another's way: what
- * this program leaves out says nothing of the target.
+ * this program leaves out is no fault of the target.
  */
 export const MOST_UNDER_WAY = 16;
 
-/** What a node said in so many polls, or in --timeout where that is longer, before it was given up is what it said in the end. */
+/** The last polls of a node, so many or within --timeout, give its final status when it is given up. */
 const RECENT_POLLS = 10;
 
 /** @param {NodeWatch} node @param {Question} question @returns {Promise<string>} outcome */
@@ -70,7 +70,7 @@ export function watchNode({ asker, answers, counts }, number, subject, { plan, c
     onLag,
   });
 
-  /** @returns {Promise<void>} when what was asked is answered: an earlier poll may still say good */
+  /** @returns {Promise<void>} when the polls in flight are answered: an earlier one may still report good */
   function end() {
     poller.stop();
     return new Promise((resolve) => {
@@ -199,7 +199,7 @@ export function createBounds() {
     },
     /**
      * @param {number} askedForMs when the revocation was sent
-     * @returns {Interval | null} from `askedForMs`; null: no answer said revoked
+     * @returns {Interval | null} from `askedForMs`; null: no response reported revoked
      */
     interval(askedForMs) {
       if (firstRevoked === Number.POSITIVE_INFINITY) return null;

@@ -121,7 +121,7 @@ function withOneOf(node, keys) {
 /**
  * @param {any} entry of a mix
  * @param {string[]} operations
- * @returns {any} the same; it says by its operation which options it takes
+ * @returns {any} the same; its operation determines its options
  */
 function withOptions(entry, operations) {
   const allOf = operations.map((operation) => ({

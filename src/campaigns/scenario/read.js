@@ -1,4 +1,4 @@
-/** A scenario's text -> what is to be run, validated, with the place of whatever is wrong. */
+/** A scenario's text -> its runs, validated; errors have line and column. */
 import { closest } from '../../common/closest.js';
 import { usageError } from '../../common/errors.js';
 import { readOptions } from '../../common/options.js';

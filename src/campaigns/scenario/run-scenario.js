@@ -22,7 +22,7 @@ import { pauseFor } from '../repeat.js';
  * @property {ReadonlyMap<number, PkiLoadError>} [refused] steps that cannot be run, and why
  * @property {(step: number, result: Result) => unknown} onResult it was shown
  * @property {(step: number, error: PkiLoadError) => unknown} onRefused nothing more is sent for the step
- * @property {(step: number) => Promise<unknown>} between runs: what there is may be written
+ * @property {(step: number) => Promise<unknown>} between runs: results so far may be written
  */
 
 /**

@@ -55,7 +55,7 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
   const learn = async (one, client) => {
     const { place, report } = one;
     const isEmpty = report.made.length + report.there.length === 0;
-    // Where all is kept, nothing need be told apart.
+    // Where all is kept, no list is needed.
     if (keep || isEmpty) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(one)) own.add(uuid);

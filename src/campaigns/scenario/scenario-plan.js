@@ -15,15 +15,15 @@ import { checkSearchable } from '../search/find-max.js';
 /** @import { ScenarioTarget } from './read.js' */
 /** @import { Path, Source } from './source.js' */
 
-/** With any of these on the command line, it says how the load goes: stages are left out. */
+/** With any of these on the command line, the scenario's stages are left out. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'rampUp']);
 
 /**
  * @param {ScenarioRun} run
  * @param {ScenarioTarget} target
- * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over what the scenario says
+ * @param {Record<string, unknown>} flags of the command line, by kebab- or camelCase name: they win over the scenario
  * @param {VaultEnvironment} environment where defaults of the target come from
- * @param {SearchStart | null} [search] it says how the load goes, in the place of model and stages; null: none
+ * @param {SearchStart | null} [search] it determines the load, in place of model and stages; null: none
  * @returns {Promise<Readonly<Plan>>}
  * @throws {PkiLoadError} naming what contradicts what
  */
@@ -62,7 +62,7 @@ export async function planRun(run, target, flags, environment, search = null) {
 /**
  * @param {ScenarioRun} run
  * @param {Record<string, unknown>} flags by camelCase name
- * @returns {ScenarioRun['stages']} null: there are none, or the command line says how the load goes
+ * @returns {ScenarioRun['stages']} null: none, or the command line replaces them
  */
 function stagesOf({ stages, model }, flags) {
   const level = model === 'closed' ? 'concurrency' : 'rate';
@@ -239,7 +239,7 @@ function inFile({ source }, flags, { pathOf, group }, act) {
 
 /**
  * @param {Record<string, unknown>} given
- * @returns {Record<string, unknown>} by camelCase name, without what is not given
+ * @returns {Record<string, unknown>} by camelCase name, without options not given
  */
 function camelKeys(given) {
   return Object.fromEntries(

@@ -27,7 +27,7 @@ import { enoughRequests, isJudgedAt, likelyAt, planOfStep, poolRemedy } from './
  * @property {string} [command]
  */
 
-/** The ends of what is left of the bracket are at most this apart: about what two runs of the same plan differ by. */
+/** The final bracket is at most this wide: about as much as two runs of the same plan differ. */
 const TOLERANCE = 0.02;
 
 const LOWEST_RATE = 0.1;
@@ -71,7 +71,7 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
     const stepPlan = planOfStep(plan, settings, asked);
     const ended = await runStep(stepPlan, { number, level, phase, attempt });
     if (ended !== null) last = ended.result;
-    // What was cut short decides nothing.
+    // An interrupted step decides nothing.
     if (ended === null || isStopped())
       return { verdict: /** @type {const} */ ('not offered'), reason: '', perSecond: 0, succeeded: 0 };
     const { result, recovery, cutShort = null } = ended;

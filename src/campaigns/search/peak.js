@@ -25,7 +25,7 @@ import { ATTEMPTS, isPassing, lacksSamples, lowestAbove, OFFERS } from './search
  * @property {() => boolean} [isStopped] the user has ended it
  */
 
-/** What is within this share of the highest throughput seen is at the peak: two runs of one plan differ by about as much. */
+/** A level within this share of the highest throughput is at the peak: two runs of one plan differ by about as much. */
 const AT_PEAK = 0.05;
 
 /** Twice as many in flight that bring less than this more do not help; so often in a row, and the search turns back. */
@@ -172,7 +172,7 @@ async function leastAtPeak(steps, look, isStopped) {
     const lower = reached.findLast((step) => step.level < level)?.level ?? null;
     if (lower === null || level - lower <= Math.max(1, FINE * level) || isStopped()) return level;
     const middle = await look(middleOf(lower, level), 'bisection');
-    // A middle that fails between two that pass was disturbed: what was there before will do.
+    // A middle that fails between two that pass was disturbed: the previous bracket stays.
     if (!isPassing(middle)) return level;
   }
 }

@@ -1,4 +1,4 @@
-/** Flags that make of a run a search, and what they leave of the others. */
+/** The flags of a search, and their effect on the flags of a run. */
 
 import { usageError } from '../../common/errors.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -9,12 +9,12 @@ import { commonOptions } from '../../plan/common-options.js';
 
 const GROUP = 'Search';
 
-/** Where the doubling begins, unless --rate says otherwise. */
+/** Where the doubling begins without --rate. */
 const START_RATE = 50;
 
 const MOST_RATE = 1e6;
 
-/** Unless --duration says how long a step takes, and --pause what is between them. */
+/** Defaults of --duration, of a step, and of --pause, between steps. */
 const STEP_MS = 10_000;
 const RECOVER_MS = 1000;
 

@@ -8,14 +8,14 @@ import { bisect } from '../bisect.js';
 
 /**
  * @typedef {'met' | 'not met' | 'not proven' | 'not offered'} StepVerdict `not proven`: more samples would have decided; `not
- *   offered`: the generator could not honestly offer it, which says nothing of the target
+ *   offered`: the generator could not offer it, which shows nothing of the target
  */
 /** @typedef {'coarse' | 'bisection' | 'confirmation'} Phase */
 /**
  * @typedef {object} Judged
  * @property {StepVerdict} verdict
  * @property {string} reason a sentence
- * @property {boolean} [isClear] a second look would say the same: it is not at the edge
+ * @property {boolean} [isClear] not at the edge: a second run would agree
  * @property {boolean} [isStarved] `not proven`: in so short a time the level could not have been proven, or only by luck.
  *   Then nothing speaks against it, and higher levels, where samples come sooner, are tried before it is asked again
  */
@@ -46,7 +46,7 @@ const STEPS_DOWN = [1, 1, 2, 2, 4];
 /** At the edge chance decides, and anywhere a single disturbance can: what has failed is tried so often before it counts. */
 export const ATTEMPTS = 2;
 
-/** Where one look proves nothing it is looked at so often, for longer: a small share of errors takes many requests to tell. */
+/** A step that proves nothing is repeated so often, each time longer: a small share of errors takes many requests to show. */
 const LOOKS = 3;
 
 /** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
@@ -90,7 +90,7 @@ function createSearch({ lowest, highest, measure, isStopped = () => false }) {
   /** @param {number} level @param {Phase} phase @param {number} attempt */
   async function tryOnce(level, phase, attempt) {
     const judged = await measure(level, phase, attempt);
-    // What was cut short decides nothing.
+    // An interrupted step decides nothing.
     if (!isStopped()) steps.push({ level, phase, attempt, ...judged });
     return judged;
   }

@@ -28,7 +28,7 @@ const SAMPLES = 2;
 /** Random arrivals are sometimes fewer than were counted on. */
 const ALMOST = 0.9;
 
-/** What was too close to call is measured again for so much longer. */
+/** A step that was too close to call is repeated for so much longer. */
 const LONGER = 3;
 
 /** A rate that chance offers is within so many standard errors of the one that is meant. */
@@ -45,7 +45,7 @@ const LEAST_FOR_RATE_MS = 6000;
 const SPARE = 1.5;
 const MOST_CONNECTIONS = 512;
 
-/** Where no requirement says how long an answer may take. */
+/** Where no requirement limits the response time. */
 const USUAL_PATIENCE_MS = 1000;
 
 /** Keeps the seeds of steps apart from those of runs of --repeat. */
@@ -109,7 +109,7 @@ export function likelyAt(steps, level) {
 /**
  * @param {Plan} plan
  * @param {number} requests likely
- * @returns {Plan} that has enough made ready of what is used up, unless the user has said how much
+ * @returns {Plan} with enough prepared items for each request, unless the user gave a number
  */
 function withReady({ mix, ...plan }, requests) {
   /** @template {{operation: string, options: Readonly<Record<string, any>>}} T @param {T} one @param {number} share @returns {T} */
@@ -138,7 +138,7 @@ export function poolRemedy({ operation, options, mix }, step) {
 }
 
 /**
- * What is prepared once is for all steps, whose requests and duration are not known yet.
+ * One preparation serves all steps, whose requests and duration are not known yet.
  *
  * @param {Plan} plan of a step
  * @returns {Plan} to prepare by
@@ -177,7 +177,7 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, looks 
 
 /**
  * @param {Plan} plan
- * @returns {number} with fewer requests, all of them good, some requirement could not be told from chance
+ * @returns {number} with fewer requests, all of them good, some requirement could not be separated from chance
  */
 function leastRequests({ requirements, mix }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {

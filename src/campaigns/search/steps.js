@@ -26,7 +26,7 @@ import { isShared, planOfAll } from './step-plan.js';
  * @property {AbortSignal} [cutOff]
  * @property {string} command
  * @property {number} recoverMs pause between steps, at least
- * @property {(event: RunEvent) => void} onEvent what is said beside the steps
+ * @property {(event: RunEvent) => void} onEvent events beside the steps
  */
 
 /** @typedef {{origin: string, tls: Tls}} Place */
@@ -109,7 +109,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
       // An embedded server is a new one each time.
       else if (!plan.dev) last = place;
       try {
-        // What was prepared is what the target has to recover from, too.
+        // The target has to recover from the preparation, too.
         const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
         const ended = await runWhileHopeful(stepPlan, {
           prepared,
@@ -205,7 +205,7 @@ const SURE = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(seen: Interval) => string | null} told once a second: why it cannot be met any more; null: it can
+ * @returns {(seen: Interval) => string | null} called once a second: why it cannot be met any more; null: it can
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -239,7 +239,7 @@ export function watchEarlyStop({ load, requirements }) {
 
 /** @typedef {{waitedMs: number, recovered: boolean}} RecoveryEnd */
 
-/** Looks that tell how fast it is at rest, and so many in a row that must be as fast. */
+/** Requests that measure how fast it is at rest, and so many in a row that must be as fast. */
 const LOOKS = 5;
 const QUICK_LOOKS = 3;
 

@@ -12,7 +12,7 @@ const THREAD_BELOW_GAP_MS = 10;
 
 /**
  * `auto` leaves wide gaps to a timer whose last stretch is spun, which is exact and costs little then, and narrow ones to
- * a thread that sleeps. Where every core has a sender already nothing is spun: the target may need what is left.
+ * a thread that sleeps. Where every core has a sender, none spins: the target may need the rest.
  *
  * @param {Pick<LoadPlan, 'model' | 'pacing' | 'ratePerSecond'>} load
  * @param {number} shards of the whole plan

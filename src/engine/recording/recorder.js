@@ -105,7 +105,7 @@ export function createRecorder({
   }
 
   /**
-   * Counted, and judged so that what it leaves behind is kept and known, but in no figure.
+   * Counted and judged, so that what it creates is kept, but it is in no figure.
    *
    * @param {CellTally} cell
    * @param {Sample} sample

@@ -1,6 +1,6 @@
 /**
  * What became of one request, and its way from the sending thread to the recorder's: a ring in shared memory, so that a
- * sample costs the sender a few stores and one copy of the response, and memory stays what it is. One writer, one reader.
+ * sample costs the sender a few stores and one copy of the response, and no allocation. One writer, one reader.
  */
 import { TRANSPORT_CODES } from '../../http/failures.js';
 

@@ -17,7 +17,7 @@ import { createSpans } from './spans.js';
 /** @import { LoadPlan } from '../../plan/load.js' */
 
 /**
- * @typedef {object} SecondRow one second of the measured part; times are ms and of what was done in it, null: nothing was
+ * @typedef {object} SecondRow one second of the measured part; times are ms, of requests done in it; null: none was
  * @property {number} second
  * @property {number} succeeded
  * @property {number} failed
@@ -97,7 +97,7 @@ export function createSeconds(shards, { joins = false } = {}) {
     },
     /**
      * @param {SecondRow[]} [unfinished] of single shards: their seconds that go on
-     * @returns {Second[]} whole ones, and what there is of the others; nothing is closed by it
+     * @returns {Second[]} whole ones, and the others so far; closes none
      */
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));

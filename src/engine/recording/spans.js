@@ -45,14 +45,14 @@ export function createSpans() {
   return {
     /**
      * @param {number} second
-     * @param {Histogram | string | null} histogram of what was done in it; null or empty: nothing was
+     * @param {Histogram | string | null} histogram of the requests done in it; null or empty: none was
      * @param {boolean} [isLast] no other second follows
      * @returns {SpanEnd}
      */
     add(second, histogram, isLast = false) {
       seconds += 1;
       if (histogram !== null && (typeof histogram === 'string' || histogram.totalCount > 0)) {
-        // What is put off is one histogram, however long the span.
+        // A span holds back one histogram, however long it is.
         parts = parts.length === 0 ? [histogram] : [sumHistograms([...parts, histogram])];
       }
       return isLast || (second + 1) % spanLength(second) === 0 ? end() : NOTHING;

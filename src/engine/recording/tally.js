@@ -158,7 +158,7 @@ export function mergeTallies(tallies) {
 }
 
 /**
- * Each operation over all stages. What is always under way is told by the last of them (see rateWindowMs): those before it count
+ * Each operation over all stages. The last stage has the requests always in flight (see rateWindowMs): those before it count
  * as far as some of theirs came after the end of all.
  *
  * @param {CellTally[]} cells all of the first stage, then all of the next
@@ -187,7 +187,7 @@ export function foldStages(cells, spans) {
  * @param {CellTally[]} cells
  * @param {readonly number[] | null} planned of each; null: a closed loop plans as many as there was time for
  * @param {readonly number[]} left of each: neither sent nor dropped
- * @returns {CellTally[]} the same where there is only one: what the run says of itself is true of it
+ * @returns {CellTally[]} the same where there is only one: the run's own figures are its
  */
 export function withPlanned(cells, planned, left) {
   if (cells.length === 1) return cells;

@@ -1,6 +1,6 @@
 /**
  * Thread entry: takes samples from the ring of one sender, judges and records them. Messages out: `ready`, `second`, `end`.
- * On a port of its own, where there is one, it reports every two seconds to whoever shows how the run goes: past the sender's
+ * Every two seconds it reports to the live thread, where there is one, on a port of its own: past the sender's
  * thread, which has something better to do.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -24,7 +24,7 @@ const port = /** @type {MessagePort} */ (parentPort);
 const { plan, fixture, ring, shards, measuredMs, livePort } = workerData;
 const { load } = plan;
 const mix = await loadMix(plan);
-// Before anything is made for the run: what is older than the code that works on it is of another shape to V8.
+// Before the run's objects are made: V8 gives objects older than the code that uses them other shapes.
 if (!load.coldStart) warmUpRecording({ mix, fixture, shards, reports: livePort !== null });
 const keepers = mix.openKeepers();
 const reader = openReader(ring);

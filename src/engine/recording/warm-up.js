@@ -8,7 +8,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 /** @import { Mix, MixFixture } from '../../operations/mix.js' */
 
 /**
- * Parts, each with a recorder and a classifier of its own: what was judged once may be remembered, and code compiled for one
+ * Parts, each with a recorder and a classifier of its own: a judgement may be remembered, and code compiled for one
  * closure alone is thrown away when another comes (see ../warm-up.js).
  */
 const PARTS = 40;

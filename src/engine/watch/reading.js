@@ -32,7 +32,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   let isTurn = false;
   /** The loop waits between turns only. */
   let turnIdleMs = sampled.idleMs;
-  /** When the last two turns ended, in time awake: what came before the earlier one was read in the turn before this one, at the latest. */
+  /** When the last two turns ended, in time awake: bytes that came before the earlier one were read in the turn before this one, at the latest. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
 
@@ -57,7 +57,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   return {
     now,
     /**
-     * To be called when a request was sent: what it takes to read the counters then delays no request.
+     * Call it after a request was sent: reading the counters then delays no request.
      *
      * @param {number} beforeMs from `now`, just before it was sent
      * @returns {number} to be given to `lateMs` with its response

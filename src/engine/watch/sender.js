@@ -182,14 +182,14 @@ function watchGarbage() {
  * @property {number} looks
  * @property {number} waitingLooks samples that found a request waiting for a connection
  * @property {(number | null)[]} quarterMins the fewest that were due and not answered in each quarter of the time; null:
- *   nobody looked
+ *   no sample was taken
  * @property {number} atEnd requests waiting at the last sample
  */
 
 const QUARTERS = 4;
 
 /**
- * @param {number} fromMs from when on the rate does not rise: with it rises what is under way
+ * @param {number} fromMs from when on the rate does not rise; with the rate rises the number in flight
  * @param {number} toMs when the last request is due
  */
 export function watchBacklog(fromMs, toMs) {

@@ -40,7 +40,7 @@ const LEAST_NAME = 32;
  * @param {(row: Row) => number} parts.weight of a row, where there are too many for table and read-outs
  * @param {string} parts.heaviest what weighs: `the one with the longest p99`
  * @param {Level[]} [parts.levels]
- * @param {number | null} [parts.measuredSeconds] what comes later is shaded
+ * @param {number | null} [parts.measuredSeconds] the time after it is shaded
  * @param {readonly Mark[]} [parts.marks]
  * @returns {Drawn}
  */

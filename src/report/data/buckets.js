@@ -40,7 +40,7 @@ export function countsUpTo(buckets, boundsUs) {
  * @param {Bucket[]} buckets ascending
  * @param {readonly number[]} boundsUs ascending, at least one; the first is no longer than the shortest value
  * @returns {number[]} for each bound, how many values are at least as long and shorter than the next one; the last is
- *   for what is as long as the last bound or longer
+ *   for values from the last bound upwards
  */
 export function countsBetween(buckets, boundsUs) {
   const counts = boundsUs.map(() => 0);

@@ -1,14 +1,14 @@
 /**
  * Result -> metrics, named and with units as OpenTelemetry has them; Prometheus's names follow from these. The
  * encodings are in prometheus.js and otlp-metrics.js. Base units: seconds, and shares of one. Names of metrics and of labels
- * never depend on what was measured.
+ * never depend on the measured values.
  */
 /** @import { LatencyBlock, Result } from '../../result/schema.js' */
 
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {{labels: Labels, value: number}} NumberPoint */
 /** @typedef {{labels: Labels, latency: LatencyBlock}} LatencyPoint */
-/** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, what is counted in braces */
+/** @typedef {{name: string, unit: string, help: string}} MetricHead `unit` as in UCUM, counted units in braces */
 /** @typedef {MetricHead & {kind: 'gauge' | 'counter', points: NumberPoint[]}} NumberMetric counters: whole numbers that never fall */
 /** @typedef {MetricHead & {kind: 'histogram' | 'percentiles', points: LatencyPoint[]}} LatencyMetric in seconds */
 /** @typedef {NumberMetric | LatencyMetric} Metric */

@@ -11,7 +11,7 @@
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
  * - the timeline, and the operations together, add up to the whole; no second has more than the peak
  * - where a second has more fields (its failures, its send lag, a histogram), that fits what was done in it; whether its
- *   histogram holds just that is for the reader of a file to ask (check-seconds.js), as is what a part of a plan has for
+ *   histogram holds just that is for the reader of a file to ask (check-timeline.js), as is what a part of a plan has for
  *   `merge` (check-merge-block.js)
  * - the stages together add up to the whole, and the operations of each to it
  * - a response passed, failed by one rule, was left unchecked, or had nothing to check; the outcomes agree

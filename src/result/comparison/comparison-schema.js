@@ -109,7 +109,7 @@ export const Comparison = z
     ),
     /** What may have made a difference beside what is compared. */
     warnings: z.array(z.string()),
-    /** What a reader must know to take the numbers for what they are. */
+    /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),
   })
   .meta({ title: 'Comparison of groups of vault-pki-load runs' });

@@ -1,6 +1,6 @@
 /**
  * How long revocations took to be seen: one declaration that gives the type, the validation and the JSON Schema.
- * src/campaigns/propagation/ makes it. What is true of a delay is an interval, so every distribution comes twice: of lower and of upper bounds.
+ * src/campaigns/propagation/ makes it. A delay is known as an interval, so every distribution comes twice: of lower and of upper bounds.
  */
 import { z } from 'zod';
 import { validatorOf } from '../declared.js';
@@ -40,12 +40,12 @@ const Node = z.object({
   version: z.string().nullable(),
   /** From its sys/health before the first certificate; null where that reports none. */
   state: z.enum(['active', 'standby', 'performance standby']).nullable(),
-  /** Certificates by what came of them here. */
+  /** Certificates by outcome at this node. */
   outcomes: counts,
   delay: Delay,
   /** OCSP requests: `looks` before revocations, and polls after them. */
   asked: z.object({ looks: count, polls: count, missed: count, skipped: count }),
-  /** All of them by what was answered: OCSP status, rule broken, HTTP or transport error. */
+  /** All of them by outcome: OCSP status, rule broken, HTTP or transport error. */
   answers: counts,
 });
 
@@ -122,7 +122,7 @@ export const Propagation = z
     /** Judged on the upper bounds of `everywhere.sinceAnswered`. */
     requirements: Result.shape.requirements,
     measurement: Result.shape.measurement.omit({ observed: true }),
-    /** What a reader must know to take the numbers for what they are. */
+    /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),
     environment: Result.shape.environment,
   })

@@ -34,7 +34,7 @@ import { judgeExtreme, judgePercentile } from './judge-times.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level that one of them keeps
- * @property {number} [perhapsOfferedPerSecond] the level of a stage of which fewer than 100 arrivals, less than one short, do not tell
+ * @property {number} [perhapsOfferedPerSecond] the level of a stage of which fewer than 100 arrivals, less than one short, cannot show it
  *   whether it was kept
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end

@@ -1,5 +1,5 @@
 /**
- * Results of one step, one after the other -> its rows. What was added is kept as sums, so that a hundred runs cost no more
+ * Results of one step, one after the other -> its rows. Results are kept as sums, so that a hundred runs cost no more
  * memory than one, and a file that is written after each run no more time.
  */
 import { createHistogram, meanOf, sumHistograms, valueAtRank, valueAtShare } from '../../common/histogram.js';
@@ -34,7 +34,7 @@ export function createRows({ run, target }) {
         cell.add(part);
       }
     },
-    /** @param {boolean} counts what was added does @returns {Omit<ScenarioRow, 'requirement'>[]} */
+    /** @param {boolean} counts the results added do @returns {Omit<ScenarioRow, 'requirement'>[]} */
     rows: (counts) => [...cells.values()].map((cell) => ({ run, target, ...cell.row(counts) })),
     /** @param {string | null} operation @returns {PerRun | null} over all stages; null: there is none such */
     perRun: (operation) => cells.get(JSON.stringify([null, operation]))?.perRun ?? null,

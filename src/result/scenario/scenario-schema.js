@@ -25,7 +25,7 @@ const Step = z.object({
   name: z.string(),
   run: z.string(),
   target: z.string(),
-  /** What was aimed at; null where nothing could be sent. */
+  /** The target; null where nothing could be sent. */
   aim: z.object({ url: z.string(), product: text, version: text }).nullable(),
   load: z.object({
     model: z.enum(['open', 'closed']),
@@ -56,7 +56,7 @@ const Step = z.object({
   requirements: z.array(
     // As a run with the worst verdict has it. Older files have no figures.
     Result.shape.requirements.element.partial({ actual: true, limit: true, unit: true }).extend({
-      /** What it is about; null: the whole run. */
+      /** Its scope; null: the whole run. */
       operation: text,
       stage: text,
       /** In how many of the runs that were made each verdict was given. */
@@ -155,7 +155,7 @@ export const ScenarioResult = z
     differences: z.array(TargetDifference),
     comparisons: z.array(z.object({ run: z.string(), operation: text, comparison: Comparison })),
     warnings: z.array(z.string()),
-    /** What a reader must know to take the numbers for what they are. */
+    /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),
   })
   .meta({ title: 'Several runs or targets of one vault-pki-load scenario' });

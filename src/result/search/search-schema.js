@@ -83,9 +83,9 @@ export const Search = z
     answer: Step.nullable(),
     bracket: z.object({
       confirmed: amount.nullable(),
-      /** In any step: more than what was confirmed where that was not borne out. */
+      /** In any step: higher than the confirmed level where a longer run did not confirm it. */
       highestMet: amount.nullable(),
-      /** The lowest that did not pass above what was confirmed, else above the highest met; null where none was found. */
+      /** The lowest failed level above the confirmed one, else above the highest met; null: none. */
       above: z.object({ level: amount, verdict: Verdict }).nullable(),
     }),
     /** Closed loop: the highest throughput of a step, be it short, in which every requirement was met. */

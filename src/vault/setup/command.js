@@ -1,11 +1,11 @@
-/** The command that takes a set-up away, as it is typed: nothing in it is secret, and what it ends in is no full stop. */
+/** The command line that removes a set-up, to be copied: without secrets, and without a full stop. */
 import { readEnvironment } from '../environment.js';
 /** @import { TargetPlan } from '../environment.js' */
 
 /**
  * @param {string} name of the set-up
  * @param {string} flags that name the target; starts with a space where it is not empty
- * @param {string | null} [tokenEnv] environment variable that holds the token; null: where the command looks for it itself. It is given
+ * @param {string | null} [tokenEnv] environment variable that holds the token; null: the command finds it itself. It is given
  *   as BAO_TOKEN, which wins over whatever else is exported (readEnvironment); a BAO_TOKEN would win over a VAULT_TOKEN given here
  * @returns {string} for a shell
  */
@@ -16,7 +16,7 @@ export function teardownCommand(name, flags, tokenEnv = null) {
 
 /**
  * @param {TargetPlan} target
- * @param {Record<string, string | undefined>} [env] where it is typed: a target that is verified stays so, whatever VAULT_SKIP_VERIFY says
+ * @param {Record<string, string | undefined>} [env] where it is typed: a verified target stays verified, whatever VAULT_SKIP_VERIFY is
  * @returns {string} flags that name it; starts with a space
  */
 export function targetFlags({ url, namespace, tls }, env = process.env) {

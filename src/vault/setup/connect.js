@@ -1,4 +1,4 @@
-/** The client of `setup` and `teardown`: how long it waits depends on what it asks. */
+/** The client of `setup` and `teardown`, with a time-out for each kind of call. */
 import { PkiLoadError } from '../../common/errors.js';
 import { loadTls } from '../../http/tls.js';
 import { createVaultClient } from '../client.js';
@@ -10,10 +10,10 @@ import { readEnvironment } from '../environment.js';
 const ENVIRONMENT = 'VAULT_CLIENT_TIMEOUT (BAO_CLIENT_TIMEOUT)';
 
 /**
- * A Vault says at once whether it serves, and makes the key of a CA within a minute. Taking away a mount takes as long as what is in it
+ * Vault reports its health at once, and makes the key of a CA within a minute. Removing a mount takes as long as its content
  * takes to be deleted.
  *
- * @param {number | null} timeoutMs what the environment says
+ * @param {number | null} timeoutMs of the environment
  */
 export function limitsOf(timeoutMs) {
   return {

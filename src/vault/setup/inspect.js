@@ -7,7 +7,7 @@ import { describe, fullPath, KEY, otherName, possibleMounts, ROLE } from './setu
 /** @typedef {Mount & {full: string, isOurs: boolean, found: {type: string, description: string}}} FoundMount `full`: its path below `/v1/` */
 /**
  * @typedef {object} Existing
- * @property {FoundMount[]} mounts at the paths of the set-up, whoever made them
+ * @property {FoundMount[]} mounts at the paths of the set-up, ours or not
  * @property {{isOurs: boolean, text: string} | null} policy
  * @property {string[]} moved full paths of mounts that carry the mark, but are elsewhere
  */
@@ -116,7 +116,7 @@ export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
   ].filter(({ able }) => able.length > 0);
 }
 
-/** @param {Existing} there @param {string} name @returns {Right[]} to take away what is ours of it */
+/** @param {Existing} there @param {string} name @returns {Right[]} needed to remove our part of it */
 export function rightsToTearDown({ mounts, policy }, name) {
   return [
     ...mounts
@@ -130,7 +130,7 @@ export function rightsToTearDown({ mounts, policy }, name) {
 }
 
 /**
- * A token that may not ask what it may do (`sys/capabilities-self` is in the default policy) goes on, and meets refusals one by one.
+ * A token without access to `sys/capabilities-self` (it is in the default policy) goes on, and meets refusals one by one.
  *
  * @param {VaultClient} client
  * @param {readonly Right[]} rights

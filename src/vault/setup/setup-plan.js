@@ -1,6 +1,6 @@
 /**
  * Options of `setup`, and what it makes and `teardown` removes: a PKI for testing and other engines that operations need, under one
- * name. Everything carries a mark, which tells it from other people's.
+ * name. Everything carries a mark, to distinguish it from other people's.
  */
 import { usageError } from '../../common/errors.js';
 import { camelCase, readOptions } from '../../common/options.js';
@@ -52,7 +52,7 @@ export const setupOptions = {
 /**
  * @param {Record<string, unknown>} given by kebab- or camelCase name
  * @returns {{name: string, caKeyType: 'rsa' | 'ec' | null, autoRebuild: boolean | null, with: string[]}} `caKeyType`, `autoRebuild`:
- *   null where they are not given, which says nothing of a CA that is there
+ *   null where not given: an existing CA may have any
  */
 export function readSetupOptions(given) {
   const { name, caKeyType, autoRebuild, with: engines } = readOptions(setupOptions, given);

@@ -14,9 +14,9 @@ import { describe, fullPath, KEY, possibleMounts, ROLE } from './setup-plan.js';
  * @property {'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy'} kind
  * @property {string} path below `/v1/`; of a policy, its name
  * @property {string} [type] of a mount; of a CA's key
- * @property {boolean} [uncertain] the answer has not come, or said that Vault failed: it may be there
+ * @property {boolean} [uncertain] no response, or one that Vault failed: it may exist
  */
-/** @typedef {{made: Item[], there: Item[]}} SetupReport what a run of setup made, and what it found made by one before */
+/** @typedef {{made: Item[], there: Item[]}} SetupReport items that this setup created, and those that existed */
 /** @typedef {ReturnType<typeof createRecorder>} Recorder */
 
 /** What the embedded server calls itself. */
@@ -27,10 +27,10 @@ const DEV_PRODUCT = 'vault-pki-load dev';
  *
  * @param {VaultClient} client
  * @param {SetupPlan} plan
- * @param {(text: string) => void} say what was made, a sentence each
- * @param {SetupReport} [report] to be filled as things come true; it holds what was made even where this throws
+ * @param {(text: string) => void} say reports each creation in a sentence
+ * @param {SetupReport} [report] filled step by step; complete even where this throws
  * @returns {Promise<SetupReport>}
- * @throws {PkiLoadError} what was made until then stays, for teardown to take away; that it does is for the caller to say
+ * @throws {PkiLoadError} items created until then stay, for teardown to remove; the caller reports that
  */
 export async function setUp(client, plan, say, report = { made: [], there: [] }) {
   const { name } = plan;
@@ -74,7 +74,7 @@ function withPresent(plan, present) {
  */
 async function makeMounts(client, plan, present, report, say) {
   const items = plan.mounts.map((mount) => ({ mount, item: itemOf(mount) }));
-  // What was there is known before anything is made: it stays, wherever this ends.
+  // Lists what exists before creating anything: that stays, wherever this ends.
   report.there.push(...items.flatMap(({ item }) => (present.has(item.path) ? item : [])));
   for (const { mount, item } of items.filter(({ item }) => !present.has(item.path))) {
     const { path, type } = item;

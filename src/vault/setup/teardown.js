@@ -1,4 +1,4 @@
-/** Removes what `setup` made, and nothing else: what does not carry its mark is left, and said. */
+/** Removes what `setup` created, and nothing else: items without its mark are left and reported. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
 import { checkHealth } from '../check-target.js';
 import { checkRights, findExisting, rightsToLook, rightsToTearDown } from './inspect.js';
@@ -21,7 +21,7 @@ const HELD = Object.freeze({
 /**
  * @param {VaultClient} client
  * @param {string} name of the set-up
- * @param {(text: string) => void} say what was removed or left, a sentence each
+ * @param {(text: string) => void} say reports each removal, or what is left, in a sentence
  * @returns {Promise<boolean>} nothing is left at the names of the set-up
  */
 export async function tearDown(client, name, say) {
@@ -32,7 +32,7 @@ export async function tearDown(client, name, say) {
  * @param {VaultClient} client
  * @param {string} name of the set-up
  * @param {(text: string) => void} say
- * @param {TeardownReport} [report] to be filled; it holds what is gone even where this throws
+ * @param {TeardownReport} [report] filled step by step; complete even where this throws
  * @returns {Promise<TeardownReport>}
  */
 export async function takeAway(client, name, say, report = { gone: [], left: [] }) {
