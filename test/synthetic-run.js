@@ -97,7 +97,7 @@ export function syntheticRun({
     mix: /** @type {any} */ ({
       members: names.map((name) => ({ name })),
       memberOf,
-      things: Object.fromEntries(names.map((name) => [name, 'answers'])),
+      units: Object.fromEntries(names.map((name) => [name, 'answers'])),
       outcomes: { bad: 'not what was asked for', refused: 'the target refused' },
     }),
     window,

@@ -44,7 +44,7 @@ const options = inGroup('AppRole', {
 /** @type {Operation} */
 export const operation = {
   name: 'approle-login',
-  things: 'logins',
+  unit: 'logins',
   examples: [
     "approle-login --rate 50 --duration 1m --require 'p99<200ms'",
     'approle-login --token-type batch',

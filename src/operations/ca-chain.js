@@ -17,7 +17,7 @@ const SKEW_MS = 5000;
 /** @type {Operation} */
 export const operation = {
   name: 'ca-chain',
-  things: 'CA chains',
+  unit: 'CA chains',
   examples: ['ca-chain --dev --duration 10s', "ca-chain --rate 20 --duration 1m --require 'p99<100ms'"],
   options: {},
   outcomes: Object.freeze({

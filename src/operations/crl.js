@@ -19,7 +19,7 @@ const SKEW_MS = 5000;
 /** @type {Operation} */
 export const operation = {
   name: 'crl',
-  things: 'CRLs',
+  unit: 'CRLs',
   examples: ['crl --dev --duration 10s', "crl --rate 5 --duration 1m --require 'p99<500ms'"],
   options: {},
   outcomes: Object.freeze({

@@ -32,7 +32,7 @@ const { rate_limited: _quota, unavailable: _overload, ...OTHER_REFUSALS } = REFU
 /** @type {Operation} */
 export const operation = {
   name: 'health',
-  things: 'health checks',
+  unit: 'health checks',
   examples: ['health --rate 10 --duration 1m', "health --standby-ok --concurrency 5 --require 'p99<50ms'"],
   options,
   outcomes: Object.freeze({

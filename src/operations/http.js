@@ -68,7 +68,7 @@ const NOT_TO_SET = new Set([
 /** @type {Operation} */
 export const operation = {
   name: 'http',
-  things: 'responses',
+  unit: 'responses',
   examples: [
     'http --path /v1/sys/seal-status --rate 50 --duration 1m',
     'http --method POST --path /v1/pki_int/issue/web --token bad --body {} --status 403 --rate 10',

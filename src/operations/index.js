@@ -42,7 +42,7 @@ import { usageError } from '../common/errors.js';
 /**
  * @typedef {object} Operation
  * @property {string} name
- * @property {string} things the unit of responses, plural, e.g. `certificates`
+ * @property {string} unit of its responses, plural, e.g. `certificates`
  * @property {string[]} examples command lines without the program's name
  * @property {Record<string, OptionSpec>} options
  * @property {Readonly<Record<string, string>>} outcomes every outcome it can give, a sentence each

@@ -95,7 +95,7 @@ const OUTCOMES = Object.freeze({
 /** @type {Operation} */
 export const operation = {
   name: 'issue',
-  things: 'certificates',
+  unit: 'certificates',
   examples: [
     'issue --dev --role example-dot-com-ec --duration 10s',
     "issue --concurrency 10 --duration 2m --require 'rate>=1000/h'",

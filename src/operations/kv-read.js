@@ -39,7 +39,7 @@ const options = {
 /** @type {Operation} */
 export const operation = {
   name: 'kv-read',
-  things: 'secrets read',
+  unit: 'secrets read',
   examples: [
     "kv-read --rate 200 --duration 1m --require 'p99<100ms'",
     'kv-read --kv-version 1 --size 4096 --paths 10000',

@@ -9,7 +9,7 @@ import { secretValue } from './request-parts.js';
 /** @type {Operation} */
 export const operation = {
   name: 'kv-write',
-  things: 'secrets written',
+  unit: 'secrets written',
   examples: [
     "kv-write --rate 50 --duration 1m --require 'p99<300ms'",
     'kv-write --kv-version 1 --size 4096 --paths 10000',

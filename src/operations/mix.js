@@ -41,7 +41,7 @@ export function mixOf(plan, members) {
     /** @type {(index: number) => number} which of them request `index` is */
     memberOf,
     /** Units by member name. */
-    things: Object.fromEntries(members.map(({ name, operation }) => [name, operation.things])),
+    units: Object.fromEntries(members.map(({ name, operation }) => [name, operation.unit])),
     /** Meanings of outcomes; the first member with one defines it. */
     outcomes: Object.assign({}, ...members.toReversed().map(({ operation }) => operation.outcomes)),
 

@@ -166,7 +166,7 @@ const OUTCOMES = Object.freeze({
 /** @type {Operation} */
 export const operation = {
   name: 'ocsp',
-  things: 'OCSP responses',
+  unit: 'OCSP responses',
   examples: [
     'ocsp --dev --rate 20 --duration 10s',
     "ocsp --cert leaf.crt --issuer issuer.pem --rate 20 --duration 2m --require 'p99<200ms'",

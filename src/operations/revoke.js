@@ -48,7 +48,7 @@ export const USED_UP =
 /** @type {Operation} */
 export const operation = {
   name: 'revoke',
-  things: 'revocations',
+  unit: 'revocations',
   examples: [
     'revoke --dev --rate 20 --duration 10s',
     "revoke --rate 5 --duration 1m --require 'p99<1s'",

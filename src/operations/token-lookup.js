@@ -7,7 +7,7 @@ import { apiPath, sendAlways } from './request-parts.js';
 /** @type {Operation} */
 export const operation = {
   name: 'token-lookup',
-  things: 'lookups',
+  unit: 'lookups',
   examples: ['token-lookup --rate 100 --duration 1m'],
   options: {},
   outcomes: Object.freeze({

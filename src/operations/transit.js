@@ -86,7 +86,7 @@ const MAKES = {
 /** @type {Operation} */
 export const operation = {
   name: 'transit',
-  things: 'transit responses',
+  unit: 'transit responses',
   examples: [
     'transit --concurrency 100 --duration 10s',
     "transit --action sign --key-type ecdsa-p256 --rate 200 --duration 1m --require 'p99<50ms'",

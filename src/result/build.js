@@ -18,7 +18,7 @@ import { countErrors, errorBar, shareOfErrors } from './errors.js';
 /** @typedef {'response' | 'service' | 'sendLag'} Series */
 /**
  * @typedef {object} OwnFacts what neither the tallies nor the engine know
- * @property {Record<string, string>} things by operation: what its responses are called, in the plural
+ * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] errors that are the tool's or its machine's, not the target's, at most
  * @property {number} [slowdown] of one of several operations: that of all of them, as they share the connections

@@ -143,10 +143,10 @@ function leftOf({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, ce
   return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, rests);
 }
 
-/** @param {Pick<Mix, 'things' | 'outcomes'>} mix @returns {Pick<RunFacts, 'things' | 'meanings'>} */
-export function wordsOf({ things, outcomes }) {
+/** @param {Pick<Mix, 'units' | 'outcomes'>} mix @returns {Pick<RunFacts, 'units' | 'meanings'>} */
+export function wordsOf({ units, outcomes }) {
   return {
-    things,
+    units,
     meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes },
   };
 }

@@ -82,7 +82,7 @@ export function buildResult({
         one.name,
         {
           ...buildBlock([one], factsOf(one), windowMs),
-          things: facts.things[one.name],
+          unit: facts.units[one.name],
         },
       ]),
     ),

@@ -210,8 +210,8 @@ export const Result = z
     load: Load,
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
-    /** `things`: what its responses are called, in the plural. */
-    operations: z.record(z.string(), Block.extend({ things: z.string().optional() })),
+    /** `unit` of its responses, in the plural: `certificates`; `things` in older files. */
+    operations: z.record(z.string(), Block.extend({ unit: z.string().optional(), things: z.string().optional() })),
     /** Of a plan in stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow),

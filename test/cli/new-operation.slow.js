@@ -22,7 +22,7 @@ import { prepareCalls } from './prepare.js';
 export const operation = {
   name: 'kv-delete',
   describe: ${JSON.stringify(DESCRIBE)},
-  things: 'deletions',
+  unit: 'deletions',
   examples: ['kv-delete --kv-mount secret --rate 5'],
   options: {
     'kv-mount': { type: 'text', group: 'KV', placeholder: 'PATH', default: 'secret', describe: 'Mount of the store' },

@@ -26,7 +26,7 @@ describe('the result so far', () => {
     const mix = /** @type {any} */ ({
       ...MIX,
       members: names.map((name, i) => ({ name, weight: i + 1 })),
-      things: Object.fromEntries(names.map((name) => [name, 'answers'])),
+      units: Object.fromEntries(names.map((name) => [name, 'answers'])),
     });
     const soFar = createResultSoFar({ mix, start, zero, command: 'vault-pki-load x' });
     const { recorder, rows } = setUp({ operations: 3 });

@@ -14,7 +14,7 @@ import { sample, setUp } from '../engine/recording.js';
 /** Named as the recorders of test/engine/recording.js call theirs. @type {Mix} */
 export const MIX = /** @type {any} */ ({
   members: [{ name: 'operation 0' }],
-  things: { 'operation 0': 'answers' },
+  units: { 'operation 0': 'answers' },
   outcomes: { bad: 'not what was asked for', refused: 'the target refused' },
 });
 

@@ -50,7 +50,7 @@ function member(name, changes = {}, origin = 'http://192.0.2.1:8200') {
   /** @type {any} */
   const operation = {
     name,
-    things: `${name}s`,
+    unit: `${name}s`,
     outcomes: { [`${name}_done`]: `${name} is done`, both: `as ${name} says` },
     prepare: async () => ({ origin, targetUrl: `${origin}/v1`, target: { product: null }, of: name }),
     createRequester: (/** @type {any} */ plan, /** @type {any} */ fixture) => (/** @type {number} */ index) =>
@@ -89,7 +89,7 @@ test('a mix asks and judges each by its own plan and fixture, and has the notes 
     .createClassifiers(fixture)
     .map(({ name, classify }) => [name, classify(200, new Uint8Array(0), 0).outcome]);
   assert.deepEqual(Object.fromEntries(judged), { read: 'read', write: 'write' });
-  assert.deepEqual(both.things, { read: 'reads', write: 'writes' });
+  assert.deepEqual(both.units, { read: 'reads', write: 'writes' });
   const outcomes = { read_done: 'read is done', write_done: 'write is done', both: 'as read says' };
   assert.deepEqual(both.outcomes, outcomes);
   assert.deepEqual(both.takeNotes(fixture), [[], ['write was seen.']]);

@@ -264,5 +264,5 @@ const PAIR = [
 const [issue, ocsp] = PAIR.map((group) => runOf([group]).operations.ocsp);
 SAMPLES['two-operations'] = runOf(PAIR, {
   command: 'run',
-  operations: { issue: { ...issue, things: 'certificates' }, ocsp },
+  operations: { issue: { ...issue, unit: 'certificates' }, ocsp },
 });

@@ -56,7 +56,7 @@ export function simulate({
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
     windowSeconds: rateWindowMs(operations, facts) / 1000,
     ...block,
-    operations: { [command]: { ...block, things: facts.things[command] } },
+    operations: { [command]: { ...block, unit: facts.units[command] } },
     timeline: buildTimeline(operations, rows, dueIn),
     requirements: require.map((text) => judgeRequirement(parseRequirement(text), view)),
     ...changes,
@@ -185,7 +185,7 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
       arrivals: load.arrivals,
       warmupMs: 0,
       interrupted: false,
-      things: { [command]: command === 'ocsp' ? 'OCSP responses' : 'certificates' },
+      units: { [command]: command === 'ocsp' ? 'OCSP responses' : 'certificates' },
       meanings,
     },
     /** @param {number} seconds */

@@ -161,7 +161,7 @@ export function sampleResult(groups, { counts = {}, ...changes } = {}) {
     load: openLoad(),
     warmup: { seconds: 0, sent: 0 },
     ...whole,
-    operations: { [command]: { ...whole, things: command === 'ocsp' ? 'OCSP responses' : 'certificates' } },
+    operations: { [command]: { ...whole, unit: command === 'ocsp' ? 'OCSP responses' : 'certificates' } },
     timeline: [
       { second: 0, sent, succeeded, failed, p50, p99, max },
       { second: 1, sent: 0, succeeded: 0, failed: 0, p50: null, p99: null, max: null },

@@ -118,8 +118,8 @@ function factsOf(parts, { load }) {
     arrivals: load.arrivals,
     warmupMs: load.warmupMs,
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
-    things: Object.fromEntries(
-      Object.entries(results[0].operations).map(([name, { things = 'answers' }]) => [name, things]),
+    units: Object.fromEntries(
+      Object.entries(results[0].operations).map(([name, { unit, things }]) => [name, unit ?? things ?? 'responses']),
     ),
     meanings: Object.fromEntries(
       results.flatMap(({ outcomeDetails }) =>
