@@ -70,7 +70,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
     '',
     `  export VAULT_TOKEN=$(vault token create -policy=${policy} -ttl=24h -field=token)`,
     '',
-    'Take it away:',
+    'Remove it:',
     '',
     `  ${teardownCommand(name, flags)}`,
   ];
@@ -85,7 +85,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
 export function withWhatStays(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
   const { code, message, remedy, exitCode } = error;
-  const stays = `What was made until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to take it away.`;
+  const stays = `What was made until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to remove it.`;
   return new PkiLoadError(code, message, {
     remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
     exitCode,

@@ -118,7 +118,7 @@ async function removeEntity({ client }, entity) {
     throw targetError(
       'entity_left',
       `Left behind: the entity ${entity} that Vault made of the logins, which could not be removed (${why}).`,
-      `Take it away with vault delete identity/entity/id/${entity}, or give the token delete on identity/entity/id/*.`,
+      `Remove it with vault delete identity/entity/id/${entity}, or give the token delete on identity/entity/id/*.`,
       error,
     );
   }

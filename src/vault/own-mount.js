@@ -69,7 +69,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
  */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const what = `${kind === 'auth' ? 'the auth method' : 'the secrets engine'} ${path}`;
-  const say = () => notice(`Taking away ${what} with all that is in it.`);
+  const say = () => notice(`Removing ${what} with all that is in it.`);
   // A second Ctrl-C ends the program: by then a notice has named what would be left.
   const slow = setTimeout(say, signal.aborted ? 0 : SLOW_MS);
   try {
@@ -80,7 +80,7 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
     throw targetError(
       'mount_left',
       `Left behind: ${what}, which could not be removed (${why}).`,
-      `Take it away with ${disable}.`,
+      `Remove it with ${disable}.`,
       error,
     );
   } finally {

@@ -40,7 +40,7 @@ describe('Ctrl-C while a scenario sets things up', () => {
       assert.equal(stdout, '');
       const command = `vault-pki-load teardown --name ${NAME} --url ${url}`;
       assert.ok(
-        stderr.includes(`\nWarning: ${NAME} is left at ${url}. Take it away with: ${command}\n`),
+        stderr.includes(`\nWarning: ${NAME} is left at ${url}. Remove it with: ${command}\n`),
         stderr,
       );
       assert.deepEqual(

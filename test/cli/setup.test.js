@@ -174,7 +174,7 @@ describe('on a Vault that takes its time', () => {
     });
   }
 
-  test('Ctrl-C twice ends setup at once, with what was made and how to take it away', async (t) => {
+  test('Ctrl-C twice ends setup at once, with what was made and how to remove it', async (t) => {
     const { url, reached } = await serveFakeVault(t, 'POST sys/mounts/load-int');
     const cli = startCli(['setup', '--name', 'load', '--url', url, '--format', 'json'], at(url));
     await reached;
@@ -186,7 +186,7 @@ describe('on a Vault that takes its time', () => {
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the answer to POST sys/mounts/load-int had come. What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to take it away.\n`,
+        `\nvault-pki-load: Interrupted before the answer to POST sys/mounts/load-int had come. What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove it.\n`,
       ),
       stderr,
     );

@@ -245,12 +245,12 @@ describe('interrupted, or with half the rights', () => {
     assert.deepEqual(await entities(), []);
   });
 
-  test('no right to take it away: said what is left, and how it goes', async () => {
+  test('no right to remove it: said what is left, and how it goes', async () => {
     const rights = `${MOUNT.replace(', "delete"', '')}\npath "vault-pki-load-*" { capabilities = ["create", "update", "read"] }`;
     const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(rights));
     assert.deepEqual(result?.outcomes, { encrypted: 5 });
     const [, path] =
-      /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Take it away with vault secrets disable \1/.exec(
+      /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Remove it with vault secrets disable \1/.exec(
         oneLine(stderr),
       ) ?? [];
     assert.ok(path, stderr);

@@ -62,7 +62,7 @@ export function createScenarioSetup(setup, steps, how, system = REAL) {
     else if (uuid === null || !own.has(uuid)) {
       const added = additionsIn(report);
       warn(
-        `${name} was set up at ${place.url} before, and is left there when the scenario is over${added}. If nobody needs it, take it away with: ${place.command}`,
+        `${name} was set up at ${place.url} before, and is left there when the scenario is over${added}. If it is not needed, remove it with: ${place.command}`,
       );
     }
   };
@@ -113,7 +113,7 @@ const isMount = ({ kind }) => kind === 'mount' || kind === 'auth';
 const isOurs = ({ report: { made, there } }) => made.length > 0 && !there.some(isMount);
 
 /** No full stop behind the command: it is to be pasted. @param {string} command */
-const remedyIn = (command) => `Take it away with: ${command}`;
+const remedyIn = (command) => `Remove it with: ${command}`;
 
 /**
  * @param {SetupReport} report of a set-up that was there before

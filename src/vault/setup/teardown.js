@@ -54,7 +54,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
       leave(item, what, 'it does not carry the mark of setup in its description, so it is not ours.');
     else if (await remove(client, `sys/${kind}/${path}`, (why) => leave(item, what, why))) {
       report.gone.push(item);
-      say(`Took away ${what}, ${HELD[type]}.`);
+      say(`Removed ${what}, ${HELD[type]}.`);
     }
   }
   for (const full of there.moved) {
@@ -69,7 +69,7 @@ export async function takeAway(client, name, say, report = { gone: [], left: [] 
   } else if (there.policy !== null) {
     if (await remove(client, `sys/policies/acl/${name}`, (why) => leave(policy, `the policy ${name}`, why))) {
       report.gone.push(policy);
-      say(`Took away the policy ${name}.`);
+      say(`Removed the policy ${name}.`);
     }
   }
   return report;

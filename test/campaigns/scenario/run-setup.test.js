@@ -118,7 +118,7 @@ describe('what a scenario sets up', () => {
     assert.deepEqual(deeds(), ['set up load-test at http://a']);
     assert.match(
       warned[0],
-      /^load-test was set up at http:\/\/a before, and is left there .* take it away with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
+      /^load-test was set up at http:\/\/a before, and is left there .* remove it with: vault-pki-load teardown --name load-test --url http:\/\/a$/,
     );
   });
 
@@ -206,7 +206,7 @@ test('what keeps it there is said with what to do about that', async () => {
   await made.up(never);
   await made.down();
   assert.deepEqual(warned, [
-    'load-test at http://a could not be removed: http://b refused the connection. Start it. Take it away with: vault-pki-load teardown --name load-test --url http://a',
+    'load-test at http://a could not be removed: http://b refused the connection. Start it. Remove it with: vault-pki-load teardown --name load-test --url http://a',
   ]);
 });
 
@@ -214,7 +214,7 @@ test('what is left is said with the command that finds it: its namespace, its to
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
   await made.up(never);
   assert.deepEqual(made.left(), [
-    'load-test is left at http://a. Take it away with: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
+    'load-test is left at http://a. Remove it with: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
   ]);
 });
 
@@ -319,7 +319,7 @@ describe('on Vaults that keep what they are told', () => {
       warned,
       ['a', 'b'].map(
         (host) =>
-          `load-test was set up at http://${host} before, and is left there when the scenario is over. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://${host}`,
+          `load-test was set up at http://${host} before, and is left there when the scenario is over. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://${host}`,
       ),
     );
   });
@@ -333,7 +333,7 @@ describe('on Vaults that keep what they are told', () => {
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
-      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test. If nobody needs it, take it away with: vault-pki-load teardown --name load-test --url http://a',
+      'load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: load-test-kv; rules of the policy load-test. If it is not needed, remove it with: vault-pki-load teardown --name load-test --url http://a',
     ]);
   });
 
@@ -429,7 +429,7 @@ describe('on Vaults that keep what they are told', () => {
       );
       await made.up(never);
       assert.deepEqual(warned, [
-        `load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: ${added}. If nobody needs it, take it away with: ${TEARDOWN_A}`,
+        `load-test was set up at http://a before, and is left there when the scenario is over, with what it lacked and this scenario added: ${added}. If it is not needed, remove it with: ${TEARDOWN_A}`,
       ]);
     });
   }
@@ -463,7 +463,7 @@ describe('while it is being set up', () => {
       const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
       const up = made.up(never);
       await reached;
-      assert.deepEqual(made.left(), [`load-test is left at http://a. Take it away with: ${TEARDOWN_A}`]);
+      assert.deepEqual(made.left(), [`load-test is left at http://a. Remove it with: ${TEARDOWN_A}`]);
       release();
       await up;
       await made.down();
