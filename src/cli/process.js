@@ -37,7 +37,7 @@ export function onInterrupt(process, say, heard = new AbortController()) {
       hurry();
       hurry = end;
     } else if (!stop.signal.aborted) {
-      say('Interrupted: waiting for the last answers, then reporting. Press Ctrl-C again to end at once.');
+      say('Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to end at once.');
       stop.abort();
     } else if (!cutOff.signal.aborted) {
       cutOff.abort();

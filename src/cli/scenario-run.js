@@ -87,7 +87,7 @@ async function measureAll(given, { command, live, stop, cutOff }) {
   const results = report.results();
   // Nothing was measured anywhere: as with a single run, that is an error and no report.
   if (results.length === 0) throw whyNothing(ended);
-  live.event({ type: 'notice', text: 'All runs are over; what they say together is worked out.' });
+  live.event({ type: 'notice', text: 'All runs are over; their summary is being computed.' });
   const failures = await report.writeAll(ended);
   const codes = [
     ...results.map(exitCodeOf),

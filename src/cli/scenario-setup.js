@@ -63,9 +63,9 @@ export function holdSignals(process, say) {
     if (count > 0 && signal === HANG_UP) return;
     count++;
     if (count > 1) process.exit(EXIT.interrupted);
-    else if (phase === 'down') say(`What was set up is being removed. ${AGAIN}`);
+    else if (phase === 'down') say(`Removing the set-up. ${AGAIN}`);
     else {
-      say(`Interrupted: what was set up is removed. ${AGAIN}`);
+      say(`Interrupted: removing the set-up. ${AGAIN}`);
       heard.abort();
     }
   };

@@ -23,7 +23,7 @@ import { startShowing } from './showing.js';
 
 /** @typedef {Awaited<ReturnType<typeof startShowing>>} Live */
 
-const CLOSING = 'What was made for the search is being removed. Press Ctrl-C again to end at once.';
+const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at once.';
 
 /**
  * Searches, shows how it goes, and writes what it found.

@@ -85,7 +85,7 @@ function lastWords({ name, intermediate, policy }, { made, there }, { flags }) {
 export function withWhatStays(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
   const { code, message, remedy, exitCode } = error;
-  const stays = `What was made until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to remove it.`;
+  const stays = `Everything created until then stays: run setup again to complete it, or ${teardownCommand(name, flags)} to remove it.`;
   return new PkiLoadError(code, message, {
     remedy: remedy === undefined ? stays : `${remedy} ${stays}`,
     exitCode,

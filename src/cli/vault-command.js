@@ -144,9 +144,9 @@ export function interruptible(client, stop, cutOff = NEVER) {
   async function patiently(what, ask, isChange = false) {
     if (stop.aborted) throw interrupted();
     const timer = setTimeout(() => {
-      process.stderr.write(`Waiting for the answer to ${what} ...\n`);
+      process.stderr.write(`Waiting for the response to ${what} ...\n`);
     }, PATIENCE_MS);
-    const late = () => interruption('cut_off', `Interrupted before the answer to ${what} had come.`);
+    const late = () => interruption('cut_off', `Interrupted before the response to ${what} had come.`);
     try {
       return await (isChange ? orInterrupted(ask(), cutOff, late) : orInterrupted(ask(), stop, interrupted));
     } finally {

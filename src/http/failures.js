@@ -24,7 +24,7 @@ const FAILURES = {
   },
   connection_reset: {
     code: 'connection_reset',
-    text: 'closed the connection without an answer',
+    text: 'closed the connection without a response',
     remedy: "Look at the server's log; a proxy or a load balancer in between can do this too.",
   },
   host_not_found: {
@@ -44,7 +44,7 @@ const FAILURES = {
   },
   no_answer: {
     code: 'no_answer',
-    text: 'took the connection but gave no full answer in time',
+    text: 'accepted the connection but sent no full response in time',
     remedy: 'Look at the load and the log of the server, or raise --timeout.',
   },
   certificate_not_trusted: {
@@ -106,12 +106,12 @@ const FAILURES = {
   },
   truncated: {
     code: 'truncated',
-    text: 'closed the connection in the middle of an answer',
+    text: 'closed the connection in the middle of a response',
     remedy: "Look at the server's log; a proxy or a load balancer in between can do this too.",
   },
   answer_too_large: {
     code: 'answer_too_large',
-    text: 'sent a longer answer than this tool reads (under load 1 MiB)',
+    text: 'sent a longer response than this tool reads (under load 1 MiB)',
   },
   too_many_open_files: {
     code: 'too_many_open_files',

@@ -197,6 +197,6 @@ export function checkPathOf(path, flag) {
   throw usageError(
     'bad_option',
     `${flag} is ${JSON.stringify(path.slice(0, 80))}, which is not a path such as /v1/sys/health.`,
-    'Begin it with a slash, and percent-encode what is not printable ASCII.',
+    'Begin it with a slash, and percent-encode other characters than printable ASCII.',
   );
 }

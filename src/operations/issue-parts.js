@@ -50,7 +50,7 @@ function open(path) {
     throw usageError(
       'cannot_write',
       `--keep ${path} cannot be written to (${code}).`,
-      'Give a file in a folder that is there and may be written to.',
+      'Give a file in an existing, writable folder.',
       error,
     );
   }

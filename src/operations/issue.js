@@ -81,7 +81,7 @@ const OUTCOMES = Object.freeze({
   issued: 'a certificate that passed every check',
   not_json: 'HTTP 2xx, but the body is not JSON',
   error_body: 'HTTP 2xx, but the body reports errors',
-  no_private_key: 'HTTP 2xx, but the answer has no private key',
+  no_private_key: 'HTTP 2xx, but the response has no private key',
   serial_repeated: 'the serial number was given out before in this run',
   ...CERTIFICATE_FAILURES,
   ...REFUSAL_OUTCOMES,

@@ -21,7 +21,7 @@ export const operation = {
     written: 'the secret was taken, and in version 2 it has a version',
     no_version: 'HTTP 2xx, but without the version that a write to version 2 gives',
     not_vault:
-      'HTTP 2xx, but neither the empty 204 nor the answer with a request_id that a write to version 1 gives',
+      'HTTP 2xx, but neither the empty 204 nor the response with a request_id that a write to version 1 gives',
     ...CALL_OUTCOMES,
   }),
   async prepare(context) {

@@ -127,7 +127,7 @@ function answerOf(value, text) {
   if (found !== undefined) return found;
   throw usageError(
     'bad_option',
-    `--expect holds ${quote(text)}, which is no answer of a responder.`,
+    `--expect holds ${quote(text)}, which is no status of a responder.`,
     `It can be ${ANSWERS.join(', ')}.`,
   );
 }

@@ -4,13 +4,13 @@
 /** @type {Readonly<Record<string, string>>} */
 export const REFUSAL_OUTCOMES = Object.freeze({
   redirected: 'HTTP 3xx: the server points elsewhere; not followed under load',
-  bad_request: 'HTTP 400: the server did not accept what was asked',
+  bad_request: 'HTTP 400: the server did not accept the request',
   permission_denied: 'HTTP 403: the token may not do this, or is no longer valid',
   not_found: 'HTTP 404: no such mount, role or path',
   rate_limited: 'HTTP 429: a rate limit quota refused the request',
   standby: 'HTTP 472 or 473: a standby node refused',
   server_error: 'HTTP 500: an error inside the server',
-  bad_gateway: 'HTTP 502 or 504: a proxy in between got no answer',
+  bad_gateway: 'HTTP 502 or 504: a proxy in between got no response',
   unavailable: 'HTTP 503: sealed, overloaded or without a leader',
   http_error: 'another HTTP status that is no success',
 });

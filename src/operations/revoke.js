@@ -60,7 +60,7 @@ export const operation = {
   outcomes: Object.freeze({
     revoked: 'revoked, and Vault says when',
     revoked_again: 'it was revoked before: there were more requests than certificates; not a success',
-    not_revoked: 'HTTP 2xx, but the answer does not say that it is revoked',
+    not_revoked: 'HTTP 2xx, but the response does not confirm the revocation',
     ...CALL_OUTCOMES,
   }),
   prepare,

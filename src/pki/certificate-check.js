@@ -32,9 +32,9 @@ import { decodePem } from './text.js';
 
 /** Every failure with its description. @type {Readonly<Record<CertificateFailure, string>>} */
 export const CERTIFICATE_FAILURES = Object.freeze({
-  no_certificate: 'The answer has no certificate.',
+  no_certificate: 'The response has no certificate.',
   certificate_unreadable: 'The certificate is not PEM or not DER.',
-  no_issuing_ca: 'The answer does not say which CA issued the certificate.',
+  no_issuing_ca: 'The response does not have the CA that issued the certificate.',
   issuing_ca_unreadable: 'The certificate of the issuing CA is not PEM or not DER.',
   wrong_issuer: 'The certificate names another issuer than the issuing CA.',
   unsupported_signature_algorithm: 'The signature of the certificate cannot be verified here.',

@@ -33,9 +33,9 @@ import { isNullOrAbsent } from './signature.js';
 
 /** The answers a client accepts. @type {Readonly<Record<OcspStatus, string>>} */
 export const OCSP_STATUSES = Object.freeze({
-  good: 'The answer passed every check and says the certificate is not revoked.',
-  revoked: 'The answer passed every check and says the certificate is revoked.',
-  unknown: 'The answer passed every check and says the responder does not know the certificate.',
+  good: 'The response passed every check: the certificate is not revoked.',
+  revoked: 'The response passed every check: the certificate is revoked.',
+  unknown: 'The response passed every check: the responder does not know the certificate.',
 });
 
 /** Everything else, in the order in which it is looked for. @type {Readonly<Record<OcspFailure, string>>} */

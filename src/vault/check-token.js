@@ -206,7 +206,7 @@ async function renewOnce(client, everyMs) {
   try {
     const { auth } = await client.write('auth/token/renew-self');
     const leaseMs = Number(auth?.lease_duration) * 1000;
-    if (!(leaseMs > 0)) return { everyMs, warning: warn('the answer holds no new lease') };
+    if (!(leaseMs > 0)) return { everyMs, warning: warn('the response holds no new lease') };
     const next = renewAfterMs(leaseMs);
     if (next >= everyMs * NO_SHORTER) return { everyMs: next };
     const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is near its maximum life.`;

@@ -182,7 +182,7 @@ function encodePath(path) {
  * @type {Record<number, {code: string, text: string, remedy: string}>}
  */
 const BY_STATUS = {
-  400: { code: 'vault_bad_request', text: 'does not accept', remedy: 'Correct what was asked.' },
+  400: { code: 'vault_bad_request', text: 'does not accept', remedy: 'Correct the request.' },
   401: {
     code: 'vault_unauthorized',
     text: 'asks for other credentials for',

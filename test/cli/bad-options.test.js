@@ -96,7 +96,7 @@ const TABLE = [
   ['issue --sign --pool 0', RANGE('pool', 'at least 1')],
   ['ocsp --hash md5', /--hash is "md5", which is not one of sha1, sha256/],
   ['ocsp --method put', /--method is "put", which is not one of post, get, auto/],
-  ['ocsp --expect fine', /--expect holds "fine", which is no answer of a responder/],
+  ['ocsp --expect fine', /--expect holds "fine", which is no status of a responder/],
   ['ocsp --cert a --serials b', /--cert and --serials are both given/],
   ['ocsp --issuer a', /--issuer is given, but neither --cert nor --serials/],
   ['ocsp --ocsp-url http://x --from-aia', /--ocsp-url and --from-aia both name a responder/],

@@ -36,11 +36,11 @@ describe('the first signal', { concurrency: 2 }, () => {
       assertNoStack(stderr);
       assert.match(
         stderr,
-        /Interrupted: waiting for the last answers, then reporting\. Press Ctrl-C\s+again/,
+        /Interrupted: waiting for the last responses, then reporting\. Press Ctrl-C\s+again/,
       );
       const result = rightResult(stdout);
       assert.deepEqual(rightResult(readFileSync(json, 'utf8')), result);
-      assert.match(readFileSync(text, 'utf8'), /Interrupted: this is what was measured until then\./);
+      assert.match(readFileSync(text, 'utf8'), /Interrupted: these are the figures up to then\./);
       assert.equal(result.interrupted, true);
       assert.ok(result.totals.succeeded > 0);
       assert.equal(result.totals.failed, 0, 'what was in flight was waited for');

@@ -160,7 +160,7 @@ test('Ctrl-C: what there is is reported and written, exit code 130', async (t) =
   assert.equal(found.interrupted, true);
   assert.ok(found.certificates.begun < 50);
   assert.deepEqual(JSON.parse(readFileSync(out, 'utf8')), found);
-  assert.match(stderr, /Interrupted: waiting for the last answers/);
+  assert.match(stderr, /Interrupted: waiting for the last responses/);
 });
 
 describe('refused', () => {

@@ -128,7 +128,7 @@ describe('a client that can be interrupted', () => {
       t.mock.timers.tick(2999);
       assert.deepEqual(said, []);
       t.mock.timers.tick(1);
-      assert.deepEqual(said, [`Waiting for the answer to ${what} ...\n`]);
+      assert.deepEqual(said, [`Waiting for the response to ${what} ...\n`]);
       stop.abort();
       if (isChange) {
         const isOver = await Promise.race([
@@ -140,7 +140,7 @@ describe('a client that can be interrupted', () => {
       }
       await assert.rejects(asked, {
         code: isChange ? 'cut_off' : 'interrupted',
-        message: isChange ? `Interrupted before the answer to ${what} had come.` : 'Interrupted.',
+        message: isChange ? `Interrupted before the response to ${what} had come.` : 'Interrupted.',
         exitCode: 130,
       });
     });
@@ -186,7 +186,7 @@ describe('on a Vault that takes its time', () => {
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the answer to POST sys/mounts/load-int had come. What was made until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove it.\n`,
+        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int had come. Everything created until then stays: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove it.\n`,
       ),
       stderr,
     );
@@ -210,7 +210,7 @@ describe('on a Vault that takes its time', () => {
     assert.equal(code, 130, stderr);
     assert.match(
       stderr,
-      /^vault-pki-load: Interrupted before the answer to DELETE sys\/mounts\/load-root had come\.$/m,
+      /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root had come\.$/m,
     );
     const { gone, left, error } = JSON.parse(stdout);
     assert.deepEqual(

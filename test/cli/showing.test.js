@@ -63,7 +63,7 @@ describe('where the thread is lost', () => {
       /^Warning: How the run goes cannot .*\(no such column\); it goes on, and its result is written/,
     );
     live.event(WARNING);
-    live.event({ type: 'warning', text: 'Interrupted: waiting for the last answers.' });
+    live.event({ type: 'warning', text: 'Interrupted: waiting for the last responses.' });
     live.event(interval());
     assert.match(
       shown(),

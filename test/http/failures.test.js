@@ -74,7 +74,7 @@ test('the meaning of an answer that is too long names the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
     TRANSPORT_MEANINGS.answer_too_large,
-    `the target sent a longer answer than this tool reads (under load ${limit})`,
+    `the target sent a longer response than this tool reads (under load ${limit})`,
   );
 });
 

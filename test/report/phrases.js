@@ -24,7 +24,7 @@ export const PHRASES = {
     every connection was busy: raise it, or lower --rate
     nothing listens there, or it accepts no more connections`,
   'no-samples': `
-    Interrupted: this is what was measured until then.
+    Interrupted: these are the figures up to then.
     Nothing was measured.
     nothing: no response could be checked`,
   'one-request': `
@@ -67,7 +67,7 @@ export const PHRASES = {
     By the ranks of the runs the difference is shown; its size is uncertain, and the interval of the medians includes 0.`,
   'compare-errors': `
     No time and no rate of down is called better: down has more errors than old (100 % and 0 %).
-    p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so that there is no time of an answer.
+    p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
     Errors are 100 points higher: 100 % instead of 0 % (95 % interval +100 to +100 points, p < 0.0001).
     down.json (10 runs)
     Times are those of all requests, failed ones too: a target that fails fast is not a fast one.
@@ -115,7 +115,7 @@ export const PHRASES = {
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
     2.13 % of the polls were left out, as those before them had not been answered.
-    3,000 of 6,012 OCSP answers (49.9 %) were errors or failed a check (bad_signature, connection_refused)
+    3,000 of 6,012 OCSP responses (49.9 %) were errors or failed a check (bad_signature, connection_refused)
     2 of 8 revocations were seen at one node within 34.0 ms (p99), half within 0 ms
     issue_failed
     never_answered

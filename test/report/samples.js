@@ -31,7 +31,7 @@ const FAILING = [
     service: spread(8, 10_000, 10_001),
     lag: 0.12,
     fromSecond: 10,
-    meaning: 'no whole answer within the time-out',
+    meaning: 'no whole response within the time-out',
   },
   {
     outcome: 'bad_signature',
@@ -112,7 +112,7 @@ export const SAMPLES = {
         'p99<50ms',
         'not met',
         [null, 50, 'ms'],
-        '10 of 400 requests had no good answer and count as slower than any limit.',
+        '10 of 400 requests had no good response and count as slower than any limit.',
       ),
       judged(
         'p50<60ms',

@@ -126,7 +126,7 @@ test('details come after the answer, each only where it adds something', () => {
 
 /** @type {[string, Result, RegExp][]} */
 const SAID = [
-  ['an interrupted run', SAMPLES['no-samples'], /^ {2}Interrupted: this is what was measured until then\.$/m],
+  ['an interrupted run', SAMPLES['no-samples'], /^ {2}Interrupted: these are the figures up to then\.$/m],
   [
     'an unfinished run',
     SAMPLES.unfinished,

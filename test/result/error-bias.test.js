@@ -40,7 +40,7 @@ const SOME_SLOW = { failed: each(5), slow: 2 };
 const FEW_RUNS = { failed: [...each(0, 8), 100, 100], slow: 0.5 };
 
 const ALL_FAILED =
-  /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so that there is no time of an answer\.$/;
+  /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so there are no response times\.$/;
 const MORE = /; new has more errors than old \(50 % and 0 %\), and failing fast is not answering fast\.$/;
 const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and failing fast is not answering fast\.$/;
 const NO_TIME = /all requests of new failed, so that there is no time/;

@@ -289,7 +289,7 @@ test('Ctrl-C in the middle: 130, says what stays, and teardown takes it away', a
   assertCode(ended, 130);
   assert.match(
     ended.stderr,
-    /Interrupted\. What was made until then stays: .*teardown --name cut --url http:/,
+    /Interrupted\. Everything created until then stays: .*teardown --name cut --url http:/,
   );
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');

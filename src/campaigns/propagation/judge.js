@@ -31,7 +31,7 @@ import { formatPercent } from '../../result/wording.js';
 export function judgeDelay(requirement, { upper, atLatest, ...seen }) {
   const judged = judgeOn(upper, requirement, seen);
   if (judged.verdict !== 'met' || judgeOn(atLatest.upper, requirement, seen).verdict === 'met') return judged;
-  const late = `But polls were up to ${formatLatency(atLatest.ms)} late: had the answers to the revocations been read as late, it would not hold.`;
+  const late = `But polls were up to ${formatLatency(atLatest.ms)} late: had the responses to the revocations been read as late, it would not hold.`;
   return { ...judged, verdict: 'not proven', reason: `${judged.reason} ${late}` };
 }
 
@@ -182,8 +182,8 @@ function failedAnswers({ nodes }) {
     {
       grade: 'remark',
       code: 'failed_answers',
-      text: `${formatCount(failed)} of ${formatCount(all)} OCSP answers (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
-      remedy: 'Look at the answers of each node in the report, and at the log of the nodes that gave them.',
+      text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
+      remedy: 'See the responses of each node in the report, and at the log of the nodes that gave them.',
     },
   ];
 }

@@ -170,8 +170,8 @@ const LEFT = [
   ],
   [
     'unknown',
-    'One certificate may have been issued all the same, and be valid until it expires: the call that issues it had no good answer.',
-    'certificates may have been issued all the same, and be valid until they expire: the calls that issue them had no good answer.',
+    'One certificate may have been issued all the same, and be valid until it expires: the call that issues it had no good response.',
+    'certificates may have been issued all the same, and be valid until they expire: the calls that issue them had no good response.',
   ],
 ];
 

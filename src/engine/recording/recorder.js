@@ -26,8 +26,8 @@ import { countVerification, createTally, increment, outcomeOf, packTally, second
 /** Outcomes that the engine itself gives, for every operation. */
 export const ENGINE_OUTCOMES = Object.freeze({
   unchecked: 'answered with success, but not checked: the recorder could not keep up',
-  check_failed: 'the check of the answer itself failed; please report it',
-  timeout: 'no whole answer within the time-out',
+  check_failed: 'the check of the response itself failed; please report it',
+  timeout: 'no whole response within the time-out',
   cut_off: 'still in flight when the run was ended at once',
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });

@@ -120,10 +120,10 @@ function answers({ operations }) {
   );
   const answer = '{answer}';
   return [
-    counter('answers.checked', answer, 'Answers that were checked in full.', each('checked')),
-    counter('answers.passed', answer, 'Checked answers that passed every check.', each('passed')),
-    counter('answers.unchecked', answer, 'Answers of success that were not checked.', each('unchecked')),
-    counter('answers.failed', answer, 'Checked answers by the rule that they broke.', failures),
+    counter('answers.checked', answer, 'Responses that were checked in full.', each('checked')),
+    counter('answers.passed', answer, 'Checked responses that passed every check.', each('passed')),
+    counter('answers.unchecked', answer, 'Successful responses that were not checked.', each('unchecked')),
+    counter('answers.failed', answer, 'Checked responses by the rule that they broke.', failures),
   ];
 }
 
@@ -154,11 +154,11 @@ function times({ operations, latencyMs }) {
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
   return [
-    latency('histogram', 'response_time', 'From when a request was due to the end of its answer.', responses),
+    latency('histogram', 'response_time', 'From when a request was due to the end of its response.', responses),
     latency(
       'histogram',
       'service_time',
-      'From when a request was sent to the end of its answer.',
+      'From when a request was sent to the end of its response.',
       whole('service'),
     ),
     latency('histogram', 'send_lag', 'From when a request was due to when it was sent.', whole('sendLag')),

@@ -113,7 +113,7 @@ export function headline(result) {
 /** @param {Result} result @returns {string} why it is not the result of a whole run; empty where it is */
 export function statePhrase({ unfinished, interrupted }) {
   if (unfinished) return 'Unfinished: the run was still going on when this was written.';
-  return interrupted ? 'Interrupted: this is what was measured until then.' : '';
+  return interrupted ? 'Interrupted: these are the figures up to then.' : '';
 }
 
 /**

@@ -93,7 +93,7 @@ function checkRow({ second, succeeded, failed, failures, p50, p90 = p50, p99, ma
     ),
     ...unless(
       (isThere(histogram) || second >= FINE_SECONDS) && (isThere(lag99) || lag99 === null),
-      `second ${second} of the timeline has ${succeeded + failed} answers, which its histogram or its send lag denies`,
+      `second ${second} of the timeline has ${succeeded + failed} responses, which its histogram or its send lag denies`,
     ),
     ...(failures === undefined
       ? []

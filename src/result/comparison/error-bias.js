@@ -87,7 +87,7 @@ export class ErrorBias {
   allFailed(group) {
     const { name, shares, dead } = this.groups[group];
     if (dead === 0 || dead < shares.length) return null;
-    return `all requests of ${name} failed, so that there is no time of an answer`;
+    return `all requests of ${name} failed, so there are no response times`;
   }
 }
 

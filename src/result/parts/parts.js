@@ -159,7 +159,7 @@ function readPart({ name, result }, allowInterrupted) {
     throw usageError(
       'interrupted_part',
       `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written while its run went on, which did not end by itself'}.`,
-      'Run the parts again, or take what there is with --allow-interrupted.',
+      'Run the parts again, or merge the parts that exist with --allow-interrupted.',
     );
   }
   const scenario = ofScenario(result);

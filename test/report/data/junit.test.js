@@ -94,7 +94,7 @@ for (const [what, result, expected] of CASES) {
 test('the reason stands in the message and in the text, and the summary as output', async () => {
   const { cases, attributes, output } = await suiteOf(SAMPLES['requirement-not-met']);
   const [{ problems, classname }] = cases;
-  const message = '10 of 400 requests had no good answer and count as slower than any limit.';
+  const message = '10 of 400 requests had no good response and count as slower than any limit.';
   assert.deepEqual(problems, [
     { kind: 'failure', type: 'not met', message, text: `p99<50ms: not met. ${message}` },
   ]);
