@@ -41,7 +41,7 @@ import { createVaultClient } from './vault/client.js';
 /**
  * @typedef {object} LiveHook how another thread learns how the run goes without a share of the sending thread's time
  * @property {(count: number) => MessagePort[]} ports one for each recorder, which posts a Report
- *   on it every two seconds; none: nobody wants them
+ *   on it every two seconds; none: no reports
  * @property {(zero: TimeZero) => void} begin
  */
 /**

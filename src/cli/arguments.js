@@ -21,7 +21,7 @@ export function normaliseArguments(args) {
  *
  * @param {string[]} args
  * @param {Record<string, unknown>} given what yargs made of them
- * @returns {Record<string, string>} what was written behind `=`, for options that yargs made true or false
+ * @returns {Record<string, string>} the text after `=`, for options that yargs made true or false
  */
 export function textOfFlags(args, given) {
   return Object.fromEntries(
@@ -93,7 +93,7 @@ function suggest(word, known, dashes) {
 
 /**
  * @typedef {object} Positionals words behind the command
- * @property {string} name key of what was given: a list of texts
+ * @property {string} name its key in the given values: a list of texts
  * @property {string} describe one line for `--help`
  * @property {number} min how many there must be; 0: one may be given
  * @property {boolean} [checksItself] the command says itself that there are too few, with its own message

@@ -129,7 +129,7 @@ export const command = {
       import('../result/comparison/compare.js'),
       import('../result/comparison/fail-if.js'),
     ]);
-    // What is wrong with these is said before files are read.
+    // Checks these before reading files.
     for (const text of failIf) parseFailIf(text);
     const groups = await readGroups(paths, names);
     const createdAt = new Date().toISOString();
@@ -185,7 +185,7 @@ async function readGroups(paths, names) {
   });
 }
 
-/** What the text says itself is said on standard error beside other forms. @param {Comparison} comparison */
+/** Notes that the text contains go to standard error with other formats. @param {Comparison} comparison */
 function warn({ warnings, groups, failIf }) {
   const leftOut = groups.flatMap((group) =>
     leftOutOf(group).map(({ run, why }) => `Left out of ${group.name}: ${run}: ${why}.`),

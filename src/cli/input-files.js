@@ -1,4 +1,4 @@
-/** What groups of files are called: as the user says, else by what the names of their files have in common. */
+/** Names of groups of files: the user's, else the common part of their files' names. */
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -86,7 +86,7 @@ export async function main(args) {
   } catch (error) {
     report(error);
     if (error instanceof PkiLoadError) return error.exitCode;
-    // What was left running by an error of our own must not keep the process alive.
+    // Handles left open by an internal error must not keep the process alive.
     setTimeout(() => process.exit(EXIT.usage), LAST_WORDS_MS).unref();
     return EXIT.usage;
   }

@@ -62,7 +62,7 @@ function namingDev(error) {
 }
 
 /**
- * Runs a plan as often as is asked, shows how it goes, and writes what it gave.
+ * Runs a plan, once or several times, shows progress, and writes the results.
  *
  * @param {Plan} plan
  * @param {object} how

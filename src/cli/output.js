@@ -185,7 +185,7 @@ function cannotWrite(path, name, error) {
  * @template {Document} D
  * @param {D} document
  * @param {readonly string[]} remarks sentences
- * @returns {D} with them where its reports show such: warnings of several runs, notes of one, what is said of a search
+ * @returns {D} with them where its reports show remarks: warnings of several runs, notes of one or of a search
  */
 export function withRemarks(document, remarks) {
   return remarks.length === 0 ? document : /** @type {D} */ (remarked(document, remarks));

@@ -64,7 +64,7 @@ export function onInterrupt(process, say, heard = new AbortController()) {
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another
  *   measurement
- * @returns {number} see EXIT; an interruption tells more than what was not proven because of it. A part of a plan (`--shard`)
+ * @returns {number} see EXIT; an interruption wins over requirements that it left unproven. A part of a plan (`--shard`)
  *   does not answer for requirements, which are judged on the sum of all parts
  */
 export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
@@ -75,10 +75,10 @@ export function exitCodeOf({ interrupted, measurement, requirements, shard }) {
 }
 
 /**
- * What was measured tells more than that some file could not be written.
+ * The exit code of the measurement wins over that of a file that could not be written.
  *
  * @param {unknown} failure
- * @param {number} code of what was measured
+ * @param {number} code of the measurement
  */
 export function withExitCode(failure, code) {
   if (code === EXIT.ok || !(failure instanceof PkiLoadError)) return failure;
@@ -89,7 +89,7 @@ export function withExitCode(failure, code) {
 /** The reader of a pipe or socket has gone away. */
 const GONE = new Set(['EPIPE', 'ECONNRESET']);
 
-/** What a terminal says that was hung up; of a file it would be a fault of the disk. */
+/** The error of a terminal that hung up; for a file it is a fault of the disk. */
 const HUNG_UP = 'EIO';
 
 /** @typedef {Pick<NodeJS.WriteStream, 'on' | 'write'> & {isTTY?: boolean}} Stream */
@@ -116,7 +116,7 @@ export function handleOutputErrors(process) {
 }
 
 /**
- * The worst first. An interruption tells more than what was not proven because of it, and that a target of several could not be
+ * The worst first. An interruption wins over requirements that it left unproven, and a target of several that could not be
  * measured more than what others showed.
  */
 const WORST_FIRST = [

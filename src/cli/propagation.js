@@ -13,7 +13,7 @@ import { exitCodeOf, onInterrupt, withExitCode } from './process.js';
 /** Reporters that can show a propagation, by name. */
 const able = Object.entries(reporters).filter(([, { kinds }]) => kinds.includes('propagation'));
 
-/** What help says of them; the others are refused in words of their own. @type {typeof outputOptions} */
+/** Options in the help; the others are refused with their own messages. @type {typeof outputOptions} */
 const shownOptions = {
   ...outputOptions,
   out: {

@@ -67,9 +67,9 @@ export const runOptions = {
 
 /**
  * @param {Record<string, unknown>} given
- * @param {number} [steps] that are run one after the other, each as often as `repeat` says
+ * @param {number} [steps] run one after the other, each `repeat` times
  * @returns {Promise<RunSettings>}
- * @throws {PkiLoadError} what could not be done at the end, said before the run
+ * @throws {PkiLoadError} for an output that would fail at the end, before the run
  */
 export async function readRunOptions(given, steps = 1) {
   const { out, format, quiet, githubSummary, metrics, otlp, repeat, pause, ...rest } = readOptions(

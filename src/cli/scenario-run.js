@@ -122,9 +122,9 @@ function openReport({ scenario: { name, description }, steps, settings: { repeat
     add: summary.add,
     fail: summary.fail,
     results: () => steps.flatMap((_, step) => summary.resultsOf(step)),
-    /** Between runs; what cannot be written is said when it is tried for the last time. @param {number} step that was run last */
+    /** Between runs; the last attempt reports files that cannot be written. @param {number} step that was run last */
     async writeSoFar(step) {
-      // What was there before is not lost to a run that showed nothing.
+      // A run without a result does not overwrite existing files.
       if (steps.every((_, i) => summary.resultsOf(i).length === 0)) return;
       await writeStep(step);
       await files.writeSummary(together({ unfinished: true }));
@@ -141,7 +141,7 @@ function openReport({ scenario: { name, description }, steps, settings: { repeat
 }
 
 /**
- * What the runs have shown tells more than that some file could not be written.
+ * The exit code of the runs wins over that of a file that could not be written.
  *
  * @param {unknown[]} failures
  * @param {number} code
@@ -197,7 +197,7 @@ export function scenarioFiles(names, { out, format, repeat, summary }) {
 }
 
 /**
- * As for runs; nothing tells of all searches together.
+ * As for runs, but there is no document of all searches.
  *
  * @param {readonly string[]} names of the steps
  * @param {Pick<RunSettings, 'out' | 'format'>} settings

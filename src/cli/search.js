@@ -1,4 +1,4 @@
-/** --find-max-rate, --max-concurrency: steps one after the other; what is known is written after each. */
+/** --find-max-rate, --max-concurrency: steps one after the other; writes the document after each. */
 
 import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
 import { openSteps } from '../campaigns/search/steps.js';
@@ -26,7 +26,7 @@ import { startShowing } from './showing.js';
 const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at once.';
 
 /**
- * Searches, shows how it goes, and writes what it found.
+ * Searches, shows progress, and writes the document.
  *
  * @param {Plan} plan its rate, or in a search in a closed loop its concurrency, is where the search begins
  * @param {object} how
@@ -52,7 +52,7 @@ export async function searchPlan(plan, { token, settings, line, asked, heard, re
   try {
     return await searchAndReport({ plan, asked, command, settings, remarks }, { steps, shown, stop, warn });
   } finally {
-    // All is reported: what comes now may take minutes, and should not be left half done by mistake.
+    // All is reported: the clean-up may take minutes, and should not be cut short by mistake.
     interrupt.over(() => warn(CLOSING));
     await steps.close().catch((error) => warn(textOf(error)));
     interrupt.over(shown.cutShort);
@@ -91,7 +91,7 @@ async function searchAndReport({ plan, asked, command, settings, remarks }, { st
         const waited = formatDuration(step.recovery.seconds * 1000);
         warn(`The target had not recovered ${waited} after the step before: this one began all the same.`);
       }
-      // What cannot be written is said when it is tried for the last time.
+      // The last attempt reports files that cannot be written.
       await writeFiles(withRemarks(document, remarks), settings.out);
     },
   }).catch(async (error) => {
@@ -116,7 +116,7 @@ async function searchAndReport({ plan, asked, command, settings, remarks }, { st
 /** @param {Search} search @returns {number} see EXIT */
 export function exitCodeOfSearch({ interrupted, answer, why, steps, requirements }) {
   if (interrupted) return EXIT.interrupted;
-  // A rate at which only the tool gave up is not what was looked for, however good it looks.
+  // A rate at which only the tool gave up is no result, however good it seems.
   if (why === 'generator') return EXIT.invalidMeasurement;
   if (answer === null) {
     return steps.at(-1)?.verdict === 'not offered' ? EXIT.invalidMeasurement : EXIT.requirement;
@@ -143,7 +143,7 @@ function textOf(failure) {
 }
 
 /**
- * Each step is shown as a run is; what comes between is said in lines.
+ * Each step has the view of a run; between steps there are lines.
  *
  * @param {RunSettings} settings
  * @param {string} command

@@ -1,4 +1,4 @@
-/** What `setup` and `teardown` share: single calls on a Vault that can be interrupted between any two, and what is said of them. */
+/** What `setup` and `teardown` share: single calls on a Vault that can be interrupted between any two, and their messages. */
 
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { readOptions } from '../common/options.js';
@@ -11,7 +11,7 @@ import { HANG_UP, SIGNALS } from './process.js';
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { VaultClient } from '../vault/client.js' */
 
-/** After so long it is said what is waited for. */
+/** After this time a message names the call. */
 const PATIENCE_MS = 3000;
 
 const NEVER = new AbortController().signal;
@@ -46,8 +46,8 @@ export const vaultOptions = {
 /**
  * @template Report
  * @param {{name: string, specs: Record<string, OptionSpec>, given: Record<string, unknown>}} command
- * @param {Report} report what there is to say in JSON, filled by `work`
- * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: what is said last, in text
+ * @param {Report} report the JSON output, filled by `work`
+ * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: the last line of the text output
  * @returns {Promise<number>} exit code
  */
 export async function runOnVault({ name: command, specs, given }, report, work) {
@@ -124,7 +124,7 @@ function onSignal() {
 }
 
 /**
- * The same, but that it says what it waits for, and asks nothing any more once it is to stop: that is code `interrupted`. An answer
+ * The same client, but it reports long waits, and after a stop it refuses calls with code `interrupted`. An answer
  * that changes nothing is not waited for then. One to a change is until it is cut off, which is code `cut_off`: it may have come true.
  *
  * @param {VaultClient} client
@@ -178,7 +178,7 @@ export function flagsOf(given) {
       const value = given[name];
       if (value === undefined) return [];
       if (type !== 'flag') return [` --${name} ${quoted(String(value))}`];
-      // What the environment says may be the other way round: that it is off is said, too.
+      // The environment may have it on: the command line turns it off explicitly.
       return String(value) === 'true' ? [` --${name}`] : [` --${name}=false`];
     })
     .join('');

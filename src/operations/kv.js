@@ -146,7 +146,7 @@ export function secretBody(version, value) {
 /**
  * @param {KvVersion} version
  * @param {Record<string, any> | null} data of an answer
- * @returns {unknown} what was written as the value
+ * @returns {unknown} the written value
  */
 export function valueIn(version, data) {
   return version === '2' ? data?.data?.value : data?.value;

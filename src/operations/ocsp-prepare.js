@@ -127,7 +127,7 @@ export function responderOf({ options: { ocspUrl, fromAia }, target }, { example
 }
 
 /**
- * One request before time zero: what does not answer as a responder is told from what answers wrongly, which the run
+ * One request before time zero: a server that is no responder is an error now; wrong responses are outcomes that the run
  * will count.
  *
  * @param {PrepareContext} context

@@ -29,7 +29,7 @@ const ENCRYPT = Object.freeze({
   'rsa-4096': { modulusBytes: 512 },
 });
 
-/** By what they can do; the first is the default. */
+/** By capability; the first is the default. */
 export const KEY_TYPES = Object.freeze({
   encrypt: Object.keys(ENCRYPT),
   sign: ['ed25519', 'ecdsa-p256', 'ecdsa-p384', 'ecdsa-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'],

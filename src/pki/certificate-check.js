@@ -1,6 +1,6 @@
 /**
  * The judge of a certificate that a CA has just issued. The rules, in their order; the first one broken names the failure:
- * it is there and can be read, its issuing CA too; that CA's name and key issued it; it names what was asked, and is no CA itself; it has
+ * it is there and can be read, its issuing CA too; that CA's name and key issued it; it has the requested names, and is no CA itself; it has
  * the key that was asked for or came along; it is valid now. Extra names are allowed: Vault adds the commonName to the alternative
  * names, and roles may add more. The issuing CA is the one the answer names: whether it is to be trusted is not asked.
  */

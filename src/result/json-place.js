@@ -79,7 +79,7 @@ function scan(text) {
  * @param {Expected} expected
  * @param {string | undefined} next character
  * @param {('{' | '[')[]} open changed by brackets
- * @returns {Expected | 'word' | 'string' | null} a token to take, what comes after the character, or null: it may not be there
+ * @returns {Expected | 'word' | 'string' | null} a token to take, the expectation after the character, or null: unexpected
  */
 function stepOf(expected, next, open) {
   if (expected === 'colon') return next === ':' ? 'value' : null;

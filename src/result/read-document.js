@@ -1,4 +1,4 @@
-/** Files -> documents: results, run sets and comparisons, validated. An error names in one sentence what is wrong with a file. */
+/** Files -> documents: results, run sets and comparisons, validated. An error has one sentence on the fault of a file. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { usageError } from '../common/errors.js';

@@ -71,7 +71,7 @@ const Rates = z
     perSecond: amount,
     perHour: amount,
     peakOneSecond: amount,
-    /** `sampled`: the upper end for the size of the sample alone; what is above it may be the tool's own slowness. */
+    /** `sampled`: the upper end for the size of the sample alone; the part above it may be the tool's own lateness. */
     bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
   })
   .meta({ id: 'Rates' });
@@ -131,7 +131,7 @@ const Load = z.object({
   stageCount: count.optional(),
 });
 
-/** A second of the measured part, or of the wait for the last responses. Times are of what was done in it. */
+/** A second of the measured part, or of the wait for the last responses. Times are of the requests done in it. */
 const TimelineRow = z.object({
   second: count,
   /** Open loop: arrivals that the plan has in this second. */
@@ -159,7 +159,7 @@ const StageBlock = Block.extend({
   startSeconds: amount,
   /** As long as it was, to its planned end at most. */
   seconds: amount,
-  /** What was planned, least and most: requests a second, or in flight in a closed loop. */
+  /** Lowest and highest planned level: requests a second, or in flight in a closed loop. */
   level: z.object({ least: amount, most: amount }),
   /** Length as its rates are reckoned, as of the whole. */
   windowSeconds: amount,
@@ -168,7 +168,7 @@ const StageBlock = Block.extend({
 
 const RequirementVerdict = z.object({
   text: z.string(),
-  /** What it is about, where that is not the whole run. */
+  /** Its scope, where that is not the whole run. */
   operation: z.string().optional(),
   stage: z.string().optional(),
   verdict: z.enum(['met', 'not met', 'not proven']),
@@ -220,7 +220,7 @@ export const Result = z
     environment: z.object({ node: z.string(), platform: z.string(), cpus: count }),
     /** Of a part: what `merge` needs to add it to the others exactly. */
     merge: MergeBlock.optional(),
-    /** Of merged parts: what they were. */
+    /** The parts of a merged result. */
     merged: z.array(MergedPart).optional(),
   })
   .meta({ title: 'Result of a vault-pki-load run' });

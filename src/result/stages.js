@@ -108,7 +108,7 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
       ? rateWindowMs(foldStages(cells, stages), facts)
       : stageWindowMs(cells, index, stages[index], facts);
   const view = buildView(own, buildBlock(own, ownFacts, windowMs), ownFacts, load, isValid);
-  // Which of the requests are an operation's is drawn at random: its share of what was offered is not known beforehand.
+  // Which of the requests are an operation's is drawn at random: its share of the offered rate is not known beforehand.
   if (operation !== undefined && all.length > 1) return { ...view, offeredPerSecond: null };
   if (index < 0 || !isEven(load, index)) return view;
   return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
@@ -116,9 +116,9 @@ export function scopedView({ operation, stage }, { cells, stages, facts, load, i
 
 /**
  * Where a stage that is the same all the time begins and ends between two arrivals it has one fewer than its level in its time: that is no
- * lack of load, if it has so many that one is not seen in its rate; if it has fewer, they do not tell.
+ * lack of load, if it has so many that one does not show in its rate; fewer cannot show it.
  *
- * @param {Pick<RunView, 'offeredPerSecond'>} view what was offered on average
+ * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate
  * @param {number} level a second
  * @param {RunFacts} facts of the stage
  * @returns {Partial<RunView>}

@@ -35,7 +35,7 @@ export function saidOf(name, label, text) {
 
 /**
  * @param {number} fraction
- * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for what is only near it
+ * @returns {string} `0.1 %`, `12.3 %`, `100 %`; three digits, and never `100 %` or `0 %` for a value near it
  */
 export function formatPercent(fraction) {
   const percent = fraction * 100;

@@ -16,7 +16,7 @@ const READY_PAUSE_MS = 100;
 /** Vault revokes every token and lease of a mount before it is gone: of a hundred thousand logins, that is minutes. */
 const REMOVE_WITHIN_MS = 300_000;
 
-/** After this time, a notice says what the program waits for. */
+/** After this time, a notice names the call that the program waits for. */
 const SLOW_MS = 2000;
 
 /** @typedef {'mounts' | 'auth'} Kind */
@@ -30,7 +30,7 @@ const SLOW_MS = 2000;
 /**
  * A mount that is removed at the end, whatever comes between.
  *
- * @param {MountContext & {onEnd: (end: () => Promise<void>) => void}} context `onEnd`: what is called when the run is over
+ * @param {MountContext & {onEnd: (end: () => Promise<void>) => void}} context `onEnd` registers a function to call when the run is over
  * @param {Kind} kind
  * @param {string} type e.g. `kv`
  * @param {Record<string, unknown>} [settings] beside its type

@@ -137,7 +137,7 @@ function driftsIn(seconds, { model }) {
 function stageDrifts(load, { windowMs }, seconds) {
   for (const [i, { name, startMs, endMs }] of stagesOf(load).entries()) {
     if (!isEven(load, i)) continue;
-    // What was due before it is answered in its first second.
+    // Requests due before it are answered in its first second.
     const first = Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1);
     const own = seconds.slice(first, Math.floor(Math.min(endMs, windowMs) / 1000));
     const { latencyDrift, rateDrift } = driftsIn(own, load);

@@ -107,7 +107,7 @@ export function createKnownDelayServer({ clock, alarm, ask }) {
   return {
     server,
     /**
-     * Forgets what was recorded; what still waits is answered at once, but for as long as it would have waited the alarm
+     * Forgets the recording; waiting requests are answered at once, but for as long as they would have waited the alarm
      * stays set.
      *
      * @param {number} nextDelayMs from the moment a request is noticed to its answer, of all requests from now on

@@ -24,7 +24,7 @@ const ENDED = 'its process has ended';
 /**
  * @typedef {object} TargetInfo
  * @property {string} url of the known-delay server
- * @property {{url: string, token: string}} pki the embedded PKI server, which issues what is asked about
+ * @property {{url: string, token: string}} pki the embedded PKI server, which issues the certificates
  */
 
 /**

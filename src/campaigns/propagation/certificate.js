@@ -111,7 +111,7 @@ async function revokeAndWatch({ certificate, question, serialText, looks }, clie
   const watches = nodes.map((node, i) =>
     looks[i] === 'good' ? watchNode(node, i, { certificate, question, sentMs }, circumstances) : null,
   );
-  // At the first sign of the answer: what is stamped late makes bounds since then too small. How late that itself is seen stays unknown.
+  // Stamped at the first byte of the response: a late stamp makes bounds since then too small. Its own lateness stays unknown.
   let answeredMs = sentMs;
   const onHead = () => {
     answeredMs = clock.now();

@@ -143,7 +143,7 @@ function entrySchema(operations) {
   });
 }
 
-/** What is held: which of them, is for the model to say. @type {[string, z.ZodType][]} */
+/** Levels to hold: the model decides which. @type {[string, z.ZodType][]} */
 const EITHER = [
   ['rate', amount('level').optional()],
   ['concurrency', amount('integer').optional()],

@@ -35,7 +35,7 @@ export async function planRun(run, target, flags, environment, search = null) {
     ...ofTarget(run, target, own),
     ...said,
     ...(search === null ? {} : startLevel(said, search)),
-    // Where a flag says how high they go, there are none.
+    // A flag for the level replaces the stages.
     ...(stages === null ? {} : mostOf(run)),
   };
   const pathOf = pathOfLoad(run, own, said);
@@ -213,7 +213,7 @@ export function pathIn(source, group, name) {
 }
 
 /**
- * What the command line says of flags that contradict each other, at the place of the first of them that stands in the file.
+ * The command line's error on contradicting flags, at the place of the first of them in the file.
  *
  * @template T
  * @param {ScenarioRun} run
@@ -247,14 +247,14 @@ function camelKeys(given) {
   );
 }
 
-/** @typedef {{of: 'rate' | 'concurrency', start: number}} SearchStart `start`: where neither file nor flag says where it begins */
+/** @typedef {{of: 'rate' | 'concurrency', start: number}} SearchStart `start`: where neither file nor flag has a start */
 
 /** A search in a closed loop has no use for them; and as it does not look below where it begins, it begins at the bottom. */
 const NOT_IN_CLOSED = Object.freeze(['rate', 'arrivals', 'rampUp', 'overflow', 'pacing', 'concurrency']);
 
 const { threads, concurrency } = commonOptions;
 
-/** What is said of connections, and what counts where nothing is. */
+/** The setting of connections, and its default. */
 const CONNECTIONS = Object.freeze({ threads, concurrency });
 
 /**
@@ -291,7 +291,7 @@ function startLevel(said, { of, start }) {
 /**
  * @param {ScenarioRun} run
  * @param {Pick<Plan, 'load'>} plan of it
- * @returns {string[]} what is required of stages that it does not have, because flags or a search take their place
+ * @returns {string[]} requirements on stages that flags or a search replaced
  */
 export function notJudged({ requirements }, { load }) {
   const isLeft = (/** @type {{stage?: string}} */ { stage }) => stage !== undefined && load.stages === null;

@@ -183,7 +183,7 @@ function searchDocument({ plan, settings, command, steps, last, confirmation, le
   const highestMet = met.length === 0 ? null : Math.max(...met);
   const above = lowestAbove(steps, level ?? highestMet ?? 0);
   const { requirements, load, ...of_ } = plan;
-  // What was not judged at that level: the run that confirmed the answer says whether it was enough all the same.
+  // A level that was not judged: the confirming run shows whether it passes.
   const isBeyond = (/** @type {number} */ i) =>
     level !== null && confirmation?.requirements[i].verdict !== 'met';
   /** @type {Omit<Search, 'explanation'>} */
@@ -274,7 +274,7 @@ const NOTHING_LEFT =
  * @param {Result} result
  * @param {object} step
  * @param {'rate' | 'concurrency'} step.of
- * @param {number} step.enough with fewer requests what is not proven says nothing
+ * @param {number} step.enough with fewer requests `not proven` shows nothing
  * @param {(requirement: number) => boolean} [step.isAsked] by its place: can it be judged at that level at all?
  * @param {string | null} [step.cutShort] why it was ended before its time
  * @param {string | null} [step.poolRemedy] what to do where there were more requests than certificates to revoke, if the next step will

@@ -197,7 +197,7 @@ function peakOf(steps) {
 }
 
 /**
- * Is what was confirmed at the peak that shorter steps had shown? The number of answers in a given time varies by about its square
+ * Did the confirmation reach the peak that shorter steps had shown? The number of responses in a given time varies by about its square
  * root (Poisson), so that a rate known by n of them has a standard error of rate / sqrt(n); that of a difference is the root of both
  * squared and summed.
  *

@@ -52,7 +52,7 @@ const LOOKS = 3;
 /** What the generator could not offer is its own matter, and often that of what else runs on its machine just then. */
 export const OFFERS = 3;
 
-/** What the target did not take tells more than what could not be offered below it, where it is at most so much above the answer. */
+/** A failed level counts more than a lower one that could not be offered, if it is at most so much above the answer. */
 const STILL_NEAR = 0.05;
 
 /** A generator that can offer so many levels one after the other, and none before, is no better lower down. */
@@ -144,7 +144,7 @@ function offersNothing(steps, levels = 1) {
 async function confirm({ tryOnce, rounded, isStopped }, low, { lowest, tolerance }) {
   /**
    * @param {number} at
-   * @returns {Promise<Judged>} what was too close to call is looked at once more, for longer; what could not be offered is offered again;
+   * @returns {Promise<Judged>} repeats a step that was too close to call, for longer, and one that could not be offered;
    *   what has failed is not
    */
   async function confirmOnce(at) {

@@ -72,7 +72,7 @@ export function planOfStep(plan, settings, step) {
   const { load } = plan;
   const perSecond = of === 'rate' ? level : seenPerSecond;
   const durationMs = stepMs(plan, settings, { perSecond, phase, looks });
-  // With other gaps and orders each time no step repeats another's luck; where nothing is drawn, what was prepared serves all.
+  // With other gaps and orders each time no step repeats another's luck; without randomness one preparation serves all.
   const seed = isShared(plan) ? load.seed : hash32(load.seed, number, STEP_STREAM);
   const common = { ...load, seed, durationMs, requests: null };
   if (of === 'concurrency') {
@@ -149,7 +149,7 @@ export function planOfAll({ load, ...plan }) {
 }
 
 /**
- * Can one preparation serve all steps? Poisson gaps need a seed for each step, and what is prepared follows from the seed; what
+ * Can one preparation serve all steps? Poisson gaps need a seed for each step, and the prepared items follow from the seed; what
  * `revoke` prepares is used up.
  *
  * @param {Plan} plan
@@ -191,7 +191,7 @@ function leastRequests({ requirements, mix }) {
 /**
  * @param {Plan} plan
  * @param {Phase} phase
- * @returns {number} with fewer requests a step that proves nothing says nothing against its level: a single miss could be why
+ * @returns {number} with fewer requests `not proven` is nothing against a level: a single miss could be the reason
  */
 export function enoughRequests(plan, phase) {
   return leastRequests(plan) * (phase === 'confirmation' ? 1 : SAMPLES * ALMOST);

@@ -131,7 +131,7 @@ export function openSteps(plan, { token, signal, cutOff, command, recoverMs, onE
   };
 }
 
-/** @param {unknown} error of what was prepared, which has removed itself what it had made */
+/** @param {unknown} error of a preparation that has cleaned up after itself */
 function bearInterrupted(error) {
   if (!(error instanceof PkiLoadError) || error.code !== 'interrupted') throw error;
 }
@@ -195,7 +195,7 @@ function openAsker(origin, tls, stop) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** What is given up is not at the edge: so many times as many are late as may be, and not just a few, twice in a row. */
+/** A step is given up only far from the edge: so many times the allowed number are late, and not just a few, twice in a row. */
 const CLEARLY = 2;
 const LEAST_LATE = 5;
 const IN_A_ROW = 2;

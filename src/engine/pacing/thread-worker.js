@@ -21,7 +21,7 @@ const SPIN_MS = 0.06;
 const SPIN_GAP_MS = 0.5;
 
 /**
- * Warm-up load, run twice so that V8 does not count on one schedule: more wake-ups than it takes to compile what they call.
+ * Warm-up load, run twice so that V8 does not count on one schedule: more wake-ups than V8 needs to compile their code.
  */
 const WARM_UP_ROUNDS = 2;
 const WARM_UP = Object.freeze({ requests: 4000, perSecond: 40_000, longestMs: 200 });

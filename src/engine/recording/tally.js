@@ -1,5 +1,5 @@
 /**
- * What was counted: of each operation in each stage, one shape from the recorder to the Result. Histograms are packed on their way to
+ * The counters and histograms of each operation in each stage: one shape from the recorder to the Result. Histograms are packed on their way to
  * another thread, and text in the file of a part.
  */
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';

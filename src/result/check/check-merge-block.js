@@ -81,7 +81,7 @@ function checkLags({ timeline }, lags) {
   });
 }
 
-/** @param {string} name @param {string} text @param {number} count what it must hold */
+/** @param {string} name @param {string} text @param {number} count the count that it must hold */
 function checkHistogram(name, text, count) {
   const histogram = readHistogram(text);
   if (histogram === null) return [`"merge" has a ${name} that cannot be read`];

@@ -3,14 +3,14 @@
  *
  * - sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors, of which
  *   `errorShare` is the share
- * - rates are of the successes, over `windowSeconds` where that is there; no success came later than what was due in it can
+ * - rates are of the successes, over `windowSeconds` where that is there; no success came later than a request due in it can
  * - `outcomes` counts every sent request once; `dropped` and `never_sent`, where they stand there, equal the totals
  *   `dropped` and `neverSentDue`
  * - service time and send lag cover the sent requests; response time also those that were due but never sent
  * - an outcome's own times cover its own requests
  * - a histogram decodes to the count and the figures beside it; the outcomes' add up to the whole's, bucket for bucket
  * - the timeline, and the operations together, add up to the whole; no second has more than the peak
- * - where a second has more fields (its failures, its send lag, a histogram), that fits what was done in it; whether its
+ * - where a second has more fields (its failures, its send lag, a histogram), that fits the requests done in it; whether its
  *   histogram holds just that is for the reader of a file to ask (check-timeline.js), as is what a part of a plan has for
  *   `merge` (check-merge-block.js)
  * - the stages together add up to the whole, and the operations of each to it

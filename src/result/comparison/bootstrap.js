@@ -8,7 +8,7 @@
 import { median } from '../../common/median.js';
 import { uniform } from '../../common/random.js';
 
-/** How often such an interval holds the true difference: what is left out is the same on either side. */
+/** Confidence of the interval; both sides leave out the same share. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
 /** Resamples: the ends of the interval are the 251st from either side. */

@@ -124,7 +124,7 @@ function toolOf({ values, tool }) {
 }
 
 /**
- * Best is what is shown to be better than every other; a better median alone may be chance. A group with more errors than
+ * The best group is one shown to be better than every other; a better median alone may be chance. A group with more errors than
  * another does not compete, so that it cannot win, nor keep another from winning.
  *
  * @param {MetricHead} head
@@ -197,7 +197,7 @@ function subjectOf({ operations, command, load }) {
 }
 
 /**
- * What may have made a difference beside what is compared.
+ * Settings and events beside the compared ones that may have made a difference.
  *
  * @param {readonly AdmittedGroup[]} groups
  * @param {import('./error-bias.js').ErrorBias} bias

@@ -107,7 +107,7 @@ export const Comparison = z
         reason: z.string(),
       }),
     ),
-    /** What may have made a difference beside what is compared. */
+    /** Settings and events beside the compared ones that may have made a difference. */
     warnings: z.array(z.string()),
     /** Notes that a reader needs to interpret the figures. */
     notes: z.array(z.string()),

@@ -157,7 +157,7 @@ function invalidDoubt({ name, runs }) {
 }
 
 /**
- * With half of the runs gone, the median of them all could be anything: what is compared is no longer bounded by what is left.
+ * With half of the runs gone, the median of them all could be anything: the runs left no longer bound it.
  *
  * @param {JudgedGroup} group
  * @returns {string} a sentence, or nothing
@@ -196,7 +196,7 @@ function parseDirection(source, metric, word) {
  * @param {string} source
  * @param {string} metric
  * @param {1 | -1} direction
- * @param {string} rest what is written after the direction
+ * @param {string} rest the text after the direction
  * @returns {number | null}
  */
 function parseLeast(source, metric, direction, rest) {

@@ -66,13 +66,13 @@ export const MergeBlock = z
     endedMs: amount,
     windowMs: amount,
     operations: z.record(z.string(), MergeOperation),
-    /** Send lags of what was done in each second, the longest in milliseconds; null where nothing was. */
+    /** Send lags of requests done in each second, the longest in milliseconds; null where none was. */
     lags: z.array(z.object({ histogram, max: amount }).nullable()),
     watch: MergeWatch,
   })
   .meta({ id: 'MergeBlock' });
 
-/** What was merged, part by part. */
+/** The merged parts. */
 export const MergedPart = z
   .object({
     index: count,

@@ -20,7 +20,7 @@ const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
  * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts
  * @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
- * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of what was done in each second; null: nothing was
+ * @param {(string | null)[]} part.lagPerSecond encoded: the send lags of requests done in each second; null: none was
  * @param {(number | null | undefined)[]} [part.lagMaxPerSecond] ms, the longest of them, where a bucket is not exact enough
  * @returns {MergeBlock} plain
  */

@@ -186,7 +186,7 @@ function readPart({ name, result }, allowInterrupted) {
  * A merge block has the seconds and the ends of the whole only.
  *
  * @param {Result} result
- * @returns {string | null} what it is that parts cannot have; null: nothing
+ * @returns {string | null} the setting that parts cannot have; null: none
  */
 function ofScenario({ stages, operations, plan }) {
   const load = /** @type {Record<string, unknown> | null} */ (plan.load ?? null);

@@ -1,4 +1,4 @@
-/** In what runs of a set or of a comparison were not made alike, beside what they were aimed at. */
+/** Settings that differ between the runs of a set or of a comparison, apart from their targets. */
 import { flatten, isAmong, PATHS, shortened } from '../settings.js';
 
 /** @import { Result } from '../schema.js' */

@@ -28,7 +28,7 @@ export const RunSet = z
   .object({
     schema: z.literal(RUN_SET_SCHEMA_ID),
     tool: z.object({ version: z.string() }),
-    /** What it is called in a comparison. */
+    /** Its name in a comparison. */
     name: z.string(),
     summary: Summary,
     runs: z.array(Result).min(1, 'there is no run in it'),
