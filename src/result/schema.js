@@ -211,7 +211,10 @@ export const Result = z
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
     /** `unit` of its responses, in the plural: `certificates`; `things` in older files. */
-    operations: z.record(z.string(), Block.extend({ unit: z.string().optional(), things: z.string().optional() })),
+    operations: z.record(
+      z.string(),
+      Block.extend({ unit: z.string().optional(), things: z.string().optional() }),
+    ),
     /** Of a plan in stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow),

@@ -210,8 +210,8 @@ describe('while something is set up', () => {
     ['one before a run begins is kept for it', ['act'], ['Interrupted'], true],
     ['and is not the run’s alone: the second ends all', ['act', 'act'], ['Interrupted', 130], true],
     ['one between runs is kept, too', ['run', 'act'], ['run', 'Interrupted'], true],
-    ['one while it is removed asks for patience', ['run', 'down'], ['run', 'What'], false],
-    ['two do not', ['down', 'down'], ['What', 130], false],
+    ['one while it is removed asks for patience', ['run', 'down'], ['run', 'Removing'], false],
+    ['two do not', ['down', 'down'], ['Removing', 130], false],
   ];
   for (const [what, phases, did, stopped] of TABLE) {
     test(what, () => assert.deepEqual(hear(phases), { did, stopped }));

@@ -77,7 +77,10 @@ const BOTH = [
   ['--url @mute', /closed the connection without a response/],
   ['--url @garbage', /answered with something that is not HTTP/],
   ['--url @loop', /does not look like Vault|redirects/],
-  ['--url @silent --timeout 1s', /accepted the connection but sent no full response in time.*raise --timeout/],
+  [
+    '--url @silent --timeout 1s',
+    /accepted the connection but sent no full response in time.*raise --timeout/,
+  ],
   ['--url @nobody', /refused the connection: nothing listens there\. Start the server, or correct/],
   ['--url http://no-such-host.invalid', /cannot be found: no address for this host name/],
   ['--url @httpsToPlain', /speaks plain HTTP on this port, not TLS\. Write http:\/\//],

@@ -66,10 +66,10 @@ describe('--about and --expect', () => {
     ],
     [
       { about: 'good=1', expect: 'good=fine' },
-      /"good=fine", which is no answer.*It can be good, revoked, unknown, unauthorized/,
+      /"good=fine", which is no status.*It can be good, revoked, unknown, unauthorized/,
     ],
     [{ about: 'good=1', expect: 'good=good,good=revoked' }, /--expect names good twice/],
-    [{ expect: 'fine' }, /"fine", which is no answer/],
+    [{ expect: 'fine' }, /"fine", which is no status/],
     [{ expect: 'never-issued=unknown' }, /but --about names no kinds.*Give --about too/],
     [{ expect: 'good,revoked' }, /but --about names no kinds/],
     [

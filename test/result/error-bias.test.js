@@ -43,7 +43,7 @@ const ALL_FAILED =
   /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so there are no response times\.$/;
 const MORE = /; new has more errors than old \(50 % and 0 %\), and failing fast is not answering fast\.$/;
 const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and failing fast is not answering fast\.$/;
-const NO_TIME = /all requests of new failed, so that there is no time/;
+const NO_TIME = /all requests of new failed, so there are no response times/;
 
 /** @type {[string, Shape, Shape, string, RegExp][]} what, the base, the other; verdicts of p99, rate, errors and of the limit; why */
 const TABLE = [

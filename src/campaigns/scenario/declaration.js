@@ -178,7 +178,9 @@ const setup = z
       keep: flag.describe('Leave it there after the last run; else it is removed').optional(),
     }),
   ])
-  .describe('Make a PKI on each target before the first run, as the command setup does, and remove it afterwards');
+  .describe(
+    'Make a PKI on each target before the first run, as the command setup does, and remove it afterwards',
+  );
 
 const target = {
   ...optionSchemas(targetOptions),

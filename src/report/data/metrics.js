@@ -154,7 +154,12 @@ function times({ operations, latencyMs }) {
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
   return [
-    latency('histogram', 'response_time', 'From when a request was due to the end of its response.', responses),
+    latency(
+      'histogram',
+      'response_time',
+      'From when a request was due to the end of its response.',
+      responses,
+    ),
     latency(
       'histogram',
       'service_time',

@@ -121,7 +121,9 @@ export function statePhrase({ unfinished, interrupted }) {
  * @returns {string} the unit of the counts: `certificates`; `responses` of several operations
  */
 export function unitName({ operations }) {
-  const names = [...new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses'))];
+  const names = [
+    ...new Set(Object.values(operations).map(({ unit, things }) => unit ?? things ?? 'responses')),
+  ];
   return names.length === 1 ? names[0] : 'responses';
 }
 

@@ -119,7 +119,10 @@ function factsOf(parts, { load }) {
     warmupMs: load.warmupMs,
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(
-      Object.entries(results[0].operations).map(([name, { unit, things }]) => [name, unit ?? things ?? 'responses']),
+      Object.entries(results[0].operations).map(([name, { unit, things }]) => [
+        name,
+        unit ?? things ?? 'responses',
+      ]),
     ),
     meanings: Object.fromEntries(
       results.flatMap(({ outcomeDetails }) =>

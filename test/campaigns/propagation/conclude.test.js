@@ -230,7 +230,7 @@ for (const [text, sentence, lags, verdict] of LATE) {
     }).requirements;
     assert.equal(judged.verdict, verdict, judged.reason);
     const because =
-      /But polls were up to 25\.0 ms late: had the answers .* read as late, it would not hold\.$/;
+      /But polls were up to 25\.0 ms late: had the responses .* read as late, it would not hold\.$/;
     assert.equal(because.test(judged.reason), verdict === 'not proven', judged.reason);
   });
 }

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unitName } from '../../../src/report/describe/words.js';
 
-for (const [what, operations, expected] of /** @type {[string, Record<string, {unit?: string, things?: string}>, string][]} */ ([
+for (const [
+  what,
+  operations,
+  expected,
+] of /** @type {[string, Record<string, {unit?: string, things?: string}>, string][]} */ ([
   ['one operation: its unit', { issue: { unit: 'certificates' } }, 'certificates'],
   ['an older file, which calls it things', { issue: { things: 'certificates' } }, 'certificates'],
   ['a file without either', { issue: {} }, 'responses'],
