@@ -36,7 +36,7 @@ describe('the first signal', { concurrency: 2 }, () => {
       assertNoStack(stderr);
       assert.match(
         stderr,
-        /Interrupted: waiting for the last responses, then reporting\. Press Ctrl-C\s+again/,
+        /Interrupted: waiting for the last responses, then reporting\. Press\s+Ctrl-C\s+again/,
       );
       const result = rightResult(stdout);
       assert.deepEqual(rightResult(readFileSync(json, 'utf8')), result);
