@@ -209,7 +209,7 @@ function notesOf({ plan: { pollMs, concurrency, target }, found: { crl }, nodes 
   const perSecond = formatCount(Number(((concurrency * 1000) / pollMs).toPrecision(2)));
   return [
     'A delay is an interval: the revocation took effect after the last request that was still answered good was sent (lower bound), and before the first answer revoked arrived (upper bound). Delays that ended before the revocation was answered count as 0 since the answer.',
-    'A revocation was answered when this program had read the head of the answer. Where it read that late, bounds since the answer are too small by as much; what is required counts as met only if it were also on bounds that are longer by the largest lateness of a poll. Bounds since the sending do not depend on it.',
+    'A revocation was answered when this program had read the head of the response. Where it read that late, bounds since the response are too small by as much; what is required counts as met only if it were also on bounds that are longer by the largest lateness of a poll. Bounds since the sending do not depend on it.',
     `Each node was asked every ${formatLatency(pollMs)} about each certificate under way, up to ${perSecond} requests a second: polling is load, too.`,
     'One more certificate was issued and revoked beforehand, lest connections and code that were used for the first time count.',
     rebuildNote(crl, target.mount),

@@ -183,7 +183,7 @@ function failedAnswers({ nodes }) {
       grade: 'remark',
       code: 'failed_answers',
       text: `${formatCount(failed)} of ${formatCount(all)} OCSP responses (${formatPercent(failed / all)}) were errors or failed a check (${names}) and say nothing of a certificate.`,
-      remedy: 'See the responses of each node in the report, and at the log of the nodes that gave them.',
+      remedy: 'See the responses of each node in the report, and the logs of those nodes.',
     },
   ];
 }

@@ -164,10 +164,10 @@ const ELSEWHERE = Object.freeze({
   dev: 'The embedded server is asked for on the command line, --dev.',
   shard: 'It is given on the command line, --shard: another part on each machine.',
   'start-at': 'It is given on the command line, --start-at.',
-  operations: 'What is sent stands in mix.',
+  operations: 'Name operations in mix.',
   address: 'It is called url.',
   vault: 'It is called url.',
-  '<<': 'Merge keys (<<) are of YAML 1.1: repeat what they stand for, or use an alias for the whole.',
+  '<<': 'Merge keys (<<) are YAML 1.1: repeat the keys, or use an alias for the whole.',
 });
 
 /** @param {string} key @returns {string | null} a sentence */
