@@ -160,7 +160,7 @@ function misuse(message, args, command) {
   const flags = [...own.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
   return usageError(
     'bad_usage',
-    describeMisuse(message, args, { commands: Object.keys(commands), flags }),
+    describeMisuse(message, args, { commands: [...Object.keys(commands), 'completion'], flags }),
     `See: vault-pki-load${name === undefined ? '' : ` ${name}`} --help`,
   );
 }
