@@ -142,7 +142,7 @@ test('completion prints a script for the shell, and completes commands and optio
   const { code, stdout } = await runCli(['completion']);
   assert.equal(code, 0);
   assert.match(stdout, /complete .*vault-pki-load/);
-  assert.match((await runCli(['complet'])).stderr, /Did you mean completion\?/);
+  assert.match((await runCli(['completio'])).stderr, /Did you mean completion\?/);
   const complete = async (/** @type {string[]} */ ...words) =>
     (await runCli(['--get-yargs-completions', 'vault-pki-load', ...words])).stdout.split('\n');
   assert.ok((await complete('iss')).includes('issue'));
